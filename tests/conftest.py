@@ -15,7 +15,7 @@ import pytest
 
 from nhalf.base.session_folders import abandoned_sessions, remove_session_folders
 from tests.schemas import check_schema
-from tests.server import CALL_S, Ended, Server, Started
+from tests.server import CALL_S, Ended, Started, server
 
 pytest_plugins = ("tests.schedule", "tests.times")
 NATIVE = Path(__file__).resolve().parent.parent / "build" / "native"
@@ -42,19 +42,12 @@ def _no_sessions_of_killed_launchers() -> Iterator[None]:
     remove_session_folders(abandoned_sessions())
 
 
-@pytest.fixture(scope="session")
-def _server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def start_nhalf(_server: Server, tmp_path: Path) -> Callable[..., Any]:
+def start_nhalf(tmp_path: Path) -> Callable[..., Any]:
     """Starts nhalf in an empty folder; see `Server.start` for what can be asked."""
 
     def start(*words: str | Path, **wanted: Any) -> Started:
-        return _server.start(*words, **{"folder": tmp_path, **wanted})
+        return server().start(*words, **{"folder": tmp_path, **wanted})
 
     return start
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -13,8 +14,10 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from nhalf.base.processes import ProgramOutcome
 from tests.patience import patience_s
 
 HERE = Path(__file__).resolve().parent
@@ -131,3 +134,26 @@ class Server:
         """End it; what it started is not touched."""
         self._ask.close()
         self._process.wait()
+
+
+@cache
+def server() -> Server:
+    """The server of these tests, from the first that needs it to their end."""
+    begun = Server()
+    atexit.register(begun.close)
+    return begun
+
+
+def nhalf(
+    *words: str | Path,
+    environment: Mapping[str, str] | None = None,
+    session: bool = False,
+    timeout_s: float = CALL_S,
+) -> ProgramOutcome:
+    """The outcome of `nhalf WORDS` in this folder, with variables added; a slow machine has longer.
+
+    Raises TimeoutError if it has not ended by then.
+    """
+    started = server().start(*words, folder=Path.cwd(), session=session, environment=environment)
+    out, err = started.communicate(timeout_s)
+    return ProgramOutcome(started.returncode, out, err)

@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "examples" / "extend"
 BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / "bin"
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
+PATTERNS = ("ask_twice", "bcast", "exchange", "pingpong")
+"""What is asked of the probes here; others would only be compiled."""
 Script = Callable[[Path, str], Path]
 ADDED = {
     "ask_twice.hpp": "native/patterns/pairs",
@@ -65,6 +67,9 @@ def native(tree: Path) -> Path:
             header.unlink()
     for program in (tree / "apps").glob("*/*.cpp"):
         program.unlink()
+    for header in (tree / "native" / "patterns").glob("*/*.hpp"):
+        if header.parent.name != "bases" and header.stem not in PATTERNS:
+            header.unlink()
     path = f"{BUILD_TOOLS}:{os.environ['PATH']}"
     cmake = shutil.which("cmake", path=path)
     if cmake is None or shutil.which("ninja", path=path) is None:

@@ -6,12 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-import msgspec
-
 from nhalf.base.errors import InputError, MissingError
-from nhalf.sites.lab import addresses, network, places, slurm, state
+from nhalf.sites.lab import network, places, slurm, state
 from nhalf.sites.lab.command import attempt
-from nhalf.sites.lab.layout import layout
+from nhalf.sites.lab.layout import HEAD, layout
 from nhalf.sites.lab.remove import remove, remove_named
 from nhalf.sites.lab.state import Lab
 
@@ -20,8 +18,8 @@ Step = tuple[str, Callable[[Lab], None]]
 STEPS: tuple[Step, ...] = (
     ("files", places.write_files),
     ("network", network.make),
-    ("head", places.start_head),
-    ("nodes", lambda lab: places.start_nodes(lab, list(lab.layout.nodes))),
+    ("head", lambda lab: places.start(lab, HEAD)),
+    ("nodes", lambda lab: places.start(lab, *lab.layout.nodes)),
 )
 
 
@@ -47,39 +45,35 @@ def plan(
     rate_Bps: float | None = None,
     slow_Bps: Mapping[str, float] | None = None,
 ) -> Lab:
-    """The requested lab, still without a number; raises InputError for impossible requests."""
+    """The requested lab; raises InputError for impossible requests."""
     state.folder_of(name)
     if not 1 <= cpus <= 1024:
         raise InputError(f"a node with {cpus} CPUs cannot be made", "choose 1 to 1024")
     shape = layout(topology, nodes)
     for link in slow_Bps or {}:
         shape.link(link)
-    return Lab(name, -1, nodes, topology, cpus, rate_Bps, dict(slow_Bps or {}))
+    return Lab(name, nodes, topology, cpus, rate_Bps, dict(slow_Bps or {}))
 
 
-def begin(planned: Lab) -> Lab:
-    """Give a lab a free number and a folder; raises InputError if the name is taken."""
-    if state.folder_of(planned.name).exists():
+def begin(lab: Lab) -> None:
+    """Give a lab a folder; raises InputError if the name is taken."""
+    if lab.folder.exists():
         raise InputError(
-            f"there is a lab called {planned.name} already",
-            f"remove it (nhalf lab down --name {planned.name}) or choose another --name",
+            f"there is a lab called {lab.name} already",
+            f"remove it (nhalf lab down --name {lab.name}) or choose another --name",
         )
-    taken_numbers = [lab.number for lab in state.all_labs()]
-    number = addresses.free_number(network.routes_here(), taken_numbers)
-    lab = msgspec.structs.replace(planned, number=number)
     lab.folder.mkdir(mode=0o755)
     lab.save()
-    return lab
 
 
-def build(planned: Lab, say: Callable[[str], None] = lambda _: None) -> Lab:
+def build(lab: Lab, say: Callable[[str], None] = lambda _: None) -> Lab:
     """Create a lab and wait until Slurm reports every node idle.
 
     A lab whose Slurm does not start is kept, so that its logs can be read.
     """
     with state.locked():
         network.note_folder()
-        lab = begin(planned)
+        begin(lab)
         try:
             for title, step in STEPS:
                 say(title)

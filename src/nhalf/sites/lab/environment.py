@@ -26,7 +26,7 @@ def command_line(lab: Lab, place: str, command: Sequence[str]) -> list[str]:
     if pid is None:
         remedy = "down, then up again" if place == HEAD else f"restart {place} --name {lab.name}"
         raise FailedError(f"{place} is dead", f"nhalf lab {remedy}")
-    spaces = ["--uts", "--mount", "--root", *([] if place == HEAD else ["--net", "--ipc"])]
+    spaces = ["--uts", "--mount", "--root", "--net", "--ipc"]
     entered = ["nsenter", "--target", str(pid), *spaces]
     return [*entered, "sh", "-c", IN_CURRENT_FOLDER, "nhalf-lab", os.getcwd(), *command]
 

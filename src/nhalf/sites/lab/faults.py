@@ -47,5 +47,4 @@ def restart_node(lab: Lab, node: str) -> None:
     """Start a node as after a power cut: whatever ran there is gone, its link is plugged in."""
     kill_node(lab, node)
     network.switch_link(lab, lab.layout.link(node), up=True)
-    places.new_boot_id(lab, node)
-    places.start_nodes(lab, [node])
+    places.start(lab, node)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nhalf.base.errors import InputError, unknown
@@ -40,19 +39,18 @@ class LabLayout:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The places with their own network namespace: all but the head."""
-        return (*self.nodes, *self.switches, *self.routers)
+        """All places; each has a network namespace."""
+        return (HEAD, *self.nodes, *self.switches, *self.routers)
 
-    def port(self, place: str, link: LabCable, head_port: str) -> str:
-        """The name of a link's end in a place: eth0 in nodes, the neighbour elsewhere."""
-        if place == HEAD:
-            return head_port
-        return "eth0" if place in self.nodes else link.b if place == link.a else link.a
+    def port(self, place: str, link: LabCable) -> str:
+        """The name of a link's end in a place: the neighbour in switches and routers, else eth0."""
+        if place not in (*self.switches, *self.routers):
+            return "eth0"
+        return link.b if place == link.a else link.a
 
-    def ends(self, link: LabCable, head_port: str) -> Iterator[tuple[str, str]]:
+    def ends(self, link: LabCable) -> tuple[tuple[str, str], tuple[str, str]]:
         """Both ends of a link: place and port."""
-        for place in (link.a, link.b):
-            yield place, self.port(place, link, head_port)
+        return (link.a, self.port(link.a, link)), (link.b, self.port(link.b, link))
 
     def node(self, name: str) -> str:
         """The name, if it is a node's; raises InputError otherwise."""

@@ -13,7 +13,7 @@ from nhalf.base.errors import MissingError
 from nhalf.sites.lab import shaping
 from nhalf.sites.lab.command import attempt, must
 from nhalf.sites.lab.layout import HEAD, LabCable
-from nhalf.sites.lab.state import ROOT, Lab
+from nhalf.sites.lab.state import NET, ROOT, Lab
 
 SETTINGS = ("net/ipv6/conf/*/disable_ipv6=1",)
 NODE_SETTINGS = ("net/ipv4/tcp_slow_start_after_idle=0",)
@@ -36,9 +36,7 @@ def cables(lab: Lab) -> str:
     """Lines for `ip -batch`: every namespace, and every link with its ends in their namespaces."""
     lines = [f"netns add {lab.namespace(place)}" for place in lab.layout.places]
     for link in lab.layout.links:
-        (a, port_a), (b, port_b) = lab.layout.ends(link, lab.head_port)
-        end_a = port_a if a == HEAD else f"{port_a} netns {lab.namespace(a)}"
-        end_b = f"{port_b} netns {lab.namespace(b)}"
+        end_a, end_b = (f"{port} netns {lab.namespace(at)}" for at, port in lab.layout.ends(link))
         lines.append(f"link add name {end_a} type veth peer name {end_b}")
     return _text(lines)
 
@@ -48,7 +46,7 @@ def ports(lab: Lab, place: str) -> list[tuple[str, LabCable]]:
     return [
         (port, link)
         for link in lab.layout.links
-        for end, port in lab.layout.ends(link, lab.head_port)
+        for end, port in lab.layout.ends(link)
         if end == place
     ]
 
@@ -56,18 +54,18 @@ def ports(lab: Lab, place: str) -> list[tuple[str, LabCable]]:
 def setup(lab: Lab, place: str) -> str:
     """Lines for `ip -batch` inside a place: bridge, addresses, routes, everything up."""
     own = [port for port, _ in ports(lab, place)]
-    lines = [] if place == HEAD else ["link set lo up"]
+    lines = ["link set lo up"]
     if place in lab.layout.switches:
         lines += ["link add name bridge type bridge forward_delay 0", "link set bridge up"]
         lines += [f"link set {port} master bridge" for port in own]
     elif place in lab.layout.nodes:
         lines.append(f"address add {lab.address(place)}/24 dev eth0")
     else:
-        port = lab.head_port if place == HEAD else "s0"
+        port = "eth0" if place == HEAD else "s0"
         lines.append(f"address add {lab.address(place)}/{lab.layout.head_prefix_bits} dev {port}")
     lines += [f"link set {port} up" for port in own]
     lines += [
-        f"route add {route.format(net=lab.net)}" for at, route in lab.layout.routes if at == place
+        f"route add {route.format(net=NET)}" for at, route in lab.layout.routes if at == place
     ]
     return _text(lines)
 
@@ -98,17 +96,15 @@ def buckets(lab: Lab, link: LabCable, rate_Bps: float | None) -> list[tuple[str,
     """Pairs of a place and a line for `tc -batch` there: what each end sends is shaped."""
     return [
         (place, shaping.bucket_command(port, rate_Bps, lab.nodes))
-        for place, port in lab.layout.ends(link, lab.head_port)
+        for place, port in lab.layout.ends(link)
     ]
 
 
 def make(lab: Lab) -> None:
     """Create the network; raises MissingError if this kernel has no such links or queues."""
     _kernel(["ip", "-batch", "-"], cables(lab))
-    for place in (*lab.layout.places, HEAD):
-        if place != HEAD:
-            inside = ["nsenter", f"--net=/run/netns/{lab.namespace(place)}", "sh", "-e", "-s"]
-            must(inside, settings(lab, place))
+    for place in lab.layout.places:
+        must([*inside(lab, place), "sh", "-e", "-s"], settings(lab, place))
         _kernel([*_in(lab, "ip", place), "-batch", "-"], setup(lab, place))
     shape(lab, {link: rate for link in lab.layout.links if (rate := rate_of(lab, link))})
 
@@ -131,19 +127,19 @@ def switch_link(lab: Lab, link: LabCable, up: bool) -> None:
 
     Addresses and routes of the other end stay as they are, as they would with a real cable.
     """
-    place, port = list(lab.layout.ends(link, lab.head_port))[1]
+    place, port = lab.layout.ends(link)[1]
     must([*_in(lab, "ip", place), "link", "set", port, "up" if up else "down"])
     if up:
         routes = [
             route for at, route in lab.layout.routes if at == place and f"dev {port}" in route
         ]
-        lines = [f"route replace {route.format(net=lab.net)}" for route in routes]
+        lines = [f"route replace {route.format(net=NET)}" for route in routes]
         must([*_in(lab, "ip", place), "-batch", "-"], _text(lines))
 
 
 def link_state(lab: Lab, link: LabCable) -> dict[str, object]:
     """Whether a link has a carrier, and the rate it is shaped to now (bytes per second)."""
-    place, port = list(lab.layout.ends(link, lab.head_port))[1]
+    place, port = lab.layout.ends(link)[1]
     shown = attempt([*_in(lab, "ip", place), "-json", "link", "show", port])
     queue = attempt([*_in(lab, "tc", place), "-json", "qdisc", "show", "dev", port])
     up, rate_Bps = False, None
@@ -154,10 +150,9 @@ def link_state(lab: Lab, link: LabCable) -> dict[str, object]:
     return {"link": lab.layout.title(link), "up": up, "rate_Bps": rate_Bps}
 
 
-def routes_here() -> list[str]:
-    """The destinations of this machine's routes, of all its tables."""
-    shown = must(["ip", "-4", "-json", "route", "show", "table", "all"])
-    return [str(route["dst"]) for route in msgspec.json.decode(shown)]
+def inside(lab: Lab, place: str) -> list[str]:
+    """The beginning of a command that runs in the network of a place."""
+    return ["nsenter", f"--net={NETNS / lab.namespace(place)}"]
 
 
 def note_folder() -> None:
@@ -183,7 +178,7 @@ def _is_mount(path: Path) -> bool:
 
 
 def _in(lab: Lab, tool: str, place: str) -> list[str]:
-    return [tool] if place == HEAD else [tool, "-n", lab.namespace(place)]
+    return [tool, "-n", lab.namespace(place)]
 
 
 def _kernel(command: list[str], lines: str) -> None:

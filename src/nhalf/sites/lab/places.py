@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nhalf.base.errors import FailedError
-from nhalf.sites.lab import slurm
+from nhalf.sites.lab import network, slurm
 from nhalf.sites.lab.command import system_path
 from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.processes import running
@@ -24,10 +24,8 @@ ENTER = """
 set -e
 folder=$1 place=$2; shift 2
 mount --bind "$folder/hosts" /etc/hosts
-if [ -f "$folder/boot/$place" ]; then
-  mount --bind "$folder/boot/$place" /proc/sys/kernel/random/boot_id
-  mount -t tmpfs tmpfs /dev/shm
-fi
+mount --bind "$folder/boot/$place" /proc/sys/kernel/random/boot_id
+mount -t tmpfs tmpfs /dev/shm
 hostname "$place" 2>/dev/null || echo "$place" >/proc/sys/kernel/hostname
 export SLURM_CONF="$folder/slurm.conf"
 for daemon; do sh -c "$daemon"; done
@@ -37,13 +35,13 @@ exec sleep infinity
 """
 """Script of the first process of a place. The last line keeps its namespaces when daemons die.
 
-A node has its own boot id, by which libraries detect whether two ranks share memory, and its own
+A place has its own boot id, by which libraries detect whether two ranks share memory, and its own
 shared memory, so that they cannot.
 """
 
 
 def write_files(lab: Lab) -> None:
-    """Write all files that the daemons read: configuration, hosts, key, boot ids."""
+    """Write all files that the daemons read: configuration, hosts, key."""
     folder = lab.folder
     for name in ("state", "log", "boot", "bin", *(f"spool/{node}" for node in lab.layout.nodes)):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -53,41 +51,30 @@ def write_files(lab: Lab) -> None:
     key = folder / "munge.key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(1024))
-    for node in lab.layout.nodes:
-        new_boot_id(lab, node)
 
 
-def new_boot_id(lab: Lab, node: str) -> None:
-    """Give a node a new boot id, as a machine has after each start."""
-    text = Path("/proc/sys/kernel/random/uuid").read_text()
-    (lab.folder / "boot" / node).write_text(text)
+def start(lab: Lab, *places: str) -> None:
+    """Start places with their daemons, all at once."""
+    started = {}
+    for place in places:
+        (lab.folder / f"keeper.{place}").unlink(missing_ok=True)
+        # As a machine has after each start.
+        boot_id = Path("/proc/sys/kernel/random/uuid").read_text()
+        (lab.folder / "boot" / place).write_text(boot_id)
+        started[place] = _start(lab, place)
+    _wait_for_keepers(lab, started)
 
 
-def start_head(lab: Lab) -> None:
-    """Start the head: this machine's network with its own host name, munged and slurmctld."""
+def _daemons(lab: Lab, place: str) -> list[str]:
     folder = lab.folder
+    if place != HEAD:
+        return [f"slurmd -N {place} -f {lab.slurm_conf}"]
     munged = (
         f"munged --force --key-file={folder}/munge.key --socket={folder}/munge.socket "
         f"--pid-file={folder}/munged.pid --log-file={folder}/log/munged.log "
         f"--seed-file={folder}/munge.seed"
     )
-    unshared = ["unshare", "--uts", "--mount", "--propagation", "slave"]
-    daemons = [munged, f"slurmctld -f {lab.slurm_conf}"]
-    _wait_for_keepers(lab, {HEAD: _start(lab, HEAD, unshared, daemons)})
-
-
-def start_nodes(lab: Lab, nodes: list[str]) -> None:
-    """Start nodes with their slurmd, all at once."""
-    started = {}
-    for node in nodes:
-        (lab.folder / f"keeper.{node}").unlink(missing_ok=True)
-        inside = [
-            *("nsenter", f"--net=/run/netns/{lab.namespace(node)}"),
-            *("unshare", "--uts", "--mount", "--ipc", "--propagation", "slave"),
-        ]
-        daemons = [f"slurmd -N {node} -f {lab.slurm_conf}"]
-        started[node] = _start(lab, node, inside, daemons)
-    _wait_for_keepers(lab, started)
+    return [munged, f"slurmctld -f {lab.slurm_conf}"]
 
 
 def keeper(lab: Lab, place: str) -> int | None:
@@ -95,10 +82,12 @@ def keeper(lab: Lab, place: str) -> int | None:
     return running(lab, f"keeper.{place}")
 
 
-def _start(lab: Lab, place: str, namespaces: list[str], daemons: list[str]) -> Process:
+def _start(lab: Lab, place: str) -> Process:
+    namespaces = ["unshare", "--uts", "--mount", "--ipc", "--propagation", "slave"]
+    line = [*network.inside(lab, place), *namespaces, "sh", "-c", ENTER, "nhalf-lab"]
     with (lab.folder / "log" / f"{place}.log").open("ab") as log:
         return subprocess.Popen(
-            [*namespaces, "sh", "-c", ENTER, "nhalf-lab", str(lab.folder), place, *daemons],
+            [*line, str(lab.folder), place, *_daemons(lab, place)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

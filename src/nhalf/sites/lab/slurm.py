@@ -10,6 +10,7 @@ from typing import Any
 
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
+from nhalf.sites.lab import network
 from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.state import Lab
 
@@ -25,8 +26,6 @@ def configuration(lab: Lab) -> str:
         f"ClusterName={lab.name}",
         f"SlurmctldHost={HEAD}({lab.address(HEAD)})",
         f"SlurmctldPort={CONTROLLER_PORT}",
-        # Only the lab's addresses: several labs live beside each other, and none is seen outside.
-        "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",
         "SlurmUser=root",
         "AuthType=auth/munge",
         f"AuthInfo=socket={folder}/munge.socket",
@@ -122,5 +121,6 @@ def wait_until_back(lab: Lab, node: str, since_s: float, timeout_s: float = READ
 
 
 def _ask(lab: Lab, *command: str) -> list[str]:
-    outcome = run(command, 15.0, {"SLURM_CONF": str(lab.slurm_conf)})
+    line = [*network.inside(lab, HEAD), *command]
+    outcome = run(line, 15.0, {"SLURM_CONF": str(lab.slurm_conf)})
     return outcome.stdout.splitlines() if outcome.succeeded else []

@@ -17,24 +17,29 @@ import msgspec
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.files import write_bytes
 from nhalf.base.unreadable import UNREADABLE
-from nhalf.sites.lab import addresses
 from nhalf.sites.lab.layout import HEAD, LabLayout, layout
 
 ROOT = Path("/run/nhalf-lab")
+NET = "198.18.0"
+"""The first three numbers of all addresses in a lab, of the range for benchmarks (RFC 2544).
+
+Nothing outside a lab sees them, so that all labs have the same.
+"""
 LOCK_TIMEOUT_S = 60.0
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 
 
 class Lab(msgspec.Struct, frozen=True, dict=True):
-    """The request, and the number from which its addresses and names are derived."""
+    """The request: all that the lab is made from."""
 
     name: str
-    number: int
     nodes: int
     topology: str = "star"
     cpus: int = 4
     rate_Bps: float | None = None
     slow_Bps: dict[str, float] = {}
+    number: int | None = None
+    """Names the namespaces of a lab that nhalf 1.0 made, and is None for others."""
 
     @property
     def folder(self) -> Path:
@@ -46,26 +51,16 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
         """The lab's places and links."""
         return layout(self.topology, self.nodes)
 
-    @property
-    def net(self) -> str:
-        """The first three numbers of the lab's addresses."""
-        return addresses.prefix(self.number)
-
-    @property
-    def head_port(self) -> str:
-        """The lab's only interface in this machine's own network."""
-        return f"nhalf{self.number}"
-
     def namespace(self, place: str) -> str:
         """The name of a place's network namespace, as `ip netns` lists it."""
-        return f"nhalf{self.number}{place}"
+        return f"nhalf-{self.name}-{place}" if self.number is None else f"nhalf{self.number}{place}"
 
     def address(self, place: str) -> str:
         """The address of a node, a router or the head."""
         if place == HEAD:
-            return f"{self.net}.254"
+            return f"{NET}.254"
         number = int(place[1:])
-        return f"{self.net}.{number + (128 if place.startswith('r') else 0)}"
+        return f"{NET}.{number + (128 if place.startswith('r') else 0)}"
 
     @property
     def slurm_conf(self) -> Path:
@@ -117,12 +112,6 @@ def read(folder: Path) -> Lab | None:
         return msgspec.json.decode((folder / "lab.json").read_bytes(), type=Lab)
     except (OSError, *UNREADABLE):
         return None
-
-
-def all_labs() -> list[Lab]:
-    """All labs with a valid description."""
-    labs = (read(ROOT / name) for name in names())
-    return [lab for lab in labs if lab is not None]
 
 
 @contextmanager

@@ -19,9 +19,10 @@ from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.measure.plan.budget import VISITS_MAX
 from nhalf.mpi.discover import libraries
+from tests.named_labs import unused_lab_name
 from tests.patience import duration, patience_s
 
-NAME = f"submit-{os.getpid()}"
+NAME = unused_lab_name()
 Call = Callable[..., Any]
 LAUNCHES = 40
 LONG = ["run", "--mpi", "mpich", "--placement", "2x1", "--bytes", "0,8,64,512,4K", "--submit"]

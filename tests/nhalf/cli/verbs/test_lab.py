@@ -15,6 +15,7 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.present.terminal.lab import show_status
 from nhalf.sites.lab import build, packages, remove
+from tests.named_labs import unused_lab_name
 from tests.patience import patience_s
 
 pytestmark = pytest.mark.slow
@@ -76,7 +77,7 @@ def test_who_is_not_root_is_told_so() -> None:
 
 @pytest.fixture
 def name() -> str:
-    return f"cli-{os.getpid()}"
+    return unused_lab_name()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import compiler_variables
 from nhalf.mpi.vendors import vendor_of
+from tests import server
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[3] / "native/trace"
@@ -94,9 +95,14 @@ def environment(library: Library) -> dict[str, str]:
 
 
 def nhalf(library: Library, *words: str, text: str = "") -> ProgramOutcome:
-    """The command line as it is called."""
-    command = [sys.executable, "-m", "nhalf", "trace", *words]
-    return run(command, patience_s(TIMEOUT_S), environment(library), text)
+    """The command line as it is called; with `text` on its standard input in its own Python."""
+    if text:
+        command = [sys.executable, "-m", "nhalf", "trace", *words]
+        return run(command, patience_s(TIMEOUT_S), environment(library), text)
+    variables = environment(library)
+    # The server's Python has this tree already.
+    del variables["PYTHONPATH"]
+    return server.nhalf("trace", *words, environment=variables, session=True, timeout_s=TIMEOUT_S)
 
 
 def traced(

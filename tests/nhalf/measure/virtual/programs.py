@@ -16,6 +16,7 @@ from nhalf.mpi.discover import libraries
 from nhalf.mpi.probe import compiler_variables
 from tests.nhalf.measure.traced.programs import compilers, maker_of
 from tests.patience import patience_s
+from tests.server import nhalf
 
 SOURCES = Path(__file__).parents[3] / "native/fabric"
 SOURCE = Path(__file__).parents[4] / "src"
@@ -92,8 +93,9 @@ def tried(
 ) -> ProgramOutcome:
     """The outcome of `nhalf try` of a program with its words, `under` what a shell does before."""
     command = command_of(machine, vendor, ranks, program, *words, options=options)
-    if under:
-        command = ["/bin/sh", "-c", f"{under} {shlex.join(command)}"]
+    if not under:
+        return nhalf(*command[3:], timeout_s=timeout_s)
+    command = ["/bin/sh", "-c", f"{under} {shlex.join(command)}"]
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=patience_s(timeout_s), check=False
     )

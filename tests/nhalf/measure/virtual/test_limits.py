@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nhalf.measure.virtual.programs import built, library_of, tried
+from tests.nhalf.measure.virtual.programs import built, in_turn, library_of, tried
 
 SECONDS = "1000"
 IN_VAIN = (
@@ -23,14 +23,6 @@ HELD = ("mutex", "mutex-real", "mtx", "rwlock", "join")
 ENDED = ("wait_for", "sem", "future", "select", "poll", "epoll", "child", "signal")
 """What another thread, or a child, ends after a moment."""
 AT_ONCE = ("0", "-1")
-every_library = pytest.mark.parametrize(
-    "vendor",
-    [
-        "mpich",
-        pytest.param("openmpi", marks=[pytest.mark.slow]),
-        pytest.param("intel", marks=[pytest.mark.full]),
-    ],
-)
 PYTHON = """
 import ctypes, queue, select, sys, threading, time
 ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
@@ -69,13 +61,13 @@ def _lines(vendor: str, programs: Path, *words: str, options: str = "") -> list[
 
 
 @pytest.mark.sampled(1)
-@every_library
+@in_turn("mpich")
 def test_a_wait_in_vain_takes_its_limit_of_virtual_time(vendor: str, programs: Path) -> None:
     lines = _lines(vendor, programs, SECONDS, *IN_VAIN)
     assert lines == sorted(2 * [f"{way} 1000.000 timeout" for way in IN_VAIN])
 
 
-@every_library
+@in_turn("openmpi")
 def test_a_wait_for_what_a_thread_holds_takes_its_limit(vendor: str, programs: Path) -> None:
     ways = [f"held-{what}" for what in HELD]
     lines = _lines(vendor, programs, SECONDS, *ways, "held-shared")
@@ -84,7 +76,7 @@ def test_a_wait_for_what_a_thread_holds_takes_its_limit(vendor: str, programs: P
     assert lines == sorted(2 * expected)
 
 
-@every_library
+@in_turn("mpich")
 def test_a_thread_or_a_child_ends_a_wait(vendor: str, programs: Path) -> None:
     ways = [f"ended-{how}" for how in ENDED]
     lines = _lines(vendor, programs, SECONDS, *ways)
@@ -99,7 +91,7 @@ def test_a_wait_that_is_over_takes_no_time(seconds: str, programs: Path) -> None
     assert lines == sorted(2 * [f"{way} 0.000 timeout" for way in ways])
 
 
-@every_library
+@in_turn("openmpi")
 def test_another_thread_waits_by_the_clock_of_the_rank(vendor: str, programs: Path) -> None:
     """The deadline is the rank's; where the rank sleeps in virtual time, it is over at once."""
     lines = _lines(vendor, programs, SECONDS, "helped", "helped-mpi")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nhalf.measure.virtual.programs import built, every_library, tried
+from tests.nhalf.measure.virtual.programs import built, in_turn, tried
 
 PLACEMENTS = {
     "3x2": [[0, 1], [2, 3], [4, 5]],
@@ -52,7 +52,7 @@ def test_messages_within_a_node_pass_the_network(vendor: str, programs: Path, pl
     assert answer["messages"] >= 2 * 10 * 13
 
 
-@every_library
+@in_turn("openmpi")
 def test_shared_memory_within_nodes_is_refused_with_the_reason(vendor: str, programs: Path) -> None:
     program = built(vendor, "nodes", programs)
     outcome = tried("altix-bx2", vendor, 2, program, options="--inside library")

@@ -78,8 +78,7 @@ def test_looks_for_a_message_that_nobody_sends_are_a_deadlock(programs: Path) ->
     assert "rank 0 waits in MPI_Wait for rank 1, tag 5; rank 1 waits in MPI_Test" in outcome.stderr
 
 
-@pytest.mark.sampled(2)
-@every_library
+@in_turn("openmpi")
 def test_a_look_that_finds_a_message_waits_for_no_other(vendor: str, programs: Path) -> None:
     outcome = tried("sp2-mpl", vendor, 2, built(vendor, "habits", programs), "probe")
     assert outcome.stdout == "probed\n", outcome.stderr

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.nhalf.measure.virtual.programs import built, every_library, tried
+from tests.nhalf.measure.virtual.programs import built, in_turn, tried
 
 AT_ONCE = "two threads of a rank are in calls of MPI at once, which is not supported"
 BESIDE = "a thread beside the calls of MPI, as a progress thread, polls the network"
 
 
 @pytest.mark.full
-@every_library
+@in_turn("openmpi")
 @pytest.mark.parametrize(("way", "line"), [("level", "1"), ("clocks", "1")])
 def test_threads_may_take_turns(vendor: str, way: str, line: str, programs: Path) -> None:
     outcome = tried("altix-bx2", vendor, 2, built(vendor, "threads", programs), way)

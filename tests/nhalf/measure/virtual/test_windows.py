@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nhalf.measure.virtual.programs import built, every_library, tried
+from tests.nhalf.measure.virtual.programs import built, every_library, in_turn, tried
 
 PARTS = ["put", "accumulate", "get", "lock", "swap", "fetch", "sum", "post"]
 CLOCK_US = 0.01
@@ -40,7 +40,7 @@ def test_open_mpi_reaches_memory_in_the_time_of_the_ways(programs: Path, plain: 
 
 
 @pytest.mark.sampled(2)
-@every_library
+@in_turn("mpich")
 def test_one_sided_operations_of_messages_take_a_round_trip(
     vendor: str, programs: Path, plain: Path
 ) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from nhalf.sites.lab.layout import HEAD
+from tests.named_labs import remove_labs_of_killed_tests, unused_lab_name
 from tests.patience import patience_s
 
 NHALF = (sys.executable, "-m", "nhalf")
@@ -66,7 +67,8 @@ def cluster() -> Iterator[Cluster]:
     """Four nodes with links of 1 Gbit/s."""
     if os.geteuid() != 0:
         pytest.skip("a lab needs the superuser")
-    name = f"t{os.getpid()}"
+    remove_labs_of_killed_tests()
+    name = unused_lab_name()
     up = nhalf("lab", "up", "--nodes", "4", "--rate", "1gbit", "--name", name, "--no-install")
     if up.returncode == 3:
         pytest.skip(f"no lab here: {up.stderr.strip()}")

@@ -20,18 +20,11 @@ JOBS = {
     "pmix": ["srun", "--mpi=pmix", "-N1", "-n1"],
     "allocation": ["salloc", "--nodes=2"],
 }
-STARTS = [
-    ("step", "mpich"),
-    *(
-        pytest.param(job, vendor, marks=pytest.mark.full)
-        for job in JOBS
-        for vendor in ("mpich", "openmpi", "intel")
-        if (job, vendor) != ("step", "mpich")
-    ),
-]
 
 
-@pytest.mark.parametrize(("job", "vendor"), STARTS)
+@pytest.mark.full
+@pytest.mark.parametrize("vendor", ["mpich", "openmpi", "intel"])
+@pytest.mark.parametrize("job", JOBS)
 def test_a_virtual_machine_within_a_job(
     cluster: Cluster, tmp_path: Path, job: str, vendor: str
 ) -> None:

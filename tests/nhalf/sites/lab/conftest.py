@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -16,10 +15,10 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.sites.lab import build, packages, remove
 from nhalf.sites.lab.state import Lab
+from tests.named_labs import remove_labs_of_killed_tests, unused_lab_name
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).resolve().parents[4] / "src"
-NUMBERS = itertools.count(1)
 TIMEOUT_S = 60.0
 
 
@@ -33,18 +32,15 @@ def can_have_labs() -> None:
         packages.ensure(False, lambda _: None)
     except MissingError as error:
         pytest.skip(str(error))
+    remove_labs_of_killed_tests()
 
 
 @pytest.fixture
 def name(can_have_labs: None) -> Iterator[str]:
     """A name for a lab, which is removed afterwards."""
-    chosen = unused_name()
+    chosen = unused_lab_name()
     yield chosen
     remove.remove_named(chosen)
-
-
-def unused_name() -> str:
-    return f"test-{os.getpid()}-{next(NUMBERS)}"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +49,7 @@ def make_lab(can_have_labs: None) -> Iterator[Callable[..., Lab]]:
     made: list[str] = []
 
     def make(nodes: int, *options: Any, **named: Any) -> Lab:
-        made.append(unused_name())
+        made.append(unused_lab_name())
         return build.build(build.plan(made[-1], nodes, *options, **named))
 
     yield make

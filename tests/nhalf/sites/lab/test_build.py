@@ -5,54 +5,35 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.sites.lab import addresses, build, network, processes, remove, slurm, state
+from nhalf.sites.lab import build, network, processes, remove, slurm, state
 from nhalf.sites.lab.command import must
 from nhalf.sites.lab.state import Lab
+from tests.named_labs import remove_labs_of_killed_tests
 from tests.patience import patience_s
 
 from .conftest import SOURCES, inside, nhalf, own_spaces, who_is_in
 
-UP = 1
-"""IFF_UP of <linux/if.h>."""
-
 
 def traces(lab: Lab) -> list[str]:
-    """What of a lab can be seen on the machine; its number may be another's already."""
-    given_on = has_successor(lab)
-    found = traces_of_number(lab)
-    if given_on or has_successor(lab):
-        found = []
-    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-    found += [f"mount {line}" for line in mounts if f"/{lab.name}" in line]
-    found += [f"file {lab.folder}"] if lab.folder.exists() else []
-    return found
-
-
-def has_successor(lab: Lab) -> bool:
-    """Whether a lab that somebody else makes at the same time was given its number."""
-    return any(one.number == lab.number and one.name != lab.name for one in state.all_labs())
-
-
-def traces_of_number(lab: Lab) -> list[str]:
-    """Namespaces with who is in them, links, mounts and routes: what is named by the number."""
+    """What of a lab can be seen on the machine: namespaces with who is in them, mounts, files."""
     names = {lab.namespace(place) for place in lab.layout.places}
     found = [f"namespace {path}" for path in network.NETNS.glob("*") if path.name in names]
-    found += [
-        f"link {path}" for path in Path("/sys/class/net").glob("*") if path.name == lab.head_port
-    ]
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-    found += [f"mount {line}" for line in mounts if any(name in line.split()[4] for name in names)]
-    found += [f"route {line}" for line in network.routes_here() if line.startswith(f"{lab.net}.")]
+    marks = {f"/{lab.name}", *names}
+    found += [f"mount {line}" for line in mounts if any(mark in line for mark in marks)]
     found += [f"process {pid}" for pid in processes.of_lab(lab)]
+    found += [f"file {lab.folder}"] if lab.folder.exists() else []
     return found
 
 
@@ -98,8 +79,9 @@ def test_nothing_is_left_after_down_while_jobs_run(name: str, topology: str) -> 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("where", CRASHES)
 def test_down_removes_what_a_crash_has_left_and_may_be_called_again(name: str, where: str) -> None:
+    lab = build.plan(name, 2)
     with state.locked():
-        lab = build.begin(build.plan(name, 2))
+        build.begin(lab)
         for _, step in CRASHES[where]:
             step(lab)
     assert traces(lab) != []
@@ -152,25 +134,51 @@ def test_down_does_not_need_any_of_the_daemons(name: str, daemon: str) -> None:
     assert traces(lab) == []
 
 
-def test_the_port_of_the_head_is_down_for_a_while_before_it_goes(
+def ports_here() -> list[str]:
+    """The interfaces of this machine that a program which starts now will list, and open."""
+    return sorted(name for _, name in socket.if_nameindex())
+
+
+def test_a_lab_adds_nothing_to_the_network_of_the_machine(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise a program may list it, and find it gone when it opens it."""
-    lab = build.build(build.plan(name, 1))
-    flags = Path(f"/sys/class/net/{lab.head_port}/flags")
-    seen: list[tuple[float, int]] = []
-    pause = time.sleep
+    seen = {"before": ports_here()}
 
-    def watched(seconds: float) -> None:
-        if flags.exists():
-            seen.append((seconds, int(flags.read_text(), 16) & UP))
-        pause(seconds)
+    def look(title: str) -> build.Step:
+        return title, lambda _: seen.update({title: ports_here()})
 
-    assert int(flags.read_text(), 16) & UP
-    monkeypatch.setattr(time, "sleep", watched)
+    steps = tuple(step for made in build.STEPS for step in (made, look(made[0])))
+    monkeypatch.setattr(build, "STEPS", steps)
+    build.build(build.plan(name, 2, "ring"))
+    seen["up"] = ports_here()
     assert remove.remove_named(name)
-    assert (remove.STARTING_S, 0) in seen
-    assert not flags.exists()
+    seen["down"] = ports_here()
+    assert len(seen) == 7
+    assert {title: ports for title, ports in seen.items() if ports != seen["before"]} == {}
+
+
+def test_a_lab_of_nhalf_1_0_is_removed_with_its_port_in_the_network_of_the_machine(
+    name: str,
+) -> None:
+    number = os.getpid() % 256
+    lab = msgspec.structs.replace(build.plan(name, 1), number=number)
+    port, switch, machine = f"nhalf{number}", f"nhalf{number}s0", f"machine-{name}"
+    with state.locked():
+        network.note_folder()
+        build.begin(lab)
+        must(["ip", "netns", "add", switch])
+        # It stands for the network of this machine, in which nothing is to be made.
+        must(["ip", "netns", "add", machine])
+    try:
+        must(["ip", "-n", machine, "link", "add", port, "type", "veth",
+              "peer", "name", "ctl", "netns", switch])  # fmt: skip
+        assert len(traces(lab)) >= 3
+        assert remove.remove_named(name)
+        assert traces(lab) == []
+        shown = must(["ip", "-n", machine, "-brief", "link"])
+        assert port not in shown
+    finally:
+        must(["ip", "netns", "delete", machine])
 
 
 def test_a_folder_without_a_lab_is_removed(name: str) -> None:
@@ -181,7 +189,6 @@ def test_a_folder_without_a_lab_is_removed(name: str) -> None:
 
 
 FRESH = """
-ip link set lo up
 ! mountpoint -q /run/netns || umount --recursive --lazy /run/netns
 mount -t tmpfs tmpfs /run && mkdir /run/mount
 cut -d' ' -f5 /proc/self/mountinfo | sort >before
@@ -194,11 +201,8 @@ rmdir /run/mount; ls -A /run; diff before after
 
 
 def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path: Path) -> None:
-    """`ip netns` mounts its folder when it is first called; here /run is empty before.
-
-    It has its own network: labs whose folders it cannot see have numbers in this one.
-    """
-    apart = ["unshare", "--mount", "--net", "sh", "-c", FRESH.format(name=name), "sh"]
+    """`ip netns` mounts its folder when it is first called; here /run is empty before."""
+    apart = ["unshare", "--mount", "sh", "-c", FRESH.format(name=name), "sh"]
     done = subprocess.run(
         [*apart, sys.executable, "-m", "nhalf"],
         check=False,
@@ -211,6 +215,18 @@ def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path
     assert (done.stdout, done.stderr, done.returncode) == ("n1\n", "", 0)
 
 
+def test_labs_of_killed_tests_are_removed_and_no_others(name: str) -> None:
+    with subprocess.Popen(["true"]) as killed:
+        killed.wait()
+    names = [name, f"test-{killed.pid}-1", f"{name}-mine"]
+    with state.locked():
+        for one in names:
+            state.folder_of(one).mkdir()
+    remove_labs_of_killed_tests()
+    assert [state.folder_of(one).exists() for one in names] == [True, False, True]
+    assert remove.remove_named(names[-1])
+
+
 def test_a_second_lab_of_that_name_is_refused_and_the_first_one_lives(name: str) -> None:
     lab = build.build(build.plan(name, 1))
     with pytest.raises(InputError, match=f"nhalf lab down --name {name}"):
@@ -220,28 +236,12 @@ def test_a_second_lab_of_that_name_is_refused_and_the_first_one_lives(name: str)
 
 def test_labs_beside_each_other_do_not_see_each_other(make_lab: Callable[..., Lab]) -> None:
     one, other = make_lab(1), make_lab(2)
-    assert one.net != other.net
+    assert one.address("n1") == other.address("n1")
     assert set(slurm.node_states(one)) == {"n1"}
     assert set(slurm.node_states(other)) == {"n1", "n2"}
     assert set(processes.of_lab(one)).isdisjoint(processes.of_lab(other))
     assert remove.remove_named(one.name)
     slurm.wait_until_idle(other)
-
-
-def test_addresses_that_are_taken_are_not_taken_again(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(network, "routes_here", lambda: ["198.18.0.0/15"])
-    with state.locked():
-        lab = build.begin(build.plan(name, 1))
-    assert lab.net.startswith("10.213.")
-
-
-def test_without_a_free_network_nothing_is_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "routes_here", lambda: list(addresses.CANDIDATES))
-    with pytest.raises(MissingError, match="remove a route"):
-        build.build(build.plan(name, 1))
-    assert not state.folder_of(name).exists()
 
 
 def test_nobody_but_root_may_have_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,15 +113,14 @@ def test_a_lab_is_not_made_or_removed_from_within(lab: Lab) -> None:
 def test_a_dead_place_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "keeper", lambda lab, place: None)
     with pytest.raises(FailedError, match="n1 is dead; nhalf lab restart n1 --name some"):
-        environment.command_line(Lab("some", 3, 2), "n1", ["true"])
+        environment.command_line(Lab("some", 2), "n1", ["true"])
 
 
 def test_a_command_is_run_in_the_namespaces_of_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "keeper", lambda lab, place: 7)
     monkeypatch.setattr(os, "getcwd", lambda: "/there")
-    lab = Lab("some", 3, 2)
+    lab = Lab("some", 2)
     head = environment.command_line(lab, "ctl", ["a", "b c"])
-    assert head[:7] == ["nsenter", "--target", "7", "--uts", "--mount", "--root", "sh"]
+    assert head[:3] == ["nsenter", "--target", "7"]
+    assert head[3:8] == ["--uts", "--mount", "--root", "--net", "--ipc"]
     assert head[-3:] == ["/there", "a", "b c"]
-    node = environment.command_line(lab, "n1", ["a"])
-    assert node[3:8] == ["--uts", "--mount", "--root", "--net", "--ipc"]

@@ -28,7 +28,7 @@ def test_an_unknown_topology_is_refused_with_the_known_ones() -> None:
 def test_one_node_is_a_lab(topology: str) -> None:
     shape = layout(topology, 1)
     assert shape.nodes == ("n1",)
-    assert all(place in {"n1", "s0", "s1", "r1"} for place in shape.places)
+    assert all(place in {HEAD, "n1", "s0", "s1", "r1"} for place in shape.places)
 
 
 def test_a_star_has_a_shaped_link_for_each_node_and_the_head_is_not_shaped() -> None:
@@ -39,7 +39,7 @@ def test_a_star_has_a_shaped_link_for_each_node_and_the_head_is_not_shaped() -> 
         LabCable("n2", "s0"),
         LabCable("n3", "s0"),
     )
-    assert shape.places == ("n1", "n2", "n3", "s0")
+    assert shape.places == (HEAD, "n1", "n2", "n3", "s0")
 
 
 def test_a_tree_shapes_the_links_between_switches_too() -> None:

@@ -63,6 +63,7 @@ def path(lab: Lab, transfer: Transfer, sender: str, receiver: str) -> dict[str, 
     return passed
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("megabit", [200, 500, 1000])
 def test_a_stream_passes_buckets_of_the_rate(lab: Lab, transfer: Transfer, megabit: int) -> None:
     rate_Bps = megabit * 125_000
@@ -75,7 +76,7 @@ def test_a_stream_passes_buckets_of_the_rate(lab: Lab, transfer: Transfer, megab
     assert all(one.dropped == 0 for one in found.values())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("topology", "slow", "pairs"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 from nhalf.sites.lab import slurm
 from nhalf.sites.lab.state import Lab
 
-LAB = Lab("some", 3, 2, cpus=8)
+LAB = Lab("some", 2, cpus=8)
 
 
 def test_every_path_of_the_configuration_is_inside_of_the_folder() -> None:
@@ -20,14 +20,14 @@ def test_every_path_of_the_configuration_is_inside_of_the_folder() -> None:
 
 def test_nodes_and_head_have_the_addresses_of_the_lab() -> None:
     lines = slurm.configuration(LAB).splitlines()
-    assert "SlurmctldHost=ctl(198.18.3.254)" in lines
+    assert "SlurmctldHost=ctl(198.18.0.254)" in lines
     assert [line for line in lines if line.startswith("NodeName")] == [
-        "NodeName=n1 NodeHostname=n1 NodeAddr=198.18.3.1 Port=6818 CPUs=8 State=UNKNOWN",
-        "NodeName=n2 NodeHostname=n2 NodeAddr=198.18.3.2 Port=6818 CPUs=8 State=UNKNOWN",
+        "NodeName=n1 NodeHostname=n1 NodeAddr=198.18.0.1 Port=6818 CPUs=8 State=UNKNOWN",
+        "NodeName=n2 NodeHostname=n2 NodeAddr=198.18.0.2 Port=6818 CPUs=8 State=UNKNOWN",
     ]
 
 
 def test_the_hosts_file_names_the_lab_first_and_keeps_what_was_there() -> None:
     assert slurm.hosts(LAB, "192.0.2.7 n1\n") == (
-        "127.0.0.1 localhost\n198.18.3.254 ctl\n198.18.3.1 n1\n198.18.3.2 n2\n192.0.2.7 n1\n"
+        "127.0.0.1 localhost\n198.18.0.254 ctl\n198.18.0.1 n1\n198.18.0.2 n2\n192.0.2.7 n1\n"
     )
