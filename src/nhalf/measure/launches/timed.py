@@ -26,8 +26,8 @@ from typing import BinaryIO
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.launch.segments_left import SegmentsLeft
 from nhalf.base.processes import family, let_session_end, stop_group, stop_session
-from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from nhalf.measure.probe.rank_watch import LIFE_LINE
-from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.probe.survivor import Launched, Survivor, with_variable
-from nhalf.measure.probe.topology_left import TopologyLeft
+from nhalf.base.launch.segments_left import SegmentsLeft
+from nhalf.base.launch.survivor import LIFE_LINE, Launched, Survivor, with_variable
+from nhalf.base.launch.topology_left import TopologyLeft
 
 
 class LaunchLeft:

@@ -15,11 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.launch import survivor
+from nhalf.base.launch.segments_left import FOLDER
+from nhalf.base.launch.survivor import LIFE_LINE, Launched, Survivor, not_ended, not_removed
 from nhalf.base.processes import is_running
-from nhalf.measure.probe import survivor
-from nhalf.measure.probe.rank_watch import LIFE_LINE
-from nhalf.measure.probe.segments_left import FOLDER
-from nhalf.measure.probe.survivor import Launched, Survivor, not_ended, not_removed
 from tests.patience import patience_s
 
 # The rank ignores what a launcher would send, in its own session.
@@ -96,7 +95,7 @@ def test_a_launch_that_has_ended_is_left_alone() -> None:
 
 def test_a_killed_program_leaves_no_temporary_folder(tmp_path: Path) -> None:
     program = (
-        "import sys, tempfile, time; from nhalf.measure.probe.survivor import Survivor\n"
+        "import sys, tempfile, time; from nhalf.base.launch.survivor import Survivor\n"
         "with Survivor.own().holding(tempfile.TemporaryDirectory(dir=sys.argv[1])) as name:\n"
         "    open(f'{name}/timeline', 'w').close(); print(flush=True); time.sleep(1000)"
     )

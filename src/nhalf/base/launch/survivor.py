@@ -23,11 +23,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
+from nhalf.base.launch.segments_left import SegmentsLeft
+from nhalf.base.launch.topology_left import TopologyLeft
 from nhalf.base.session_folders import remove_session_folders, used_session_folders
-from nhalf.measure.probe.rank_watch import LIFE_LINE
-from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.probe.topology_left import TopologyLeft
 
+LIFE_LINE = "NHALF_LIFE_LINE"
+"""The variable that all processes of a launch inherit: where ranks hold their life lines."""
 PATIENCE_S = 5.0
 """How long killed processes may take to end."""
 POLL_S = 0.02
@@ -128,7 +129,7 @@ class Survivor:
 _PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from nhalf.measure.probe.survivor import survive
+from nhalf.base.launch.survivor import survive
 survive(sys.stdin)
 """
 
