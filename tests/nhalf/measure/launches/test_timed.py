@@ -17,7 +17,7 @@ import pytest
 
 from nhalf.base import processes
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.processes import is_running
+from nhalf.base.launch.process_table import is_running
 from nhalf.measure.launches import timed
 from nhalf.measure.launches.timed import is_stdin_lost, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
