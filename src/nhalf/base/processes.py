@@ -13,8 +13,9 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from subprocess import DEVNULL, PIPE
 
-from nhalf.base.launch.launch import Launch
+from nhalf.base.launch.launch import Launch, Streams
 
 OUTPUT_BYTES_MAX = 1 << 20
 POLL_S = 0.1
@@ -52,7 +53,7 @@ def run(
     text: str = "",
     cancelled: threading.Event | None = None,
 ) -> ProgramOutcome:
-    """Run a command in a session of its own, with `text` on its standard input.
+    """Run a command in its own session, with `text` on its standard input.
 
     `environment` is added to the current one; the command is stopped once `cancelled` is set. No
     behaviour of the program raises: if it cannot be started, exceeds `timeout_s` or prints more
@@ -66,9 +67,7 @@ def run(
             launch = Launch(
                 command,
                 {**os.environ, **(environment or {})},
-                stdin=stdin_file if text else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                streams=Streams(stdin_file if text else DEVNULL, PIPE, PIPE),
             )
     except OSError as error:
         return ProgramOutcome(None, "", "", f"cannot be started: {error.strerror or error}")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base import open_files
-from nhalf.base.launch.launch import Launch
+from nhalf.base.launch.launch import Launch, Streams
 from nhalf.base.processes import run
 from nhalf.base.session_folders import (
     abandoned_sessions,
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_folder_of_a_killed_launcher_goes(folder: Path) -> None:
     command = ["/bin/sh", "-c", LAUNCHER, str(folder)]
-    with Launch(command, os.environ, stdout=subprocess.PIPE) as launch:
+    with Launch(command, os.environ, streams=Streams(stdout=subprocess.PIPE)) as launch:
         assert launch.process.stdout is not None
         launch.process.stdout.read()
         assert os.listdir(folder) == [f"ompi.{launch.process.pid}"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that was launched: no wait for it is endless, and nothing of it is left.
 
-All that nhalf launches is run by this class, so that what is mended for one holds for all.
+All that nhalf launches is run by this class, so that a repair for one holds for all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 from nhalf.base.launch.process_table import family, session_members
 from nhalf.base.launch.survivor import GRACE_S, LIFE_LINE, Launched, Survivor
@@ -34,13 +34,24 @@ before, it leaves a step that the next one waits for."""
 Stream = IO[bytes] | int | None
 
 
+class Streams(NamedTuple):
+    """Standard streams of a program: files, or as subprocess names them."""
+
+    stdin: Stream = None
+    stdout: Stream = None
+    stderr: Stream = None
+
+
+INHERITED = Streams()
+
+
 def unheard_mark() -> str:
     """A variable that marks the processes of one launch, whose life lines nobody holds."""
     return f"{LIFE_LINE}=nhalf-{secrets.token_hex(16)}"
 
 
 class Launch:
-    """A program in a session of its own, and all that it starts, until nothing of it is left.
+    """A program in its own session, and all that it starts, until nothing of it is left.
 
     With a `mark`, a variable NAME=value of all its processes, that holds for those in other
     sessions too, for their shared memory and files, and if this program is killed. A program with
@@ -52,9 +63,7 @@ class Launch:
         words: Sequence[str],
         environment: Mapping[str, str],
         *,
-        stdin: Stream = None,
-        stdout: Stream = None,
-        stderr: Stream = None,
+        streams: Streams = INHERITED,
         mark: str = "",
         is_polite: bool = True,
         keeps_terminal: bool = False,
@@ -75,9 +84,9 @@ class Launch:
                 self.process = subprocess.Popen(
                     list(words),
                     env={**environment, **dict([mark.split("=", 1)] if mark else [])},
-                    stdin=stdin,
-                    stdout=stdout,
-                    stderr=stderr,
+                    stdin=streams.stdin,
+                    stdout=streams.stdout,
+                    stderr=streams.stderr,
                     start_new_session=self._is_alone,
                 )
                 self._is_over = False
@@ -92,8 +101,8 @@ class Launch:
 
     @property
     def exit_code(self) -> int:
-        """As shells give it: 128 and the signal, if one ended the program; that of SIGTERM for one
-        that has not ended.
+        """The exit code as shells give it: 128 and the signal if one ended the program; that of
+        SIGTERM while it runs.
         """
         code = self.process.poll()
         return 128 + signal.SIGTERM if code is None else 128 - code if code < 0 else code
@@ -177,9 +186,9 @@ class Launch:
         Returns the processes that were left.
         """
         patient_s = time.monotonic() + (LEFTOVER_GRACE_S if self._is_polite else 0.0)
-        left: set[int] = set()
+        leftovers: set[int] = set()
         while members := session_members(self.process.pid):
-            left.update(members)
+            leftovers.update(members)
             now_s = time.monotonic()
             if now_s > patient_s + KILL_S:
                 break
@@ -187,7 +196,7 @@ class Launch:
                 with suppress(OSError):
                     os.kill(member, signal.SIGKILL)
             time.sleep(LEFTOVER_POLL_S)
-        return sorted(left)
+        return sorted(leftovers)
 
     def _close(self) -> None:
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):

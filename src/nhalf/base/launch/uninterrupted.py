@@ -23,7 +23,7 @@ def uninterrupted() -> Iterator[None]:
     came: list[int] = []
     # What is ignored, as in the background, or ends this program at once stays so.
     heard = [number for number in INTERRUPTIONS if callable(signal.getsignal(number))]
-    before = {number: signal.signal(number, lambda it, _: came.append(it)) for number in heard}
+    before = {number: signal.signal(number, lambda late, _: came.append(late)) for number in heard}
     try:
         yield
     finally:

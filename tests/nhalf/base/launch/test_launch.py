@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nhalf.base.errors import Terminated
 from nhalf.base.launch import launch as module
 from nhalf.base.launch import survivor
-from nhalf.base.launch.launch import Launch, unheard_mark
+from nhalf.base.launch.launch import Launch, Streams, unheard_mark
 from nhalf.base.launch.process_table import is_running
 from nhalf.base.launch.segments_left import FOLDER
 from tests.patience import patience_s
@@ -43,10 +44,11 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     note = tmp_path / "note"
     launches: list[Launch] = []
 
-    def start(text: str, **options: object) -> Launch:
+    def start(text: str, **options: Any) -> Launch:
         variables = {**os.environ, "NOTE": str(note)}
-        launches.append(Launch(["/bin/sh", "-c", text], variables, **options))  # type: ignore[arg-type]
-        return launches[-1]
+        launch = Launch(["/bin/sh", "-c", text], variables, **options)
+        launches.append(launch)
+        return launch
 
     yield start
     for one in launches:
@@ -125,8 +127,8 @@ def test_what_a_shell_leaves_is_killed(shell: Shell, begin: str) -> None:
 
 
 def test_one_that_closes_its_streams_and_lives_on_is_waited_for(shell: Shell) -> None:
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with shell("exec >&- 2>&-; read word; exit 3", stdin=subprocess.PIPE, **pipes) as launch:
+    pipes = Streams(subprocess.PIPE, subprocess.PIPE, subprocess.PIPE)
+    with shell("exec >&- 2>&-; read word; exit 3", streams=pipes) as launch:
         assert launch.process.stdout is not None and launch.process.stdin is not None
         assert launch.process.stdout.read() == b""
         assert launch.wait(0.01) is None
@@ -137,14 +139,17 @@ def test_one_that_closes_its_streams_and_lives_on_is_waited_for(shell: Shell) ->
 def test_one_that_floods_its_streams_is_ended(shell: Shell) -> None:
     """Nobody reads the pipes, which hold 64 KiB."""
     flood = "head -c 10000000 /dev/zero"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with shell(f"{flood} & {flood} >&2; echo $! >> $NOTE", **pipes) as launch:
+    pipes = Streams(subprocess.PIPE, subprocess.PIPE, subprocess.PIPE)
+    with shell(f"{flood} & {flood} >&2; echo $! >> $NOTE", streams=pipes) as launch:
         assert launch.wait(0.05) is None
     assert launch.process.returncode == -signal.SIGTERM
 
 
 def test_a_selector_wakes_at_the_end(shell: Shell) -> None:
-    with shell("read word", stdin=subprocess.PIPE) as launch, selectors.SelectSelector() as waits:
+    with (
+        shell("read word", streams=Streams(subprocess.PIPE)) as launch,
+        selectors.SelectSelector() as waits,
+    ):
         launch.report_end(waits)
         assert waits.select(0) == []
         assert launch.process.stdin is not None
@@ -230,10 +235,10 @@ def test_what_keeps_the_terminal_is_in_the_session_of_this_program(
 
 
 def test_one_that_cannot_be_started_leaves_no_file_open() -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before, pipe = len(os.listdir("/proc/self/fd")), Streams(stdout=subprocess.PIPE)
     for path in ("/nowhere", "/"):
         with pytest.raises(OSError, match=r"No such file|Permission"):
-            Launch([path], os.environ, stdout=subprocess.PIPE)
-    with Launch([sys.executable, "-c", ""], os.environ, stdout=subprocess.PIPE) as launch:
+            Launch([path], os.environ, streams=pipe)
+    with Launch([sys.executable, "-c", ""], os.environ, streams=pipe) as launch:
         launch.wait()
     assert len(os.listdir("/proc/self/fd")) == before
