@@ -51,9 +51,9 @@ class RankWatch:
         self._since_s = 0.0
 
     @property
-    def environment(self) -> dict[str, str]:
-        """The variable that ranks need to hold a life line."""
-        return {LIFE_LINE: self._name}
+    def mark(self) -> str:
+        """The variable that ranks need to hold a life line, NAME=value."""
+        return f"{LIFE_LINE}={self._name}"
 
     def begin(self, placement: Sequence[Mapping[str, Any]]) -> list[int]:
         """Record which process is which rank; watch those on this host without a life line.
