@@ -6,12 +6,10 @@ from __future__ import annotations
 import os
 import select
 import selectors
-import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from subprocess import DEVNULL, PIPE
 
@@ -72,7 +70,7 @@ def run(
     except OSError as error:
         return ProgramOutcome(None, "", "", f"cannot be started: {error.strerror or error}")
     with launch:
-        return _collect(launch.process, timeout_s, cancelled or threading.Event())
+        return _collect(launch, timeout_s, cancelled or threading.Event())
 
 
 def has_no_reader(file: int) -> bool:
@@ -82,70 +80,37 @@ def has_no_reader(file: int) -> bool:
     return any(event & select.POLLERR for _, event in pipe.poll(0))
 
 
-class _Outputs:
-    """Both output streams of a program, read as they arrive."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None and process.stderr is not None
-        self.stdout = bytearray()
-        self.stderr = bytearray()
-        self._open: dict[int, bytearray] = {
-            process.stdout.fileno(): self.stdout,
-            process.stderr.fileno(): self.stderr,
-        }
-
-    def read(self, wait_s: float) -> bool:
-        """Read what arrives within a time; False if nothing did."""
-        with selectors.DefaultSelector() as selector:
-            for descriptor in self._open:
-                selector.register(descriptor, selectors.EVENT_READ)
-            ready = [key.fd for key, _ in selector.select(max(0.0, wait_s))]
-        for descriptor in ready:
-            chunk = os.read(descriptor, 65536)
-            self._open[descriptor] += chunk
-            if not chunk:
-                del self._open[descriptor]
-        return bool(ready)
-
-    @property
-    def ended(self) -> bool:
-        """Whether all writers have closed the streams."""
-        return not self._open
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes read from both streams together."""
-        return len(self.stdout) + len(self.stderr)
-
-
-def _collect(
-    process: subprocess.Popen[bytes], timeout_s: float, cancelled: threading.Event
-) -> ProgramOutcome:
+def _collect(launch: Launch, timeout_s: float, cancelled: threading.Event) -> ProgramOutcome:
     """Read both streams until the program ends, the timeout expires or the output is too long."""
-    outputs = _Outputs(process)
+    process, stopped = launch.process, ""
+    assert process.stdout is not None and process.stderr is not None
+    outputs = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
     deadline_s = time.monotonic() + timeout_s
-    stopped = ""
-    while not stopped:
-        remaining_s = deadline_s - time.monotonic()
-        # Checked before reading, so that output written just before the exit is still read.
-        is_over = process.poll() is not None
-        has_output = not outputs.ended and outputs.read(min(remaining_s, POLL_S))
-        if outputs.ended:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.0, remaining_s))
-        # A child may keep the streams open after the program exits: what has arrived is enough.
-        if is_over and not has_output:
-            break
-        if outputs.size_bytes > OUTPUT_BYTES_MAX:
-            stopped = "says more than a megabyte"
-        elif remaining_s <= 0:
-            stopped = f"no end within {timeout_s:g} s"
-        elif cancelled.is_set():
-            stopped = "cancelled"
+    with selectors.DefaultSelector() as selector:
+        launch.report_end(selector)
+        for file in outputs:
+            selector.register(file, selectors.EVENT_READ)
+        while not stopped:
+            remaining_s = deadline_s - time.monotonic()
+            # Checked before reading, so that output written just before the exit is still read.
+            is_over, has_output = process.poll() is not None, False
+            for key, _ in selector.select(0.0 if is_over else max(0.0, min(remaining_s, POLL_S))):
+                if key.fd in outputs:
+                    outputs[key.fd] += (chunk := os.read(key.fd, 65536))
+                    has_output = True
+                    if not chunk:
+                        selector.unregister(key.fd)
+            # A child may keep the streams open after the program exits: what has come is enough.
+            if is_over and not has_output:
+                break
+            if sum(map(len, outputs.values())) > OUTPUT_BYTES_MAX:
+                stopped = "says more than a megabyte"
+            elif remaining_s <= 0:
+                stopped = f"no end within {timeout_s:g} s"
+            elif cancelled.is_set():
+                stopped = "cancelled"
     exit_code = None if stopped else process.returncode
-    stdout, stderr = (
-        bytes(stream).decode(errors="replace") for stream in (outputs.stdout, outputs.stderr)
-    )
+    stdout, stderr = (bytes(text).decode(errors="replace") for text in outputs.values())
     return ProgramOutcome(exit_code, stdout, stderr, stopped)
 
 

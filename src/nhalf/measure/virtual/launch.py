@@ -6,8 +6,7 @@ from __future__ import annotations
 import selectors
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -135,31 +134,25 @@ def _watched(
     with selectors.DefaultSelector() as selector:
         watch = RankWatch(selector)
         try:
-            launch = Launch(command, environment, mark=watch.mark, is_polite=False)
-            with launch, _killing_ranks(launch, region, ranks):
+            with Launch(command, environment, mark=watch.mark, is_polite=False) as launch:
                 launch.is_whole = False
                 launch.report_end(selector)
-                died = _wait(launch, selector, watch, region, standstill, ranks)
-                is_by_rank = bool(died) and not standstill.is_over
-                code = launch.wait(_patience_s(died, is_by_rank, region.members(ranks)))
-                # A launcher that is killed closes what its ranks hang on before it has ended.
-                died = launch.killed_by or died
-                is_begun = any(member.presence for member in region.members(ranks))
-                launch.is_whole = not died and not region.stopped and is_begun
+                try:
+                    died = _wait(launch, selector, watch, region, standstill, ranks)
+                    is_by_rank = bool(died) and not standstill.is_over
+                    code = launch.wait(_patience_s(died, is_by_rank, region.members(ranks)))
+                    # One that is killed closes what its ranks hang on before it has ended.
+                    died = launch.killed_by or died
+                    is_begun = any(member.presence for member in region.members(ranks))
+                    launch.is_whole = not died and not region.stopped and is_begun
+                finally:
+                    # The launcher may say nothing any more, so it is killed before its ranks.
+                    if launch.wait(0.0) is None:
+                        launch.send_signal(signal.SIGKILL)
+                    region.kill_ranks(ranks)
         finally:
             watch.close()
     return (code if code is not None and code >= 0 else 1), died
-
-
-@contextmanager
-def _killing_ranks(launch: Launch, region: Region, ranks: int) -> Iterator[None]:
-    """Kill the launcher in the end, and then the ranks, of whose end it would say something."""
-    try:
-        yield
-    finally:
-        if launch.wait(0.0) is None:
-            launch.send_signal(signal.SIGKILL)
-        region.kill_ranks(ranks)
 
 
 def _patience_s(died: str, is_by_rank: bool, members: Sequence[RankRecord]) -> float:
