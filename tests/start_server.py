@@ -41,7 +41,7 @@ LIBRARIES = (
     "scipy.spatial.distance",
     "scipy.special",
 )
-SCRIPTS = ("nhalf.__main__", "nhalf.measure.probe.survivor")
+SCRIPTS = ("nhalf.__main__", "nhalf.base.launch.survivor")
 """Modules that do something when they are imported."""
 
 

@@ -44,6 +44,7 @@ def main() -> None:
         code = command_line().main(standalone_mode=False, prog_name="nhalf")
         sys.stdout.flush()
     except KeyboardInterrupt as error:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         _say(how_ended(error))
         code = Interrupted.exit_code
     except Interrupted as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.decide.choice import AlgorithmChoice, Cell, Grid, explore
 from nhalf.decide.ways import parts_of_algorithms
 from nhalf.facts.part_sizes import PART
@@ -26,7 +27,6 @@ from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.session import measure
 from nhalf.measure.plan.algorithm import AXIS
 from nhalf.measure.plan.plan import Block
-from nhalf.measure.probe.survivor import Survivor
 from nhalf.measure.simulate.session import Simulation, begin
 from nhalf.measure.simulate.subject import site_of
 from nhalf.models.expression import PART_BYTES

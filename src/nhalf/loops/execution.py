@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import FailedError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.base.processes import run
 from nhalf.loops.builds import Build
 from nhalf.loops.driver_text import counting_text, following_text, functions_of, timing_text
@@ -19,7 +20,6 @@ from nhalf.loops.samples import SAMPLES, SECONDS, loop_time
 from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.loops.source.counts import LoopCounts
 from nhalf.machines.processor import Processor
-from nhalf.measure.probe.survivor import Survivor
 
 COMPILE_TIMEOUT_S = 60.0
 RUN_TIMEOUT_S = 20.0

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base import open_files
-from nhalf.base.processes import run, stop_group
+from nhalf.base.launch.launch import Launch, Streams
+from nhalf.base.processes import run
 from nhalf.base.session_folders import (
     abandoned_sessions,
     remove_session_folders,
@@ -32,12 +33,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_folder_of_a_killed_launcher_goes(folder: Path) -> None:
     command = ["/bin/sh", "-c", LAUNCHER, str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
-        assert process.stdout is not None
-        process.stdout.read()
-        assert os.listdir(folder) == [f"ompi.{process.pid}"]
+    with Launch(command, os.environ, streams=Streams(stdout=subprocess.PIPE)) as launch:
+        assert launch.process.stdout is not None
+        launch.process.stdout.read()
+        assert os.listdir(folder) == [f"ompi.{launch.process.pid}"]
         assert abandoned_sessions() == []
-        stop_group(process)
     assert os.listdir(folder) == []
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.experiment.improve.spanned_hosts import may_span_hosts
-from nhalf.measure.probe.survivor import Survivor
 from nhalf.mpi.launch_settings import LaunchCommand
 
 

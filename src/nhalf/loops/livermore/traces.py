@@ -9,11 +9,11 @@ from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import FailedError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import FOLDER
 from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.machines.processor import Processor
-from nhalf.measure.probe.survivor import Survivor
 
 
 def executed_cycles(

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.base.processes import ProgramOutcome, run
 from nhalf.loops.source.refusal import RefusedSource
-from nhalf.measure.probe.survivor import Survivor
 
 HEADERS = Path(__file__).parent / "headers"
 COMPILERS = ("gcc", "clang", "cc")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import select
 import shutil
 import signal
 import stat
@@ -26,12 +25,13 @@ from typing import BinaryIO
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.processes import family, let_session_end, stop_group, stop_session
-from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.base.launch.launch import Launch, Streams, unheard_mark
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL
 
 OUT, ERR = "stdout", "stderr"
+ENDED = 128 + signal.SIGTERM
+"""The exit code of what was ended from outside."""
 TAIL_BYTES = 4096
 FREE_BYTES_LEAST = 4096
 OBJECT = b'{"schema":'
@@ -83,28 +83,14 @@ def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunc
     Raises InputError if it cannot be started, and MissingError if there is no space for its output.
     """
     folder.mkdir(parents=True)
-    launched = _asking_for_time(launch)
-    segments = SegmentsLeft()
-    begin_s = time.monotonic()
-    code, stopped = None, ""
-    try:
-        with _started(launched, folder, segments) as process:
-            if _has_ended(process, limit_s):
-                time_s, code = time.monotonic() - begin_s, process.wait()
-            else:
-                time_s = math.nan
-    except BaseException:
-        segments.remove()
-        raise
+    with _started(_asking_for_time(launch), folder) as process:
+        code = process.wait(limit_s)
+        time_s = math.nan if code is None else time.monotonic() - process.began_s
     _check_space(folder)
-    if code is None:
-        stopped = f"no end within {limit_s:.3g} s"
-    if code != 0:
-        segments.remove()
-    elif launch.family == TRIAL:
+    if code == 0 and launch.family == TRIAL:
         time_s = _virtual_time_s(folder / OUT)
-    exit_code = 128 + signal.SIGTERM if code is None else 128 - code if code < 0 else code
-    return TimedLaunch(time_s, exit_code, folder, stopped)
+    stopped = f"no end within {limit_s:.3g} s" if code is None else ""
+    return TimedLaunch(time_s, process.exit_code if code is not None else ENDED, folder, stopped)
 
 
 def _check_space(folder: Path) -> None:
@@ -116,45 +102,21 @@ def _check_space(folder: Path) -> None:
         )
 
 
-def _has_ended(process: subprocess.Popen[bytes], limit_s: float) -> bool:
-    """Wait for the end, which the kernel tells at once: to look now and then would be late."""
-    descriptor = os.pidfd_open(process.pid)
-    try:
-        return bool(select.select([descriptor], [], [], max(0.0, limit_s))[0])
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _started(
-    launch: LaunchCommand, folder: Path, segments: SegmentsLeft
-) -> Iterator[subprocess.Popen[bytes]]:
+def _started(launch: LaunchCommand, folder: Path) -> Launch:
     """The process of a launch; at the end nothing that it started is left."""
     with (folder / OUT).open("wb") as out, (folder / ERR).open("wb") as err, _stdin() as stdin:
         try:
-            process = subprocess.Popen(
+            return Launch(
                 launch.words,
-                env=dict(launch.environment),
-                stdin=stdin or subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
+                launch.environment,
+                streams=Streams(stdin or subprocess.DEVNULL, out, err),
+                mark=unheard_mark(),
             )
         except OSError as error:
             raise InputError(
                 f"cannot start {launch.words[0]}: {error.strerror or error}",
                 "give the command after --",
             ) from error
-        with process:
-            try:
-                yield process
-            finally:
-                if process.poll() is None:
-                    segments.look(family(process.pid))
-                    stop_group(process)
-                let_session_end(process)
-                stop_group(process)
-                stop_session(process)
 
 
 @contextmanager

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import json
 import os
 import selectors
-import signal
 import subprocess
 import tempfile
 import time
@@ -17,10 +15,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from nhalf.base.launch.launch import Launch, Streams
 from nhalf.measure.probe.ended_rank import ended_rank, own_words
-from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.sites.health import Examiner
 
@@ -37,7 +35,6 @@ LOOK_S = 1.0
 NOISE_LETTERS_MAX = 300
 NOBODY = Examiner()
 """Examiner of a launch on this machine."""
-_PR_SET_PDEATHSIG = 1
 _PUNCH_HOLE = 3
 """FALLOC_FL_PUNCH_HOLE, and FALLOC_FL_KEEP_SIZE that it needs."""
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -79,44 +76,39 @@ class Probe:
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: deque[bytes] = deque()
         self._partial = bytearray()
-        bound = functools.partial(_end_with_parent, os.getpid())
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
         self._selector = selectors.DefaultSelector()
         self._ranks = RankWatch(self._selector)
-        self._left = LaunchLeft()
-        began_s = time.monotonic()
-        own = {**_launched(), **self._ranks.environment}
+        surroundings = os.environ if around is None else around
         try:
-            self._process = subprocess.Popen(
-                list(tokens),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                env={**(os.environ if around is None else around), **own, **environment},
-                start_new_session=True,
-                preexec_fn=bound,  # noqa: PLW1509 (two system calls, no locks)
+            self._processes = Launch(
+                tokens,
+                {**surroundings, **_launched(), **environment},
+                streams=Streams(subprocess.PIPE, subprocess.PIPE, self._errors),
+                mark=self._ranks.mark,
             )
         except OSError as error:
             self._close()
             raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
-        self._left.begin(self._process.pid, own)
-        assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
-        self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        stdin, stdout = self._processes.process.stdin, self._processes.process.stdout
+        assert stdin is not None and stdout is not None
+        self._stdin, self._stdout = stdin, stdout.fileno()
+        os.set_blocking(self._stdout, False)
+        self._selector.register(self._stdout, selectors.EVENT_READ)
         try:
             opening = self.receive(timeout_s, "launch")
-            self.launch = {**opening, "start_s": time.monotonic() - began_s}
-            self._left.look(self._ranks.begin(self.launch.get("placement", [])))
+            start_s = time.monotonic() - self._processes.began_s
+            self.launch = {**opening, "start_s": start_s}
+            self._processes.note(self._ranks.begin(self.launch.get("placement", [])))
         except BaseException:
             self.kill()
             raise
 
     def send(self, line: str) -> None:
         """Ask for a point; raises LaunchError if the processes no longer listen."""
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(line.encode() + b"\n")
-            self._process.stdin.flush()
+            self._stdin.write(line.encode() + b"\n")
+            self._stdin.flush()
         except OSError as error:
             raise self._ended() from error
 
@@ -140,14 +132,13 @@ class Probe:
 
     def _read(self, timeout_s: float) -> None:
         """Split arrived data into complete lines."""
-        assert self._process.stdout is not None
         self._cut_errors()
         ready = self._look(timeout_s)
         if self._ranks.is_overdue:
             raise LaunchError(self._overdue())
-        if self._process.stdout.fileno() not in ready:
+        if self._stdout not in ready:
             return
-        data = os.read(self._process.stdout.fileno(), 1 << 20)
+        data = os.read(self._stdout, 1 << 20)
         if not data:
             raise self._ended()
         self._partial += data
@@ -183,11 +174,9 @@ class Probe:
 
     def _ended(self) -> LaunchError:
         """Return the error for ended processes, with the culprit or their last words."""
-        try:
-            code = self._process.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            how = "the processes closed their output"
-        else:
+        code = self._processes.wait(END_TIMEOUT_S)
+        how = "the processes closed their output"
+        if code is not None:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             how = f"the processes ended with {how}"
         self._look(0)
@@ -240,38 +229,22 @@ class Probe:
 
     def end(self) -> None:
         """Close the list of points and wait for the processes to end by themselves."""
-        assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             # An explicit word, because not every launcher passes on the end of its input.
-            self._process.stdin.write(b"end\n")
-            self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(END_TIMEOUT_S)
+            self._stdin.write(b"end\n")
+            self._stdin.close()
+        self._processes.wait(END_TIMEOUT_S)
         self.kill()
 
     def kill(self) -> None:
         """End every process of the launch, with SIGTERM first; safe to call twice."""
-        if self._process.poll() is None:
-            self._left.look()
-        for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 10.0)):
-            if self._process.poll() is not None:
-                break
-            _signal_group(self._process.pid, number)
-            try:
-                self._process.wait(patience_s)
-            except subprocess.TimeoutExpired:
-                continue
-        _signal_group(self._process.pid, signal.SIGKILL)
-        self._left.end(is_whole=self._process.returncode == 0)
-        self._close(self._process.stdin, self._process.stdout)
+        self._processes.end()
+        self._close()
 
-    def _close(self, *streams: IO[bytes] | None) -> None:
+    def _close(self) -> None:
         self._ranks.close()
         self._selector.close()
-        for stream in (*streams, self._errors):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        self._errors.close()
 
     def __enter__(self) -> Self:
         return self
@@ -295,15 +268,3 @@ def _launched() -> dict[str, str]:
     except OSError:
         return {}
     return {"NHALF_LAUNCHED": f"{host}:{time.clock_gettime(time.CLOCK_MONOTONIC):.9f}"}
-
-
-def _end_with_parent(parent: int) -> None:
-    """Have the kernel end the launcher when this program dies, however it dies."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:  # it died before the kernel knew
-        os._exit(1)
-
-
-def _signal_group(leader: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)

@@ -20,10 +20,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nhalf.base.launch.survivor import LIFE_LINE
+
 ENDS_ALONE_S = 5.0
 """How long the remaining processes of a launch may run after the first has ended."""
-LIFE_LINE = "NHALF_LIFE_LINE"
-"""The variable that all processes of a launch inherit: where ranks hold their life lines."""
 TAKEN = b"\1"
 """What a rank waits for before it goes on: ends are told in their order from then on."""
 _PEER = struct.Struct("3i")
@@ -51,9 +51,9 @@ class RankWatch:
         self._since_s = 0.0
 
     @property
-    def environment(self) -> dict[str, str]:
-        """The variable that ranks need to hold a life line."""
-        return {LIFE_LINE: self._name}
+    def mark(self) -> str:
+        """The variable that ranks need to hold a life line, NAME=value."""
+        return f"{LIFE_LINE}={self._name}"
 
     def begin(self, placement: Sequence[Mapping[str, Any]]) -> list[int]:
         """Record which process is which rank; watch those on this host without a life line.

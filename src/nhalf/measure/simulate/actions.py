@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nhalf.base.errors import FailedError, InputError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.base.processes import run
 from nhalf.machines.message import Messages
-from nhalf.measure.probe.survivor import Survivor
 from nhalf.measure.simulate.description import describe
 from nhalf.measure.simulate.subject import (
     FINEST_S,

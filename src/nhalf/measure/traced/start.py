@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError, Terminated
 from nhalf.base.files import write_bytes
+from nhalf.base.launch.launch import Launch, unheard_mark
 from nhalf.measure.traced.injection import VARIABLE as INJECTED
 from nhalf.measure.traced.injection import Injection
 from nhalf.measure.traced.preloaded import tracing_libraries
@@ -28,6 +29,8 @@ RANKS = "ranks"
 STARTED = "started.json"
 DETAILS = ("counts", "timeline")
 PRELOAD = "LD_PRELOAD"
+TERMINATED_S = 30.0
+"""How long a command may take to write what it has when it is to end, as in a job under Slurm."""
 REMEDY = "give the command after --"
 NOTHING = Injection()
 _OPTIONS = ("-env", "-genv", "--env")
@@ -111,16 +114,17 @@ def _made(folder: Path) -> Path:
 
 def _run(command: Sequence[str], variables: Mapping[str, str]) -> int:
     """Run a command; return its exit code as shells do: 128 plus the signal if it was killed."""
+    surroundings = {**os.environ, **variables}
     try:
-        process = subprocess.Popen(list(command), env={**os.environ, **variables})
+        launch = Launch(command, surroundings, mark=unheard_mark(), keeps_terminal=True)
     except OSError as error:
         raise InputError(f"cannot start {command[0]}: {error.strerror}", REMEDY) from error
-    with process:
-        while True:
-            try:
-                code = process.wait()
-                return 128 - code if code < 0 else code
-            except KeyboardInterrupt:
-                # The command is interrupted as well and may still write its results.
-                if process.poll() is None:
-                    process.send_signal(signal.SIGTERM)
+    with launch:
+        try:
+            launch.wait()
+        except KeyboardInterrupt as error:
+            # The command is interrupted as well and may still write its results; a further Ctrl-C
+            # ends it.
+            launch.send_signal(signal.SIGTERM)
+            launch.wait(TERMINATED_S if isinstance(error, Terminated) else math.inf)
+    return launch.exit_code

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
 from nhalf.base.errors import InputError, ProgramError
-from nhalf.base.processes import has_no_reader, stop_group, stop_session
+from nhalf.base.launch.launch import Launch
+from nhalf.base.processes import has_no_reader
 from nhalf.machines.message import Messages
 from nhalf.machines.wires import NO_NOISE, Noise, description
-from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, TracedMachine
 from nhalf.measure.virtual.progress import VirtualProgress
@@ -133,35 +131,28 @@ def _watched(
     Returns the launcher's exit code, 1 if it was ended by a signal, and which rank died or
     holds up the others; '' if none.
     """
-    leavings, is_whole = LaunchLeft(), False
-    has_ended = False
     with selectors.DefaultSelector() as selector:
         watch = RankWatch(selector)
         try:
-            process = subprocess.Popen(
-                list(command), env={**environment, **watch.environment}, start_new_session=True
-            )
-            leavings.begin(process.pid, watch.environment)
-            with process:
+            with Launch(command, environment, mark=watch.mark, is_polite=False) as launch:
+                launch.is_whole = False
+                launch.report_end(selector)
                 try:
-                    died = _wait(process, selector, watch, region, standstill, ranks)
+                    died = _wait(launch, selector, watch, region, standstill, ranks)
                     is_by_rank = bool(died) and not standstill.is_over
-                    patience_s = _patience_s(died, is_by_rank, region.members(ranks))
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(patience_s)
-                    has_ended = process.poll() is not None
-                    # A launcher that is killed closes what its ranks hang on before it has ended.
-                    died = _killed(process) or died
+                    code = launch.wait(_patience_s(died, is_by_rank, region.members(ranks)))
+                    # One that is killed closes what its ranks hang on before it has ended.
+                    died = launch.killed_by or died
+                    is_begun = any(member.presence for member in region.members(ranks))
+                    launch.is_whole = not died and not region.stopped and is_begun
                 finally:
-                    leavings.look()
-                    _end(process, region, ranks)
-            is_begun = any(member.presence for member in region.members(ranks))
-            is_whole = process.returncode == 0 and not died and not region.stopped and is_begun
+                    # The launcher may say nothing any more, so it is killed before its ranks.
+                    if launch.wait(0.0) is None:
+                        launch.send_signal(signal.SIGKILL)
+                    region.kill_ranks(ranks)
         finally:
             watch.close()
-            leavings.end(is_whole)
-    code = process.returncode
-    return (code if has_ended and code >= 0 else 1), died
+    return (code if code is not None and code >= 0 else 1), died
 
 
 def _patience_s(died: str, is_by_rank: bool, members: Sequence[RankRecord]) -> float:
@@ -186,7 +177,7 @@ def _exit_code(members: Sequence[RankRecord], launcher_code: int) -> int:
 
 
 def _wait(
-    process: subprocess.Popen[bytes],
+    launch: Launch,
     selector: selectors.BaseSelector,
     watch: RankWatch,
     region: Region,
@@ -197,38 +188,14 @@ def _wait(
     died, has_ended = "", False
     while not has_ended and region.stopped is None and not died:
         # A launcher may end together with the rank that died: there is a look after its end.
-        has_ended = process.poll() is not None
+        has_ended = launch.wait(0.0) is not None
         watch.note([key.fd for key, _ in selector.select(0 if has_ended else LOOK_S)])
         if watch.first_process:
             died = _died(region.members(ranks), watch.first_process)
             watch.first_process = 0
         died = died or ("" if has_ended else standstill.reason)
     # Ranks end with a launcher that was killed.
-    return _killed(process) or died
-
-
-def _killed(process: subprocess.Popen[bytes]) -> str:
-    """The signal that ended a launcher; '' if none did."""
-    code = process.poll()
-    if code is None or code >= 0:
-        return ""
-    return f"the launcher (process {process.pid}) was ended by signal {-code}{_named(-code)}"
-
-
-def _named(number: int) -> str:
-    """The name of a signal in brackets, '' for one without."""
-    names = (name for name, value in signal.Signals.__members__.items() if value == number)
-    return next((f" ({name})" for name in names), "")
-
-
-def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
-    """End a launcher that has not ended, which may say nothing any more, and all ranks."""
-    if process.poll() is None:
-        process.kill()
-    region.kill_ranks(ranks)
-    # Ranks that have not come to MPI_Init are no members.
-    stop_session(process)
-    stop_group(process)
+    return launch.killed_by or died
 
 
 def _died(members: Sequence[RankRecord], process: int) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nhalf.base.processes import stop_session
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.traced.virtual_machine import REGION
 from nhalf.measure.virtual.progress import VirtualProgress
@@ -76,6 +75,4 @@ class VirtualProbe(Probe):
         """End every process of the launch."""
         super().kill()
         self._region.kill_ranks(self._virtual_ranks.number)
-        if self._process.returncode != 0:
-            stop_session(self._process)
         self._region.close()

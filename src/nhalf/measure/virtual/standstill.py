@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from nhalf.base.processes import is_running
+from nhalf.base.launch.process_table import is_running
 from nhalf.base.units import format_duration
 from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Presence, RankRecord, Region

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError, ProgramError
+from nhalf.base.launch.segments_left import FOLDER
 from nhalf.base.units import format_size
 from nhalf.measure.plan.setting import split_name
-from nhalf.measure.probe.segments_left import FOLDER
 from nhalf.measure.traced.start import with_preload
 from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers

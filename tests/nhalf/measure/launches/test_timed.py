@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base import processes
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.processes import is_running
+from nhalf.base.launch import launch
+from nhalf.base.launch.process_table import is_running
 from nhalf.measure.launches import timed
 from nhalf.measure.launches.timed import is_stdin_lost, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
@@ -62,7 +62,7 @@ def test_what_a_launcher_leaves_behind_may_end_by_itself(tmp_path: Path) -> None
 def test_what_does_not_end_by_itself_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "LEFTOVER_GRACE_S", 0.1)
+    monkeypatch.setattr(launch, "LEFTOVER_GRACE_S", 0.1)
     note = tmp_path / "process"
     done = run_timed(shell(f"set -m; sleep 600 & echo $! > {note}"), tmp_path / "1", patience_s(10))
     assert done.problem == ""
@@ -111,8 +111,8 @@ def test_of_a_trial_the_time_is_that_of_the_virtual_machine(tmp_path: Path, text
     answer = '{"schema":1,"virtual_s":0.25,"real_s":3.0}'
     trial.write_text(f"#!{sys.executable}\nprint({text!r} + {answer!r})\n")
     trial.chmod(trial.stat().st_mode | stat.S_IXUSR)
-    launch = parse_launch([str(trial), "try", "--ranks", "2", "--", "./program"])
-    done = run_timed(launch, tmp_path / "1", patience_s(10))
+    words = [str(trial), "try", "--ranks", "2", "--", "./program"]
+    done = run_timed(parse_launch(words), tmp_path / "1", patience_s(10))
     assert (done.time_s, done.stdout.read_text()) == (0.25, text)
 
 
@@ -120,9 +120,9 @@ def test_a_trial_without_a_time_is_a_failure(tmp_path: Path) -> None:
     trial = tmp_path / "nhalf"
     trial.write_text("#!/bin/sh\necho nothing\n")
     trial.chmod(trial.stat().st_mode | stat.S_IXUSR)
-    launch = parse_launch([str(trial), "try", "--", "./program"])
+    words = [str(trial), "try", "--", "./program"]
     with pytest.raises(FailedError, match="no time"):
-        run_timed(launch, tmp_path / "1", patience_s(10))
+        run_timed(parse_launch(words), tmp_path / "1", patience_s(10))
 
 
 def test_every_launch_reads_the_same_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

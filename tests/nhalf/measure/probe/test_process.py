@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.launch import launch
 from nhalf.measure.probe import process as module
 from nhalf.measure.probe import rank_watch
 from nhalf.measure.probe.process import LaunchError, Probe
@@ -50,7 +51,7 @@ def test_a_launch_answers_and_ends(begin: Begin) -> None:
         assert probe.launch["ranks"] == 2
         probe.send("id=0")
         assert probe.receive(20, identity="0")["samples_s"] == [1e-6]
-    assert probe._process.returncode == 0
+    assert probe._processes.process.returncode == 0
 
 
 @pytest.mark.sampled(3)
@@ -165,7 +166,7 @@ def test_silence_after_the_beginning_is_a_reason(begin: Begin) -> None:
     silent = f"echo '{LAUNCH}'; exec sleep 1000"
     with pytest.raises(LaunchError, match=r"no answer within 0\.2 s"), begin(silent) as probe:
         probe.receive(0.2)
-    assert probe._process.returncode == -signal.SIGTERM
+    assert probe._processes.process.returncode == -signal.SIGTERM
 
 
 HOLDER = """
@@ -197,11 +198,14 @@ def test_an_early_end_is_a_reason_for_who_asks_and_who_waits(begin: Begin) -> No
     with pytest.raises(LaunchError, match="exit code 4"), begin(f"echo '{LAUNCH}'; exit 4") as one:
         one.receive(20)
     with pytest.raises(LaunchError, match="exit code 4"), begin(f"echo '{LAUNCH}'; exit 4") as one:
-        one._process.wait(20)
+        one._processes.wait(20)
         one.send("id=0")
 
 
-def test_children_are_ended_with_their_launcher(begin: Begin) -> None:
+def test_children_are_ended_with_their_launcher(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "LEFTOVER_GRACE_S", 0.1)
     with begin(f"sleep 1000 & echo '{LAUNCH}' | sed s/2/$!/; exit 0") as probe:
         child = probe.launch["ranks"]
         assert alive(child)
@@ -228,7 +232,7 @@ def test_one_that_does_not_end_is_killed(begin: Begin, monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "END_TIMEOUT_S", 0.2)
     with begin(f"trap '' TERM; echo '{LAUNCH}'; exec sleep 1000") as probe:
         pass
-    assert probe._process.returncode == -signal.SIGKILL
+    assert probe._processes.process.returncode == -signal.SIGKILL
     probe.kill()
 
 
@@ -237,7 +241,7 @@ def test_it_ends_when_the_front_end_is_killed(tmp_path: Path) -> None:
 import os, signal
 from nhalf.measure.probe.process import Probe
 probe = Probe(["sh", "-c", {f"echo '{LAUNCH}'; exec sleep 1000"!r}], {{}}, 20)
-print(probe._process.pid, flush=True)
+print(probe._processes.process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     folder = os.pathsep.join(sys.path)

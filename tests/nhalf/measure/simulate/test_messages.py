@@ -248,7 +248,7 @@ class TestEnds:
 
     def test_nothing_is_left_of_a_launch_that_was_killed(self) -> None:
         probe = Probe(*self.launch(), timeout_s=60)
-        group = probe._process.pid
+        group = probe._processes.process.pid
         assert living(group)
         probe.kill()
         # Whose parent died is buried by another, who comes when it can.

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base.errors import NhalfError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.experiment.turns import LaunchFailed, LaunchStopped, Limits
 from nhalf.experiment.why.sides.commands import CommandPair, SideCommand
 from nhalf.experiment.why.switch import Mixture
 from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import run_timed
-from nhalf.measure.probe.survivor import Survivor
 from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError, NhalfError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.experiment.turns import LaunchFailed
 from nhalf.experiment.why.sides.plans import RunPair, RunSide, options_of, run_side, sizes_text
@@ -29,7 +30,6 @@ from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.like import is_of
 from nhalf.measure.plan.plan import Plan
-from nhalf.measure.probe.survivor import Survivor
 from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, in_virtual_time
 from nhalf.mpi.job import is_of_job
 from nhalf.sites.environment import RELEVANT

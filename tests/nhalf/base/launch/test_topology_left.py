@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.measure.probe.topology_left import TopologyLeft
+from nhalf.base.launch.topology_left import TopologyLeft
 
 
 def _file(folder: Path, end: str, age_s: float = 0.0) -> Path:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from nhalf.base.launch.process_table import BEGAN, PROC, is_running, processes, status
 from nhalf.base.open_files import is_first_namespace
 
 FOLDER = Path("/tmp")
@@ -65,12 +66,9 @@ def _proxies_began_s() -> list[float]:
     """When the proxies on this host were started."""
     began_s = []
     booted_s = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    for folder in Path("/proc").glob("[0-9]*"):
+    for process in processes():
         with suppress(OSError, ValueError, IndexError):
-            if (folder / "comm").read_text().strip() != PROXY:
-                continue
-            # The state, and all after it, stand behind the name in brackets.
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            if fields[0] != "Z":
-                began_s.append(booted_s + int(fields[19]) / os.sysconf("SC_CLK_TCK"))
+            if (PROC / str(process) / "comm").read_text().strip() == PROXY and is_running(process):
+                ticks = int(status(process)[BEGAN])
+                began_s.append(booted_s + ticks / os.sysconf("SC_CLK_TCK"))
     return began_s

@@ -23,11 +23,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
+from nhalf.base.launch.process_table import with_variable
+from nhalf.base.launch.segments_left import SegmentsLeft
+from nhalf.base.launch.topology_left import TopologyLeft
 from nhalf.base.session_folders import remove_session_folders, used_session_folders
-from nhalf.measure.probe.rank_watch import LIFE_LINE
-from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.probe.topology_left import TopologyLeft
 
+LIFE_LINE = "NHALF_LIFE_LINE"
+"""The variable that all processes of a launch inherit: where ranks hold their life lines."""
+GRACE_S = 3.0
+"""How long a program may take to end that is asked to."""
 PATIENCE_S = 5.0
 """How long killed processes may take to end."""
 POLL_S = 0.02
@@ -40,7 +44,7 @@ class Launched:
     """A launch: the launcher's process, a variable of all its processes, and when it began.
 
     `segments_before` are the names of shared memory that are not its own, `segments` those that its
-    ranks were seen to use.
+    ranks were seen to use. One that `is_polite` ends its ranks itself when it is asked to end.
     """
 
     process: int
@@ -48,21 +52,43 @@ class Launched:
     began_s: float
     segments_before: list[str]
     segments: list[str] = field(default_factory=list)
+    is_polite: bool = False
+
+    @classmethod
+    def now(cls, variable: str, is_polite: bool) -> Self:
+        """One that is about to begin, and has no process yet."""
+        return cls(0, variable, time.time(), sorted(SegmentsLeft().before), is_polite=is_polite)
+
+    def segments_of(self, members: Iterable[int]) -> list[str]:
+        """All segments that it was seen to use, if these processes of it use further ones."""
+        segments = SegmentsLeft(before=self.segments_before, own=self.segments)
+        segments.look(members)
+        return sorted(segments.own) if segments.own != set(self.segments) else []
 
     def clear(self) -> None:
-        """Kill its processes, and remove what they leave."""
+        """End its processes, and remove what they leave."""
         segments = SegmentsLeft(before=self.segments_before, own=self.segments)
         folders = used_session_folders([self.process])
-        deadline_s = time.monotonic() + PATIENCE_S
-        while (members := list(with_variable(self.variable))) and time.monotonic() < deadline_s:
+        kill_s = time.monotonic() + self._ask_to_end()
+        while members := list(with_variable(self.variable)):
             segments.look(members)
-            for process in members:
+            if (now_s := time.monotonic()) > kill_s + PATIENCE_S:
+                break
+            for process in members if now_s >= kill_s or self.process not in members else ():
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(process, signal.SIGKILL)
             time.sleep(POLL_S)
         segments.remove()
         TopologyLeft(began_s=self.began_s).remove()
         remove_session_folders([self.process], folders)
+
+    def _ask_to_end(self) -> float:
+        """Ask a launcher that runs to end its ranks; the time that it gets for it, seconds."""
+        if self.is_polite and self.process in with_variable(self.variable):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.process, signal.SIGTERM)
+                return GRACE_S
+        return 0.0
 
 
 class Survivor:
@@ -128,7 +154,7 @@ class Survivor:
 _PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from nhalf.measure.probe.survivor import survive
+from nhalf.base.launch.survivor import survive
 survive(sys.stdin)
 """
 
@@ -170,13 +196,3 @@ def _remove(folder: Path) -> None:
     while folder.is_dir() and not folder.is_symlink() and time.monotonic() < deadline_s:
         shutil.rmtree(folder, ignore_errors=True)
         time.sleep(POLL_S)
-
-
-def with_variable(variable: str) -> Iterator[int]:
-    """The processes that have a variable, but for those that wait for their parent to notice."""
-    entry = variable.encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            # A process that has ended has no variables any more.
-            if entry in (folder / "environ").read_bytes().split(b"\0"):
-                yield int(folder.name)

@@ -15,29 +15,27 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import is_running
-from nhalf.measure.probe import survivor
-from nhalf.measure.probe.rank_watch import LIFE_LINE
-from nhalf.measure.probe.segments_left import FOLDER
-from nhalf.measure.probe.survivor import Launched, Survivor, not_ended, not_removed
+from nhalf.base.launch import survivor
+from nhalf.base.launch.process_table import is_running
+from nhalf.base.launch.segments_left import FOLDER
+from nhalf.base.launch.survivor import LIFE_LINE, Launched, Survivor, not_ended, not_removed
 from tests.patience import patience_s
 
-# The rank ignores what a launcher would send, in its own session.
 PROGRAM = """
-import os, signal, subprocess, sys, time
-from nhalf.measure.probe.launch_left import LaunchLeft
+import os, signal, sys, time
+from nhalf.base.launch.launch import Launch
+from nhalf.base.launch.survivor import LIFE_LINE
 # A shell starts what runs in the background without it.
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 word, segment = sys.argv[1:]
-left = LaunchLeft()
-variables = {"NHALF_LIFE_LINE": word}
-words = ["sh", "-c", "trap '' TERM HUP INT; sleep 1000"]
-rank = subprocess.Popen(words, env={**os.environ, **variables}, start_new_session=True)
-open(segment, "w").close()
-left.begin(rank.pid, variables)
-print(rank.pid, flush=True)
+text = f"touch {segment}; trap '' TERM HUP INT; echo > {segment}; sleep 1000"
+launch = Launch(["sh", "-c", text], os.environ, mark=f"{LIFE_LINE}={word}")
+while not os.path.exists(segment) or not os.path.getsize(segment):
+    time.sleep(0.01)
+print(launch.process.pid, flush=True)
 time.sleep(1000)
 """
+"""The rank ignores what a launcher would send, in its own session."""
 LIMIT_S = 10.0
 
 
@@ -96,7 +94,7 @@ def test_a_launch_that_has_ended_is_left_alone() -> None:
 
 def test_a_killed_program_leaves_no_temporary_folder(tmp_path: Path) -> None:
     program = (
-        "import sys, tempfile, time; from nhalf.measure.probe.survivor import Survivor\n"
+        "import sys, tempfile, time; from nhalf.base.launch.survivor import Survivor\n"
         "with Survivor.own().holding(tempfile.TemporaryDirectory(dir=sys.argv[1])) as name:\n"
         "    open(f'{name}/timeline', 'w').close(); print(flush=True); time.sleep(1000)"
     )

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base import open_files
-from nhalf.measure.probe import segments_left
-from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.base.launch import segments_left
+from nhalf.base.launch.segments_left import SegmentsLeft
 
 OF_LIBRARIES = (
     "mpich_shm_1418c0cd_0",
@@ -119,7 +119,7 @@ time.sleep(1000)
 REMOVING = """
 import sys
 from pathlib import Path
-from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.base.launch.segments_left import SegmentsLeft
 left = SegmentsLeft(Path(sys.argv[1]))
 print(flush=True)
 sys.stdin.readline()
