@@ -28,18 +28,18 @@ from nhalf.experiment.improve.sequential import (
     EXACT_PAIRS,
     FALSE_SHARE,
     LEAST_GAIN,
-    LOOKS,
     SettingGain,
     attempt_rate,
     gain,
+    is_analysed,
     is_exact,
-    is_look,
     together,
 )
 from nhalf.experiment.improve.trials import CandidateTrial, SearchState, mean
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Launch, LaunchFailed, Limits, Turns
 from nhalf.measure.launches.timed import is_stdin_lost
+from nhalf.statistics.paired import ANALYSES
 
 BLOCK = 3
 """This many candidates share a launch of the base."""
@@ -286,21 +286,21 @@ def _proof(state: SearchState, candidate: Candidate) -> bool:
 def _pairs(
     state: SearchState, base: Setting, setting: Setting, rate: float
 ) -> Iterator[SettingGain]:
-    """The gain at every look, until it is proven and precise, or hopeless.
+    """The gain at every analysis, until it is proven and precise, or hopeless.
 
-    What was proven at a look stays so: later looks are given if they say it more precisely.
+    What was proven by one stays so: later ones are given if they say it more precisely.
     """
     turns, logs = state.turns, list[float]()
     best: SettingGain | None = None
     base_first = True
-    while len(logs) < LOOKS[-1]:
+    while len(logs) < ANALYSES.pairs[-1]:
         # Two pairs at a time are in opposite order, so that a drift weighs on none.
         base_first = turns.random.random() < 0.5 if len(logs) % 2 == 0 else not base_first
         log = turns.pair(base, setting, base_first)
         if log is None:
             return
         logs.append(log)
-        if is_look(logs):
+        if is_analysed(logs):
             gained = gain(logs, rate)
             if best is None or not best.is_proven or best.low < gained.low:
                 best = gained

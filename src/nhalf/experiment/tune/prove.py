@@ -31,7 +31,7 @@ from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.statistics.intervals import Floats
-from nhalf.statistics.many_tests import trimmed
+from nhalf.statistics.paired import Effect
 
 Applied = Literal["active", "not active", "unclear"]
 
@@ -131,7 +131,10 @@ def judge(
 def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, float, str]:
     """The verdict, the share of the effect, and why; of logarithms by launch (launches,)."""
     effect, level = f - d, b - (f + d) / 2
-    (centre, effect_reach), (middle, level_reach) = _interval(effect), _interval(level)
+    (centre, effect_reach), (middle, level_reach) = (
+        (judged.log_ratio, judged.reach((1 - SURE) / TRIES))
+        for judged in (Effect.of(effect), Effect.of(level))
+    )
     share = 0.5 + middle / centre if centre else math.nan
     if centre - effect_reach < EFFECT_LEAST:
         return "unclear", share, f"{algorithm} is not significantly slower than the default there"
@@ -141,15 +144,6 @@ def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, 
     if middle + level_reach < 0:
         return "not active", share, f"{where} changes nothing: the file is not applied"
     return "unclear", share, "launches differ too much"
-
-
-def _interval(logs: Floats) -> tuple[float, float]:
-    """The trimmed mean of logarithms by launch, and the half-width of its interval."""
-    from scipy.special import stdtrit
-
-    centre, variance, count = trimmed(logs)
-    reach = float(stdtrit(count - 1, (1 + SURE) / 2)) * math.sqrt(variance / count)
-    return centre, reach
 
 
 def trial(

@@ -11,9 +11,10 @@ from nhalf.base.units import format_duration, format_time
 from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.left_behind import LeftBehind
 from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import LOOKS, SettingGain
+from nhalf.experiment.improve.sequential import SettingGain
 from nhalf.experiment.improve.trials import CandidateTrial, SearchState
 from nhalf.present.wording import count
+from nhalf.statistics.paired import ANALYSES
 
 NEAR = 0.03
 """Factors that are nearer to 1 have one more decimal."""
@@ -39,8 +40,8 @@ def provable_text(possible: Provable) -> str:
     """What the search can prove in the time that is left, said before it begins."""
     remaining = format_duration(possible.remaining_s)
     pairs = count(possible.pairs, "pair of launches", "pairs of launches")
-    if possible.pairs < LOOKS[0]:
-        needed = f"a proof takes {LOOKS[0]} or more: give a larger --budget"
+    if possible.pairs < ANALYSES.pairs[0]:
+        needed = f"a proof takes {ANALYSES.pairs[0]} or more: give a larger --budget"
         return f"the {remaining} left suffice for {pairs}; {needed}"
     if possible.factor is None or possible.spread_share is None:
         return f"the {remaining} left suffice for a proof of up to {pairs}"
