@@ -42,7 +42,7 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_300,
     "store": 1_200,
-    "statistics": 2_700,
+    "statistics": 2_850,
     "models": 2_450,
     "machines": 4_550,
     "mpi": 7_150,
@@ -54,7 +54,7 @@ BUDGET_LINES = {
     "facts": 10_400,
     "exchange": 8_100,
     "decide": 10_650,
-    "experiment": 6_950,
+    "experiment": 6_800,
     "studies": 2_450,
     "present": 17_000,
     "jobs": 950,
