@@ -45,7 +45,7 @@ BUDGET_LINES = {
     "statistics": 2_850,
     "models": 2_450,
     "machines": 4_550,
-    "mpi": 7_150,
+    "mpi": 7_220,
     "sites": 3_600,
     "measure": 11_900,
     "node": 2_300,
