@@ -27,7 +27,6 @@ from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting, title
 from nhalf.experiment.improve.sequential import (
     EXACT_PAIRS,
     FALSE_SHARE,
-    LEAST_GAIN,
     SettingGain,
     attempt_rate,
     gain,
@@ -35,7 +34,7 @@ from nhalf.experiment.improve.sequential import (
     is_exact,
     together,
 )
-from nhalf.experiment.improve.trials import CandidateTrial, SearchState, mean
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState, Stage, mean
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Launch, LaunchFailed, Limits, Turns
 from nhalf.measure.launches.timed import is_stdin_lost
@@ -124,15 +123,6 @@ def run(state: SearchState) -> None:
         ) from error
     except OutOfTime:
         state.is_out_of_time = True
-        _leave_unclear(state)
-    for trial in state.trials.values():
-        if trial.fate == "not reached" and any(map(trial.candidate.excludes, state.proven)):
-            trial.fate = "excluded"
-        if trial.fate == "no gain" and mean(trial.scouted_relative) > LEAST_GAIN:
-            if state.proven:
-                trial.fate = "no further gain"
-            elif trial.proof is None:
-                trial.fate = "not proven"
 
 
 def waves(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
@@ -157,7 +147,7 @@ def _run_wave(state: SearchState, wave: Sequence[Candidate]) -> None:
             candidate
             for candidate in remaining
             if not any(candidate.excludes(winner) for winner in state.proven)
-            and state.trials[candidate.name].fate not in ("refused", "slower")
+            and state.fate(state.trials[candidate.name]) not in ("refused", "slower")
         ]
         finalists = _scout(state, remaining) if remaining else []
         if not any(_proof(state, best) for best in finalists):
@@ -202,14 +192,12 @@ def _left(
     remaining = []
     for candidate in racing:
         trial = state.trials[candidate.name]
-        if candidate in state.refused:
-            trial.fate = "refused"
-        elif logs[candidate] and _is_slower(state, logs[candidate]):
-            trial.fate = "slower"
-        elif logs[candidate]:
-            trial.fate = "no gain"
-            if not _is_settled(logs[candidate]):
-                remaining.append(candidate)
+        if candidate in state.refused or not logs[candidate]:
+            continue
+        is_slower = _is_slower(state, logs[candidate])
+        trial.stage = Stage.SLOWER if is_slower else Stage.SCOUTED
+        if not (is_slower or _is_settled(logs[candidate])):
+            remaining.append(candidate)
     remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
 
@@ -233,10 +221,8 @@ def _promising(state: SearchState, logs: Mapping[Candidate, list[float]]) -> lis
     ranked = []
     for candidate, values in logs.items():
         trial = state.trials[candidate.name]
-        if candidate in state.refused:
-            trial.fate = "refused"
-        elif values and trial.fate != "slower":
-            trial.fate = "no gain"
+        if candidate not in state.refused and values and trial.stage is not Stage.SLOWER:
+            trial.stage = Stage.SCOUTED
             if _credible(candidate, values) > PROMISING:
                 ranked.append(candidate)
     return _by_gain(state, ranked, logs)[:FINALISTS]
@@ -268,19 +254,17 @@ def _proof(state: SearchState, candidate: Candidate) -> bool:
     base, trial = state.setting, state.trials[candidate.name]
     state.attempts += 1
     rate = attempt_rate(state.attempts, state.false_share)
-    trial.fate, trial.proof = "unclear", None
+    trial.stage, trial.proof = Stage.PROVING, None
     for gained in _pairs(state, base, (*base, candidate), rate):
         trial.proof = gained
         if gained.is_proven:
-            trial.fate = "proven"
+            trial.stage = Stage.PROVEN
             if candidate not in state.proven:
                 state.proven.append(candidate)
             state.total = together(state.gains)
-        elif gained.is_hopeless:
-            trial.fate = "no gain"
-    if trial.fate == "unclear":
-        trial.fate = "refused" if candidate in state.refused else "no gain"
-    return trial.fate == "proven"
+    if trial.stage is Stage.PROVING:
+        trial.stage = Stage.GIVEN_UP
+    return trial.stage is Stage.PROVEN
 
 
 def _pairs(
@@ -322,15 +306,6 @@ def _prove_total(state: SearchState) -> None:
     for gained in _pairs(state, PLAIN, state.setting, rate):
         if gained.low >= by_steps.low or gained.is_precise:
             state.total = gained
-
-
-def _leave_unclear(state: SearchState) -> None:
-    """What is said of candidates when time is up: who was launched, but not enough, is unclear."""
-    for trial in state.trials.values():
-        if trial.candidate in state.refused:
-            trial.fate = "refused"
-        elif trial.scouted_relative and trial.fate == "not reached":
-            trial.fate = "unclear"
 
 
 def _credible(candidate: Candidate, values: Sequence[float]) -> float:

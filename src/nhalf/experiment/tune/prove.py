@@ -26,9 +26,10 @@ import numpy as np
 from nhalf.decide.changes import CurveRatio
 from nhalf.decide.compare import compare
 from nhalf.experiment.race import AlgorithmGain, TuningCell, merge
-from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes, size_text
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
+from nhalf.measure.plan.sizes import sizes_text
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.paired import Effect
@@ -93,7 +94,7 @@ def prove_active(
             "bad-rule": bench.tuner.activate(path),
         }
         names = {(cell.operation, key): key for key in variables}
-        sizes = size_text([cell.size_bytes])
+        sizes = sizes_text([cell.size_bytes])
         block = Block([cell.operation], [cell.ranks], sizes, launches=LAUNCHES)
         run = f"active-{number + 1}"
         medians = bench.measure(run, [block], variables, max(budget_s / TRIES, TRY_LEAST_S))
@@ -158,7 +159,7 @@ def trial(
     for cell in cells:
         grouped.setdefault((cell.operation, cell.ranks), []).append(cell.size_bytes)
     blocks = [
-        Block([operation], [ranks], size_text(sizes), launches=TRIAL_LAUNCHES)
+        Block([operation], [ranks], sizes_text(sizes), launches=TRIAL_LAUNCHES)
         for (operation, ranks), sizes in grouped.items()
     ]
     medians = bench.measure(

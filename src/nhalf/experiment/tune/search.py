@@ -25,9 +25,10 @@ from nhalf.experiment.race import (
     still_racing,
     winners,
 )
-from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes, size_text
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.experiment.tune.violated import is_first
 from nhalf.measure.plan.plan import Block
+from nhalf.measure.plan.sizes import sizes_text
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
 from nhalf.mpi.tuner import Tuner
 
@@ -186,7 +187,7 @@ def race_round(
         Block(
             [operation],
             [ranks],
-            size_text(sizes),
+            sizes_text(sizes),
             launches=LAUNCHES_PER_ROUND,
             weight=len(sizes) * (len(names) + 1),
             settings=["", *_settings(slots, operation, names)],

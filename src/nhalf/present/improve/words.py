@@ -59,13 +59,13 @@ def _unclear(state: SearchState) -> Iterator[str]:
     """What seems to help but is not proven, and what to do about it."""
     for trial in state.trials.values():
         proof = trial.proof
-        if trial.fate == "unclear" and proof is not None and proof.factor > 1:
+        if state.fate(trial) == "unclear" and proof is not None and proof.factor > 1:
             if proof.low < 1 < proof.high:
                 outcome_text = f"may be faster or slower, {factor_text(proof)}"
             else:
                 outcome_text = f"seems to be {factor_text(proof)}"
             yield f"{trial.candidate.name} {outcome_text}: a larger --budget may decide."
-    missed = sum(trial.fate == "not reached" for trial in state.trials.values())
+    missed = list(state.fates.values()).count("not reached")
     if missed:
         yield f"There was no time for {missed} of {len(state.trials)} candidates."
     elif state.is_out_of_time:
@@ -110,8 +110,9 @@ def rows(state: SearchState, bounded: list[Candidate]) -> Iterator[tuple[str, st
         candidate = trial.candidate
         reason = state.refused.get(candidate, "")
         short = reason if len(reason) <= REASON_MAX else f"{reason[:REASON_MAX]}…"
-        fate = f"{trial.fate}: {short}" if trial.fate == "refused" and reason else trial.fate
-        yield candidate.name, _upper(candidate), _speed(trial), fate
+        fate = state.fate(trial)
+        words = f"{fate}: {short}" if fate == "refused" and reason else fate
+        yield candidate.name, _upper(candidate), _speed(trial), words
     for candidate in bounded:
         yield candidate.name, _upper(candidate), "", "not tried: it can save less than 1 %"
 
