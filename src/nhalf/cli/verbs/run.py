@@ -237,14 +237,14 @@ def _plan(
     """The plan of the request, or that of an earlier run; once in virtual time."""
     import msgspec
 
-    from nhalf.decide.looks import LOOKS
+    from nhalf.decide.interim_analyses import INTERIM_ANALYSES
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
     from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if request.until_decided_s:
-        plan = msgspec.structs.replace(plan, looks=LOOKS)
+        plan = msgspec.structs.replace(plan, looks=INTERIM_ANALYSES)
     if machine is None:
         return plan
     if machine.is_exact and "launches" in request.given and request.launches > 1:

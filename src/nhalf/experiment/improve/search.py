@@ -69,8 +69,8 @@ LIMITS = Limits(factor=3.0, spare_s=5.0, first_launches=1)
 """A setting that takes longer than three times the plain program never helps."""
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
-BRAKE_SHARE = 0.5
-"""A setting without which the program gains this share of the best gain may be its brake: it is
+HINDERING_SHARE = 0.5
+"""A setting without which the program gains this share of the best gain may hinder it: that is
 proven first, and what helps as well is proven upon it."""
 
 
@@ -243,7 +243,7 @@ def _by_gain(
         candidate
         for candidate in in_order
         if best_relative - gains[candidate] <= ALIKE
-        or (candidate.change.only_removes and gains[candidate] > best_relative * BRAKE_SHARE)
+        or (candidate.change.only_removes and gains[candidate] > best_relative * HINDERING_SHARE)
     ]
     first.sort(key=lambda c: (not c.change.only_removes, state.candidates.index(c)))
     return first + [candidate for candidate in in_order if candidate not in first]

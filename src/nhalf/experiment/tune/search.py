@@ -103,7 +103,7 @@ def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
 def _with_first(
     racing: Mapping[TuningCell, list[str]], screening: MeasuredTimes, request: TuningRequest
 ) -> dict[TuningCell, list[str]]:
-    """The race with the first candidates, whose first look may have been a bad one."""
+    """The race with the first candidates, whose screening may have been disturbed."""
     more = {
         cell: [name for name in times if is_first(request.first, cell.operation, name)]
         for cell, times in screening.items()
