@@ -23,13 +23,13 @@ def until_decided(
 ) -> tuple[RunOutcome, CheckedRun]:
     """A run that ended and its check, or the run `extended` until its check is decided.
 
-    It is looked at as decide/looks.py says, for up to `time_s` seconds more.
+    It is looked at as decide/interim_analyses.py says, for up to `time_s` seconds more.
     """
-    from nhalf.decide.looks import look_budgets_s
+    from nhalf.decide.interim_analyses import analysis_budgets_s
     from nhalf.measure.loop.session import More
 
     change = check_of(outcome.run)
-    for budget_s in look_budgets_s(time_s):
+    for budget_s in analysis_budgets_s(time_s):
         curves = open_curves(change)
         if not curves:
             break

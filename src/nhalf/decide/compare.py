@@ -65,9 +65,9 @@ class Sides:
     """Launches of A and B (LAUNCH_COLUMNS, one run each), the pairs of libraries, and doubts.
 
     `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
-    that equal numbers are pairs, as are those of the libraries in `paired` (of B). `looks` are
-    those at the comparison while B went on (looks.py). `slower_doubt` is why a curve that is slower
-    may be so by something else than A and B.
+    that equal numbers are pairs, as are those of the libraries in `paired` (of B). `analyses` are
+    those of the comparison while B went on (interim_analyses.py). `slower_doubt` is why a curve
+    that is slower may be so by something else than A and B.
     """
 
     a: pl.DataFrame
@@ -77,7 +77,7 @@ class Sides:
     took_turns: bool = False
     notes: Sequence[str] = ()
     paired: Sequence[str] = ()
-    looks: int = 1
+    analyses: int = 1
     slower_doubt: Doubt = CERTAIN
 
     def doubt_of(self, point: Mapping[str, Any], mpi: str) -> Doubt:
@@ -150,8 +150,8 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
     measured = [_measured(pair) for pair in sides]
     curves = (curve for part in measured for curve in part.curves)
     family = [curve.estimates for curve in curves if curve.doubt is CERTAIN]
-    looks = max((pair.looks for pair in sides), default=1)
-    errors = CurveErrors.of_family(family, math.log(threshold), looks)
+    analyses = max((pair.analyses for pair in sides), default=1)
+    errors = CurveErrors.of_family(family, math.log(threshold), analyses)
     return [
         Comparison(
             threshold,

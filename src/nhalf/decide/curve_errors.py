@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from nhalf.decide.family import FALSE_ALARMS, FALSE_EQUIVALENCES, family_error
-from nhalf.decide.looks import look_rate
+from nhalf.decide.interim_analyses import analysis_rate
 from nhalf.decide.ratio_intervals import Ends, Estimates
 
 LOG_MOST = 700.0
@@ -28,11 +28,11 @@ class CurveErrors:
     not_faster_error: float
 
     @classmethod
-    def of_family(cls, family: Sequence[Estimates], log_threshold: float, looks: int) -> Self:
-        """The errors of a family, looked at `looks` times; the tolerance is a logarithm."""
+    def of_family(cls, family: Sequence[Estimates], log_threshold: float, analyses: int) -> Self:
+        """The errors of a family with this many interim analyses; the tolerance is a logarithm."""
         directions = (family, [estimates.reversed() for estimates in family])
-        alarm_rate = look_rate(looks, FALSE_ALARMS)
-        equivalence_rate = look_rate(looks, FALSE_EQUIVALENCES)
+        alarm_rate = analysis_rate(analyses, FALSE_ALARMS)
+        equivalence_rate = analysis_rate(analyses, FALSE_EQUIVALENCES)
         changes = (
             [float(estimates.errors_above(log_threshold).min()) for estimates in direction]
             for direction in directions

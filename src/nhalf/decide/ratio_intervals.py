@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE, RunShare
 from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, launch_interval
 from nhalf.statistics.moderation import moderate
+from nhalf.statistics.paired import ROUNDING
 
 CONFIDENCE = 0.99
 LAUNCHES_MOST = 200
 """More are no remedy that anybody would wait for."""
-ROUNDING = 1e-9
-"""Relative rounding error: a machine without noise is as fast as itself."""
 
 Ends = tuple[Floats, Floats, Floats]
 

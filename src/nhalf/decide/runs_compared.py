@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.decide.changes import Comparison
 from nhalf.decide.compare import Sides, compare_all, pair_libraries
-from nhalf.decide.looks import looks_at
+from nhalf.decide.interim_analyses import analyses_of
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -44,7 +44,9 @@ def run_changes(facts: Facts) -> list[RunChange]:
     sides, lost = [], []
     for run in runs[1:]:
         now = medians.filter(pl.col("run") == run)
-        compared, doubts = sides_of(before, now, looks_at(facts.environments[run].get("plan", {})))
+        compared, doubts = sides_of(
+            before, now, analyses_of(facts.environments[run].get("plan", {}))
+        )
         sides.append(compared)
         lost.append(doubts)
     changes = [
@@ -55,10 +57,10 @@ def run_changes(facts: Facts) -> list[RunChange]:
 
 
 def sides_of(
-    before: pl.DataFrame, now: pl.DataFrame, looks: int = 1
+    before: pl.DataFrame, now: pl.DataFrame, analyses: int = 1
 ) -> tuple[Sides, tuple[Doubt, ...]]:
     """Two runs (FLAGGED_COLUMNS) in equal states, and why further curves cannot be compared."""
     libraries = pair_libraries(before, now)
     pairs = same_states(before, now, libraries)
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired, looks=looks)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired, analyses=analyses)
     return sides, tuple(row["doubt"] for row in pairs.lost)

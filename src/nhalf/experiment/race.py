@@ -2,9 +2,9 @@
 """Races of algorithms against the library's own choice: the winner of every cell.
 
 Launch k of every algorithm ran in the same round, so the datum of a cell (operation, ranks, bytes)
-is the logarithm of the ratio of two launches' times, as in decide/compare.py; trimmed means of them
-are taken (Yuen 1974). A few launches determine its variance in one cell poorly, so variances are
-moderated over all cells (Smyth 2004).
+is the logarithm of the ratio of two launches' times, judged as pairs are (statistics/paired.py). A
+few launches determine its variance in one cell poorly, so variances are moderated over all cells
+(Smyth 2004).
 
 - An algorithm leaves a cell's race if it is slower than the cell's best (t-test at 5 %). That
 decides only where more launches are spent, not what is written.

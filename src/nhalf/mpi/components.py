@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.mpi import Library
+from nhalf.mpi import Library, needs
 from nhalf.mpi.affected import Affected
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.switch import LibrarySwitch
@@ -52,7 +52,7 @@ def component_switches(values: Mapping[str, str]) -> Iterator[LibrarySwitch]:
             f"the component {name} performs {', '.join(OPERATIONS_OF[name])}",
             {f"OMPI_MCA_{_parameter(name)}": PRIORITY},
             affected=Affected(operations=OPERATIONS_OF[name]),
-            needs="one host",
+            needs=needs.one_host,
             promise_share=0.1,
         )
 

@@ -5,28 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from nhalf.mpi.affected import ALL, MPI, Affected
-
-Needs = Literal[
-    "nothing",
-    "one host",
-    "several hosts",
-    "a core for each rank",
-    "too few cores",
-    "bound ranks",
-    "transfers to overlap",
-    "transfers by TCP to overlap",
-    "transfers within the host to overlap",
-]
+from nhalf.mpi.needs import BINDING, Needs, core_for_each_rank, nothing
 
 
 @dataclass(frozen=True)
 class LibrarySwitch:
     """A setting: `text` says what it does, `promise_share` how much of its bound it may well save.
 
-    `options` of the launcher take the place of all those named in `replaced`, without dashes.
+    `options` of the launcher take the place of all those named in `replaced`, without dashes. A
+    switch that `overlaps` is made for transfers that could go on while ranks compute.
     """
 
     name: str
@@ -35,14 +24,15 @@ class LibrarySwitch:
     replaced: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     affected: Affected = MPI
-    needs: Needs = "nothing"
+    needs: Needs = nothing
     promise_share: float = 0.2
+    overlaps: bool = False
 
 
 def progress_thread(
     variables: Mapping[str, str],
     text: str = "a thread of each rank moves data while it computes",
-    needs: Needs = "transfers to overlap",
+    needs: Needs = nothing,
     how: str = "",
     promise_share: float = 0.5,
 ) -> LibrarySwitch:
@@ -57,11 +47,8 @@ def progress_thread(
         affected=ALL,
         needs=needs,
         promise_share=promise_share,
+        overlaps=True,
     )
-
-
-BINDING = ("bind-to", "binding", "map-by")
-"""The options that bind ranks, of the launchers of libraries."""
 
 
 def bound_by_options(*words: str, replaced: tuple[str, ...] = BINDING) -> LibrarySwitch:
@@ -72,13 +59,13 @@ def bound_by_options(*words: str, replaced: tuple[str, ...] = BINDING) -> Librar
         replaced=replaced,
         options=words,
         affected=ALL,
-        needs="a core for each rank",
+        needs=core_for_each_rank,
         promise_share=0.1,
     )
 
 
 def unbound_by_options(
-    *words: str, needs: Needs = "nothing", replaced: tuple[str, ...] = BINDING
+    *words: str, needs: Needs = nothing, replaced: tuple[str, ...] = BINDING
 ) -> LibrarySwitch:
     """No binding, by the options of a launcher: threads of a rank may have cores of their own."""
     return LibrarySwitch(

@@ -12,6 +12,7 @@ from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.components import Components, component_switches, switched_off
 from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.needs import one_host
 
 OLD = {"coll_tuned_priority": "30", "coll_sm_priority": "0", "coll_adapt_priority": "0"}
 LATER = {**OLD, "coll_acoll_priority": "0", "coll_xhc_priority": "0"}
@@ -103,5 +104,5 @@ def test_they_are_switches_of_a_whole_program() -> None:
     assert names == [f"collectives by coll/{name}" for name in ("acoll", "xhc", "sm")]
     (switch,) = component_switches(OLD)
     assert switch.variables == {"OMPI_MCA_coll_sm_priority": "90"}
-    assert switch.needs == "one host"
+    assert switch.needs is one_host
     assert list(component_switches({})) == []

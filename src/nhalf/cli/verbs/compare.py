@@ -210,7 +210,7 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names
     from nhalf.cli.run_side import run_and_library
     from nhalf.decide.compare import Sides, pair_libraries
-    from nhalf.decide.looks import looks_at
+    from nhalf.decide.interim_analyses import analyses_of
     from nhalf.statistics.same_state import same_states
 
     medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
@@ -221,8 +221,10 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     is_one_run = _is_one_run(request.a, b)
     notes = (*_virtual_notes(request.a, b), *pairs.notes, *amount_notes)
     notes = (*notes, *alone_notes(request.a, b, medians_a, medians_b, libraries))
-    looks = looks_at(run_and_library(b or request.a)[0].plan)
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired, looks)
+    analyses = analyses_of(run_and_library(b or request.a)[0].plan)
+    sides = Sides(
+        pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired, analyses
+    )
     return sides, pairs.lost
 
 

@@ -118,6 +118,7 @@ def command(request: Request) -> int:
         for note in notes:
             say(note)
         state, bounded = _searching(situation, turns)
+        _check_mpi(situation, state, bounded)
         possible, error = _run(state, say)
     _report(request, situation, state, bounded, possible, notes)
     if error is not None:
@@ -141,6 +142,17 @@ def _given(path: Path | None) -> Program | None:
             f"{path} is no trace", "name a trace, or a program in GOAL, OTF2 or SimGrid's form"
         )
     return open_program(path)
+
+
+def _check_mpi(situation: Situation, state: SearchState, bounded: list[Candidate]) -> None:
+    """Raises InputError if nothing of MPI was seen in a launch, and nothing is to be tried."""
+    is_known = situation.library is not None or situation.program is not None
+    if not (is_known or state.trials or bounded):
+        raise InputError(
+            f"there is nothing to improve in {' '.join(situation.launch.words)}: no call of MPI "
+            "was traced, and no launcher of an MPI library starts it",
+            "give the command that starts the ranks: -- mpiexec -n 4 ./program",
+        )
 
 
 def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:

@@ -28,6 +28,8 @@ GROUP = "measure"
 
 MORE = ("launches", "budget")
 """Options that extend a resumed run."""
+MODEL_RANKS_QUICK = 256
+"""Points of more ranks on the model machine take seconds and more."""
 RESUMABLE = {
     *("resume", "report", "quiet", "json", "style", "hosts", "host_file", "launcher"),
     *("submit", "job", "no_wait", *MORE),
@@ -140,6 +142,8 @@ def _outcome(request: Request) -> RunOutcome | None:
     prepared = _prepare(request)
     if prepared.run.virtual and not request.is_silent:
         _announce(prepared)
+    if not request.is_silent:
+        _announce_ranks(prepared.plan)
     return measured(prepared, Progress(request.is_silent))
 
 
@@ -153,6 +157,17 @@ def _announce(prepared: Prepared) -> None:
     agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
     if words := real_time(agenda).in_words(prepared.plan.budget_s):
         sys.stderr.write(f"nhalf: {words}\n")
+        sys.stderr.flush()
+
+
+def _announce_ranks(plan: Plan) -> None:
+    """Say what takes so long on the model machine with many ranks, where no point ends at once."""
+    ranks = max((number for block in plan.blocks for number in block.ranks), default=0)
+    if "model" in plan.transports and ranks > MODEL_RANKS_QUICK:
+        sys.stderr.write(
+            f"nhalf: transport model executes {ranks} ranks in one process, message by message: a "
+            "point may take minutes; nhalf simulate and nhalf predict are for many ranks\n"
+        )
         sys.stderr.flush()
 
 
@@ -222,14 +237,14 @@ def _plan(
     """The plan of the request, or that of an earlier run; once in virtual time."""
     import msgspec
 
-    from nhalf.decide.looks import LOOKS
+    from nhalf.decide.interim_analyses import INTERIM_ANALYSES
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
     from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if request.until_decided_s:
-        plan = msgspec.structs.replace(plan, looks=LOOKS)
+        plan = msgspec.structs.replace(plan, looks=INTERIM_ANALYSES)
     if machine is None:
         return plan
     if machine.is_exact and "launches" in request.given and request.launches > 1:

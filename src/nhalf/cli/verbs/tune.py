@@ -157,16 +157,15 @@ def _tell(text: str) -> None:
 def _goal(request: Request, cores: int) -> TuningRequest:
     """The cells to decide, and the budget."""
     from nhalf.base.units import parse_duration
-    from nhalf.experiment.tune.bench import size_text
     from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.request import words
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.sizes import parse_sizes, sizes_text
 
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
     if not ranks or ranks[0] < 2:
         raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
-    sizes = size_text(parse_sizes(request.sizes).size_bytes)
+    sizes = sizes_text(parse_sizes(request.sizes).size_bytes)
     budget_s = parse_duration(request.budget)
     return TuningRequest(tuple(words(request.pattern)), ranks, sizes, request.least_share, budget_s)
 
@@ -174,9 +173,9 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
     from nhalf.cli.run_side import run_and_library
-    from nhalf.experiment.tune.bench import size_text
     from nhalf.experiment.tune.violated import violated_cells
     from nhalf.facts.facts import Facts
+    from nhalf.measure.plan.sizes import sizes_text
 
     assert request.violated is not None
     run, _ = run_and_library(request.violated)
@@ -185,7 +184,7 @@ def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> Tuni
         goal,
         operations=goal.operations if "pattern" in request.given else cells.operations,
         ranks=goal.ranks if "ranks" in request.given else cells.ranks,
-        sizes=goal.sizes if "sizes" in request.given else size_text(cells.sizes_bytes),
+        sizes=goal.sizes if "sizes" in request.given else sizes_text(cells.sizes_bytes),
         first=cells.first,
     )
 

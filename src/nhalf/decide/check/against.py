@@ -31,7 +31,7 @@ from nhalf.decide.check.verdict import (
     Verdict,
 )
 from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
-from nhalf.decide.looks import looks_at
+from nhalf.decide.interim_analyses import analyses_of
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
@@ -84,7 +84,7 @@ def against_former(
         pairs.doubts,
         took_turns,
         paired=pairs.paired,
-        looks=looks_at(*(place.get("plan", {}) for place in facts.environments.values())),
+        analyses=analyses_of(*(place.get("plan", {}) for place in facts.environments.values())),
         slower_doubt=slower_doubt,
     )
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)

@@ -53,7 +53,7 @@ def _followed_share(program: Program) -> float:
 
 @fact
 def is_disturbed(program: Program) -> bool:
-    """Whether others lengthened the run that shares refer to by an unknown amount."""
+    """Whether others slowed the run that shares refer to by an unknown amount."""
     shown = shown_run(program)
     return shown.as_traced is None and most_taken_share(shown) >= NOTICEABLE
 

@@ -57,7 +57,7 @@ class Efficiency:
 def efficiency(program: Program) -> Efficiency | None:
     """The efficiencies of the run that shares refer to.
 
-    None if nothing was computed between calls, or nothing is known, as where others lengthened the
+    None if nothing was computed between calls, or nothing is known, as where others slowed the
     run and nobody knows by how much.
     """
     shown = shown_run(program)

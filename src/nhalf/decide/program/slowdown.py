@@ -14,9 +14,9 @@ from nhalf.base.errors import NhalfError
 from nhalf.decide.program.contention import Contention, ContentionReplay, contention
 from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.followed_replay import FollowedReplay
-from nhalf.decide.program.lengthened import with_noise, with_slow_ranks
 from nhalf.decide.program.observed_paths import observed_paths
 from nhalf.decide.program.operation_paths import Paths
+from nhalf.decide.program.slowed_script import with_noise, with_slow_ranks
 from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed

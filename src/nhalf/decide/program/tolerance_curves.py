@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The run time of a program as a curve of what is added to latency, bytes, computing ..., with
-intervals: how much it can bear.
+intervals: how much it tolerates.
 
 A slow-down is the difference of two replays, added to the measured time. Its interval has what may
 be wrong with it:

@@ -6,8 +6,8 @@ of five proofs reach from the gain
 
     LEAST_GAIN + (t(n - 1, 1 - a / 2) + z) s / sqrt(n)
 
-on, with the deviation s of the logarithm of a pair's ratio, the error a of the look after n pairs,
-and z = 0.84, the normal quantile of 80 %. Before, the candidate has to be among the best of the
+on, with the deviation s of the logarithm of a pair's ratio, the error a of each analysis, and z =
+0.84, the normal quantile of 80 %. Before, the candidate has to be among the best of the
 scouts, which takes about 2 s / sqrt(ROUNDS). The larger of the two counts.
 """
 
@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 from nhalf.experiment.improve.candidate import PLAIN, Setting
 from nhalf.experiment.improve.search import BLOCK, FINALISTS, ROUNDS, SCOUTING_SHARE, SHORTEST_S
-from nhalf.experiment.improve.sequential import LEAST_GAIN, LOOKS, attempt_rate, look_quantile
+from nhalf.experiment.improve.sequential import LEAST_GAIN, attempt_rate
 from nhalf.experiment.improve.trials import SearchState
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import LaunchFailed, Turns
+from nhalf.statistics.paired import ANALYSES, Effect
 
 POWER_QUANTILE = 0.8416
 """The normal quantile of four of five."""
@@ -71,12 +72,9 @@ def least_factor(spread_share: float, pairs: int, candidates: int) -> float | No
     if spread_share == 0.0:
         return math.exp(LEAST_GAIN)
     deviation = spread_share / MEDIAN_QUANTILE
-    proofs = [
-        LEAST_GAIN
-        + (look_quantile(look, look, attempt_rate(1)) + POWER_QUANTILE) * deviation / look**0.5
-        for look in LOOKS
-        if look <= pairs
-    ]
+    rate = ANALYSES.part(attempt_rate(1))
+    planned = (Effect.planned(number, deviation) for number in ANALYSES.until(pairs).pairs)
+    proofs = [LEAST_GAIN + mean.reach(rate) + POWER_QUANTILE * mean.error for mean in planned]
     if not proofs:
         return None
     is_scouted = candidates > FINALISTS
@@ -89,4 +87,4 @@ def _pairs(turns: Turns[Setting]) -> int:
     launches = turns.remaining_s / max(turns.cost_s, SHORTEST_S)
     is_scouted = launches * SCOUTING_SHARE >= BLOCK + 1
     share = 1 - SCOUTING_SHARE if is_scouted else 1.0
-    return max(0, min(LOOKS[-1], int(launches * share / 2)))
+    return max(0, min(ANALYSES.pairs[-1], int(launches * share / 2)))

@@ -27,19 +27,18 @@ from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting, title
 from nhalf.experiment.improve.sequential import (
     EXACT_PAIRS,
     FALSE_SHARE,
-    LEAST_GAIN,
-    LOOKS,
     SettingGain,
     attempt_rate,
     gain,
+    is_analysed,
     is_exact,
-    is_look,
     together,
 )
-from nhalf.experiment.improve.trials import CandidateTrial, SearchState, mean
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState, Stage, mean
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Launch, LaunchFailed, Limits, Turns
 from nhalf.measure.launches.timed import is_stdin_lost
+from nhalf.statistics.paired import ANALYSES
 
 BLOCK = 3
 """This many candidates share a launch of the base."""
@@ -70,8 +69,8 @@ LIMITS = Limits(factor=3.0, spare_s=5.0, first_launches=1)
 """A setting that takes longer than three times the plain program never helps."""
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
-BRAKE_SHARE = 0.5
-"""A setting without which the program gains this share of the best gain may be its brake: it is
+HINDERING_SHARE = 0.5
+"""A setting without which the program gains this share of the best gain may hinder it: that is
 proven first, and what helps as well is proven upon it."""
 
 
@@ -124,15 +123,6 @@ def run(state: SearchState) -> None:
         ) from error
     except OutOfTime:
         state.is_out_of_time = True
-        _leave_unclear(state)
-    for trial in state.trials.values():
-        if trial.fate == "not reached" and any(map(trial.candidate.excludes, state.proven)):
-            trial.fate = "excluded"
-        if trial.fate == "no gain" and mean(trial.scouted_relative) > LEAST_GAIN:
-            if state.proven:
-                trial.fate = "no further gain"
-            elif trial.proof is None:
-                trial.fate = "not proven"
 
 
 def waves(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
@@ -157,7 +147,7 @@ def _run_wave(state: SearchState, wave: Sequence[Candidate]) -> None:
             candidate
             for candidate in remaining
             if not any(candidate.excludes(winner) for winner in state.proven)
-            and state.trials[candidate.name].fate not in ("refused", "slower")
+            and state.fate(state.trials[candidate.name]) not in ("refused", "slower")
         ]
         finalists = _scout(state, remaining) if remaining else []
         if not any(_proof(state, best) for best in finalists):
@@ -202,14 +192,12 @@ def _left(
     remaining = []
     for candidate in racing:
         trial = state.trials[candidate.name]
-        if candidate in state.refused:
-            trial.fate = "refused"
-        elif logs[candidate] and _is_slower(state, logs[candidate]):
-            trial.fate = "slower"
-        elif logs[candidate]:
-            trial.fate = "no gain"
-            if not _is_settled(logs[candidate]):
-                remaining.append(candidate)
+        if candidate in state.refused or not logs[candidate]:
+            continue
+        is_slower = _is_slower(state, logs[candidate])
+        trial.stage = Stage.SLOWER if is_slower else Stage.SCOUTED
+        if not (is_slower or _is_settled(logs[candidate])):
+            remaining.append(candidate)
     remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
 
@@ -233,10 +221,8 @@ def _promising(state: SearchState, logs: Mapping[Candidate, list[float]]) -> lis
     ranked = []
     for candidate, values in logs.items():
         trial = state.trials[candidate.name]
-        if candidate in state.refused:
-            trial.fate = "refused"
-        elif values and trial.fate != "slower":
-            trial.fate = "no gain"
+        if candidate not in state.refused and values and trial.stage is not Stage.SLOWER:
+            trial.stage = Stage.SCOUTED
             if _credible(candidate, values) > PROMISING:
                 ranked.append(candidate)
     return _by_gain(state, ranked, logs)[:FINALISTS]
@@ -257,7 +243,7 @@ def _by_gain(
         candidate
         for candidate in in_order
         if best_relative - gains[candidate] <= ALIKE
-        or (candidate.change.only_removes and gains[candidate] > best_relative * BRAKE_SHARE)
+        or (candidate.change.only_removes and gains[candidate] > best_relative * HINDERING_SHARE)
     ]
     first.sort(key=lambda c: (not c.change.only_removes, state.candidates.index(c)))
     return first + [candidate for candidate in in_order if candidate not in first]
@@ -268,39 +254,37 @@ def _proof(state: SearchState, candidate: Candidate) -> bool:
     base, trial = state.setting, state.trials[candidate.name]
     state.attempts += 1
     rate = attempt_rate(state.attempts, state.false_share)
-    trial.fate, trial.proof = "unclear", None
+    trial.stage, trial.proof = Stage.PROVING, None
     for gained in _pairs(state, base, (*base, candidate), rate):
         trial.proof = gained
         if gained.is_proven:
-            trial.fate = "proven"
+            trial.stage = Stage.PROVEN
             if candidate not in state.proven:
                 state.proven.append(candidate)
             state.total = together(state.gains)
-        elif gained.is_hopeless:
-            trial.fate = "no gain"
-    if trial.fate == "unclear":
-        trial.fate = "refused" if candidate in state.refused else "no gain"
-    return trial.fate == "proven"
+    if trial.stage is Stage.PROVING:
+        trial.stage = Stage.GIVEN_UP
+    return trial.stage is Stage.PROVEN
 
 
 def _pairs(
     state: SearchState, base: Setting, setting: Setting, rate: float
 ) -> Iterator[SettingGain]:
-    """The gain at every look, until it is proven and precise, or hopeless.
+    """The gain at every analysis, until it is proven and precise, or hopeless.
 
-    What was proven at a look stays so: later looks are given if they say it more precisely.
+    What was proven by one stays so: later ones are given if they say it more precisely.
     """
     turns, logs = state.turns, list[float]()
     best: SettingGain | None = None
     base_first = True
-    while len(logs) < LOOKS[-1]:
+    while len(logs) < ANALYSES.pairs[-1]:
         # Two pairs at a time are in opposite order, so that a drift weighs on none.
         base_first = turns.random.random() < 0.5 if len(logs) % 2 == 0 else not base_first
         log = turns.pair(base, setting, base_first)
         if log is None:
             return
         logs.append(log)
-        if is_look(logs):
+        if is_analysed(logs):
             gained = gain(logs, rate)
             if best is None or not best.is_proven or best.low < gained.low:
                 best = gained
@@ -322,15 +306,6 @@ def _prove_total(state: SearchState) -> None:
     for gained in _pairs(state, PLAIN, state.setting, rate):
         if gained.low >= by_steps.low or gained.is_precise:
             state.total = gained
-
-
-def _leave_unclear(state: SearchState) -> None:
-    """What is said of candidates when time is up: who was launched, but not enough, is unclear."""
-    for trial in state.trials.values():
-        if trial.candidate in state.refused:
-            trial.fate = "refused"
-        elif trial.scouted_relative and trial.fate == "not reached":
-            trial.fate = "unclear"
 
 
 def _credible(candidate: Candidate, values: Sequence[float]) -> float:

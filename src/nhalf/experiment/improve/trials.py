@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from itertools import pairwise
 from typing import Literal
 
 from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting
-from nhalf.experiment.improve.sequential import FALSE_SHARE, SettingGain
+from nhalf.experiment.improve.sequential import FALSE_SHARE, LEAST_GAIN, SettingGain
 from nhalf.experiment.turns import Turns
 
 Fate = Literal[
@@ -29,6 +30,25 @@ seemed to help less than others, so that no proof was attempted, is not proven. 
 launched, because it changes the same as something proven, is excluded."""
 
 
+class Stage(Enum):
+    """The last step of a search that is over for a candidate; PROVING is one that has begun."""
+
+    WAITING = auto()
+    SCOUTED = auto()
+    SLOWER = auto()
+    PROVING = auto()
+    GIVEN_UP = auto()
+    PROVEN = auto()
+
+
+DECIDED: dict[Stage, Fate] = {
+    Stage.SLOWER: "slower",
+    Stage.PROVING: "unclear",
+    Stage.PROVEN: "proven",
+}
+"""The fates that a stage alone decides."""
+
+
 @dataclass
 class CandidateTrial:
     """What is known of a candidate: logarithms of ratios to the plain program from scouting, and
@@ -38,7 +58,7 @@ class CandidateTrial:
     candidate: Candidate
     scouted_relative: list[float] = field(default_factory=list)
     proof: SettingGain | None = None
-    fate: Fate = "not reached"
+    stage: Stage = Stage.WAITING
 
     @property
     def scouted_factor(self) -> float | None:
@@ -83,11 +103,30 @@ class SearchState:
         """Candidates that do not run upon what was switched on, or give other results, and why."""
         return {setting[-1]: problem for setting, problem in self.turns.fails.items()}
 
+    def fate(self, trial: CandidateTrial) -> Fate:
+        """What became of a candidate so far."""
+        if trial.candidate in self.refused and trial.stage is not Stage.PROVEN:
+            return "refused"
+        if trial.stage in DECIDED:
+            return DECIDED[trial.stage]
+        if trial.stage is Stage.WAITING:
+            if self.is_out_of_time and trial.scouted_relative:
+                return "unclear"
+            is_excluded = any(map(trial.candidate.excludes, self.proven))
+            return "excluded" if is_excluded else "not reached"
+        if mean(trial.scouted_relative) <= LEAST_GAIN or (trial.proof and not self.proven):
+            return "no gain"
+        return "no further gain" if self.proven else "not proven"
+
+    @property
+    def fates(self) -> dict[str, Fate]:
+        """What became of each candidate so far, by name."""
+        return {name: self.fate(trial) for name, trial in self.trials.items()}
+
     @property
     def is_complete(self) -> bool:
         """Whether the budget sufficed for all that was planned."""
-        fates = {trial.fate for trial in self.trials.values()}
-        return not self.is_out_of_time and not fates & {"unclear", "not reached"}
+        return not self.is_out_of_time and not {"unclear", "not reached"} & {*self.fates.values()}
 
     @property
     def plain_s(self) -> float | None:

@@ -89,18 +89,18 @@ def share_with_alarm(
 
 
 def share_with_alarm_at_looks(
-    runs: Sequence[pl.DataFrame], nights: int, looks: Sequence[int], seed: int = 1
+    runs: Sequence[pl.DataFrame], nights: int, analyses: Sequence[int], seed: int = 1
 ) -> float:
     """The share of nights without any change that call a curve slower at some look.
 
-    Each night goes on, and is looked at after the numbers of launches in `looks`.
+    Each night goes on, and is looked at after the numbers of launches in `analyses`.
     """
 
     def alarms_at(night: int, launches: int) -> bool:
         random = np.random.default_rng((seed, night))
-        return compared(runs, launches, random, 1.0, len(looks)).regressed
+        return compared(runs, launches, random, 1.0, len(analyses)).regressed
 
-    alarms = [any(alarms_at(night, launches) for launches in looks) for night in range(nights)]
+    alarms = [any(alarms_at(night, launches) for launches in analyses) for night in range(nights)]
     return float(np.mean(alarms))
 
 
@@ -132,7 +132,7 @@ def compared(
     launches: int,
     random: np.random.Generator,
     planted: float,
-    looks: int = 1,
+    analyses: int = 1,
 ) -> Comparison:
     """Two nights, drawn at random; in the second one the first curve takes `planted` times."""
     whole = int(runs[0]["launch"].max()) + 1  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ def compared(
                     .filter(launch < launches)
                 )
     a, b = (pl.concat(frames) for frames in sides)
-    (comparison,) = compare_all([Sides(a, b, [("", "")], looks=looks)], 1 + TOLERANCE)
+    (comparison,) = compare_all([Sides(a, b, [("", "")], analyses=analyses)], 1 + TOLERANCE)
     return comparison
 
 

@@ -141,8 +141,3 @@ def launch_times(measurements: pl.LazyFrame, *, elsewhere: bool = False) -> pl.D
     quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
     stated = stated_visits(measurements.with_columns(samples_s=quartile))
     return reported_medians(stated, elsewhere=elsewhere)
-
-
-def size_text(sizes: Sequence[int]) -> str:
-    """Sizes in the notation of blocks."""
-    return ",".join(map(str, sorted(set(sizes))))

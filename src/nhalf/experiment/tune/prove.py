@@ -26,12 +26,13 @@ import numpy as np
 from nhalf.decide.changes import CurveRatio
 from nhalf.decide.compare import compare
 from nhalf.experiment.race import AlgorithmGain, TuningCell, merge
-from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes, size_text
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
+from nhalf.measure.plan.sizes import sizes_text
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.statistics.intervals import Floats
-from nhalf.statistics.many_tests import trimmed
+from nhalf.statistics.paired import Effect
 
 Applied = Literal["active", "not active", "unclear"]
 
@@ -93,7 +94,7 @@ def prove_active(
             "bad-rule": bench.tuner.activate(path),
         }
         names = {(cell.operation, key): key for key in variables}
-        sizes = size_text([cell.size_bytes])
+        sizes = sizes_text([cell.size_bytes])
         block = Block([cell.operation], [cell.ranks], sizes, launches=LAUNCHES)
         run = f"active-{number + 1}"
         medians = bench.measure(run, [block], variables, max(budget_s / TRIES, TRY_LEAST_S))
@@ -131,7 +132,10 @@ def judge(
 def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, float, str]:
     """The verdict, the share of the effect, and why; of logarithms by launch (launches,)."""
     effect, level = f - d, b - (f + d) / 2
-    (centre, effect_reach), (middle, level_reach) = _interval(effect), _interval(level)
+    (centre, effect_reach), (middle, level_reach) = (
+        (judged.log_ratio, judged.reach((1 - SURE) / TRIES))
+        for judged in (Effect.of(effect), Effect.of(level))
+    )
     share = 0.5 + middle / centre if centre else math.nan
     if centre - effect_reach < EFFECT_LEAST:
         return "unclear", share, f"{algorithm} is not significantly slower than the default there"
@@ -141,15 +145,6 @@ def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, 
     if middle + level_reach < 0:
         return "not active", share, f"{where} changes nothing: the file is not applied"
     return "unclear", share, "launches differ too much"
-
-
-def _interval(logs: Floats) -> tuple[float, float]:
-    """The trimmed mean of logarithms by launch, and the half-width of its interval."""
-    from scipy.special import stdtrit
-
-    centre, variance, count = trimmed(logs)
-    reach = float(stdtrit(count - 1, (1 + SURE) / 2)) * math.sqrt(variance / count)
-    return centre, reach
 
 
 def trial(
@@ -164,7 +159,7 @@ def trial(
     for cell in cells:
         grouped.setdefault((cell.operation, cell.ranks), []).append(cell.size_bytes)
     blocks = [
-        Block([operation], [ranks], size_text(sizes), launches=TRIAL_LAUNCHES)
+        Block([operation], [ranks], sizes_text(sizes), launches=TRIAL_LAUNCHES)
         for (operation, ranks), sizes in grouped.items()
     ]
     medians = bench.measure(

@@ -25,9 +25,10 @@ from nhalf.experiment.race import (
     still_racing,
     winners,
 )
-from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes, size_text
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.experiment.tune.violated import is_first
 from nhalf.measure.plan.plan import Block
+from nhalf.measure.plan.sizes import sizes_text
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
 from nhalf.mpi.tuner import Tuner
 
@@ -102,7 +103,7 @@ def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
 def _with_first(
     racing: Mapping[TuningCell, list[str]], screening: MeasuredTimes, request: TuningRequest
 ) -> dict[TuningCell, list[str]]:
-    """The race with the first candidates, whose first look may have been a bad one."""
+    """The race with the first candidates, whose screening may have been disturbed."""
     more = {
         cell: [name for name in times if is_first(request.first, cell.operation, name)]
         for cell, times in screening.items()
@@ -186,7 +187,7 @@ def race_round(
         Block(
             [operation],
             [ranks],
-            size_text(sizes),
+            sizes_text(sizes),
             launches=LAUNCHES_PER_ROUND,
             weight=len(sizes) * (len(names) + 1),
             settings=["", *_settings(slots, operation, names)],

@@ -127,9 +127,9 @@ def _cause(investigation: Investigation, proof: Proof) -> Cause:
 def _member(investigation: Investigation, member: SuspectedStep) -> Named:
     effect = member.effect
     ratio = None
-    if effect.rounds:
+    if effect.degrees:
         low, high = effect.interval(1 - RATIO_CONFIDENCE)
-        ratio = Interval(math.exp(effect.log_ratio), low, high)
+        ratio = Interval(effect.ratio, low, high)
     switches = named(investigation.switches, member.switches)
     return Named(switches, member.share, ratio, member.is_needed and not member.is_proven)
 

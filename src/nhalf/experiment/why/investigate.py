@@ -11,18 +11,18 @@ from typing import Literal
 from nhalf.base.errors import FailedError
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Turns, differences
-from nhalf.experiment.why.effect import Effect, exact
-from nhalf.experiment.why.proof import FALSE_RATE, LOOKS, Proof, Proving
+from nhalf.experiment.why.proof import FALSE_RATE, ROUNDS, Proof, Proving
 from nhalf.experiment.why.search import CauseSearch, Suspicion
 from nhalf.experiment.why.switch import A_ALONE, Mixture, SettableDifference, whole
+from nhalf.statistics.paired import ANALYSES, Effect
 
 DIFFERS_RATE = 0.005
 """The rate at which equal ways are said to differ, at most."""
 EQUAL_RATE = 0.05
-"""The rate at which the interval that shows equality misses the truth, at each look."""
+"""The rate at which the interval that shows equality misses the truth, at each analysis."""
 SHOWN_RATE = 0.01
 """The rate at which the interval of equal ways excludes equality, so that more rounds follow."""
-COMPARED = (*LOOKS, 36, 54)
+COMPARED = ANALYSES.until(56)
 """The numbers of rounds after which A and B are compared; the last only while that is unclear."""
 ATTEMPTS_MOST = 4
 CARRIES_TOO = 0.5
@@ -77,7 +77,7 @@ class Investigation:
             raise
 
     def _compare(self) -> None:
-        """Launch A and B in turns until they differ, are equal, or the last look is over."""
+        """Launch A and B in turns until they differ, are equal, or the last analysis is over."""
         a, b = A_ALONE, whole(self.switches)
         for side, mixture in (("A", a), ("B", b)):
             if not self.turns.runs(mixture):
@@ -88,20 +88,20 @@ class Investigation:
             self.is_different = False
             return
         begin = len(self.turns.rounds)
-        rate = DIFFERS_RATE / len(COMPARED)
+        rate = COMPARED.part(DIFFERS_RATE)
         least = math.log1p(self.least_share)
-        for number in range(1, COMPARED[-1] + 1):
+        for number in range(1, COMPARED.pairs[-1] + 1):
             self.turns.take([a, b])
             logs = differences(self.turns.rounds[begin:], b, a)
-            self.difference = exact(logs[0]) if self.turns.are_exact else Effect.of(logs)
-            if not self.turns.are_exact and number not in COMPARED:
+            self.difference = Effect.exact(logs[0]) if self.turns.are_exact else Effect.of(logs)
+            if not self.turns.are_exact and number not in COMPARED.pairs:
                 continue
             if self.difference.is_proven(rate) and abs(self.difference.log_ratio) >= least:
                 self.is_different = True
                 return
             is_within = self.difference.is_within(least, EQUAL_RATE)
             is_shown = self.difference.is_proven(SHOWN_RATE)
-            if self.turns.are_exact or is_within or (number >= LOOKS[-1] and not is_shown):
+            if self.turns.are_exact or is_within or (number >= ROUNDS.pairs[-1] and not is_shown):
                 self.is_different = False
                 return
         self.why_ended = "the difference is not proven: launches differ too much by themselves"

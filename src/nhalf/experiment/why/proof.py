@@ -11,7 +11,7 @@ with the interval of E. Fieller (Some problems in interval estimation, J. R. Sta
 175): all shares s for which t_C - t_A - s (t_B - t_A) is not proven to differ from 0.
 
 The rate of false accusations is that of this test alone, however long the search was. It is shared
-equally by the members and by the looks, and halved from one attempt to the next.
+equally by the members and by the analyses, and halved from one attempt to the next.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ import numpy as np
 
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Round, Turns, differences
-from nhalf.experiment.why.effect import Effect, exact
 from nhalf.experiment.why.search import LEAST_SHARE
 from nhalf.experiment.why.switch import Mixture
 from nhalf.statistics.intervals import Floats, Interval
+from nhalf.statistics.paired import ANALYSES, Effect
 from nhalf.statistics.student import student_quantile
 
-LOOKS = (4, 6, 8, 12, 16, 24)
+ROUNDS = ANALYSES.until(28)
 """The numbers of rounds after which there is a test."""
 FALSE_RATE = 0.005
 """The rate at which a whole search names a switch without an effect, at most."""
@@ -100,20 +100,20 @@ class Proving:
     false_share: float
 
     def run(self) -> Proof:
-        """Launch in turns until every member is proven, or the last look is over.
+        """Launch in turns until every member is proven, or the last analysis is over.
 
         A budget that ends after a member was proven does not undo that.
         """
         begin, launches = len(self.turns.rounds), self.turns.launches
         proof = self._judged(begin, launches)
-        for number in range(1, LOOKS[-1] + 1):
+        for number in range(1, ROUNDS.pairs[-1] + 1):
             try:
                 self.turns.take(self._mixtures)
             except OutOfTime:
                 if proof.holds:
                     return proof
                 raise
-            if self.turns.are_exact or number in LOOKS:
+            if self.turns.are_exact or number in ROUNDS.pairs:
                 proof = self._judged(begin, launches)
                 if self.turns.are_exact or self._is_done(proof, number):
                     break
@@ -142,7 +142,7 @@ class Proving:
 
     def _judged(self, begin: int, launches: int) -> Proof:
         rounds = self.turns.rounds[begin:]
-        rate = self.false_share / len(self.groups) / len(LOOKS)
+        rate = ROUNDS.part(self.false_share / len(self.groups))
         remainder = self._share(rounds, self._remainder, self.base)
         return Proof(
             members=tuple(self._member(rounds, group, rate) for group in self.groups),
@@ -159,7 +159,7 @@ class Proving:
         without = self._suspects - group
         logs = differences(rounds, self._suspects, without)
         total = Effect.of(differences(rounds, self.top, self.base)).log_ratio
-        effect = exact(logs[0]) if logs and self.turns.are_exact else Effect.of(logs)
+        effect = Effect.exact(logs[0]) if logs and self.turns.are_exact else Effect.of(logs)
         is_large = abs(effect.log_ratio) >= LEAST_SHARE * abs(total)
         return SuspectedStep(
             switches=group,

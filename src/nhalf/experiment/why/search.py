@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nhalf.experiment.turns import Turns, differences
-from nhalf.experiment.why.effect import Effect, exact
 from nhalf.experiment.why.switch import Mixture
+from nhalf.statistics.paired import Effect
 
 SEARCH_RATE = 0.01
-"""The rate of a wrong turn at one look of one step, about."""
+"""The rate of a wrong turn after one round of one step, about."""
 ROUNDS_MOST = 12
 LEAST_SHARE = 0.1
 """A part of the difference below this share is not searched for."""
@@ -77,7 +77,7 @@ class CauseSearch:
         if not self.turns.runs(low):
             return True
         begin = len(self.turns.rounds)
-        missing = exact(0.0)
+        missing = Effect.exact(0.0)
         for _ in range(ROUNDS_MOST):
             self.turns.take([low, self.top])
             missing = self._effect(begin, self.top, low)
@@ -145,7 +145,7 @@ class CauseSearch:
         With what is known of the spread one round may be enough.
         """
         begin = len(self.turns.rounds)
-        before = after = contrast = exact(0.0)
+        before = after = contrast = Effect.exact(0.0)
         for _ in range(ROUNDS_MOST):
             self.turns.take([low, middle, high])
             if middle in self.turns.fails:
@@ -177,7 +177,6 @@ class CauseSearch:
         """An effect whose variance is also that of the difference of A and B, by a scale."""
         own = Effect.of(logs)
         if self.turns.are_exact:
-            return exact(own.log_ratio)
+            return Effect.exact(own.log_ratio)
         prior = min(self.total.degrees, PRIOR_DEGREES_MOST)
-        spread = self.total.variance * self.total.counted * scale
-        return own.moderated(spread, prior)
+        return own.moderated(self.total.variance * scale, prior)

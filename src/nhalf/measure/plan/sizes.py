@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
@@ -54,6 +55,11 @@ def parse_sizes(text: str) -> Sizes:
     if (high - low) // step >= SIZES_MAX:
         raise InputError(f"{text!r} is more than {SIZES_MAX} sizes", "take a larger step")
     return Sizes(tuple(range(low, high + 1, step)), adaptive=False)
+
+
+def sizes_text(sizes: Iterable[int]) -> str:
+    """Sizes in the notation of blocks."""
+    return ",".join(map(str, sorted(set(sizes))))
 
 
 def sizes_of(text: str, ranks: int) -> Sizes:

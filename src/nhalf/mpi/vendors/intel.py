@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
-from nhalf.mpi import Library
+from nhalf.mpi import Library, needs
 from nhalf.mpi.affected import ALL
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
@@ -45,14 +45,14 @@ SWITCHES = (
         "shared memory alone",
         "messages within the host go through shared memory, nothing over libfabric",
         {"I_MPI_FABRICS": "shm"},
-        needs="one host",
+        needs=needs.one_host,
     ),
     LibrarySwitch(
         "pinned to cores",
         "every rank keeps one core",
         {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"},
         affected=ALL,
-        needs="a core for each rank",
+        needs=needs.core_for_each_rank,
         promise_share=0.1,
     ),
     LibrarySwitch(
@@ -74,7 +74,7 @@ SWITCHES = (
         "ranks that wait let others have the core",
         {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0"},
         affected=ALL,
-        needs="too few cores",
+        needs=needs.too_few_cores,
         promise_share=0.3,
     ),
 )

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.processes import run
-from nhalf.mpi import Library
+from nhalf.mpi import Library, needs
 from nhalf.mpi.affected import Affected
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
@@ -83,14 +83,14 @@ EAGER_LIMITS = {
 """The limits of each device; a library has variables of both."""
 SWITCHES = (
     bound_by_options("-bind-to", "core"),
-    unbound_by_options("-bind-to", "none", needs="bound ranks"),
+    unbound_by_options("-bind-to", "none", needs=needs.bound_ranks),
     progress_thread({PROGRESS: "1"}),
     # The thread of 5.0.2 has parts of a message copied meanwhile, but hardly what the kernel
     # copies as a whole.
     progress_thread(
         {PROGRESS: "1", COPIES: "0"},
         "a thread of each rank moves data while it computes, in parts through shared memory",
-        needs="transfers within the host to overlap",
+        needs=needs.one_host,
         how=" in parts",
         promise_share=0.4,
     ),
@@ -105,13 +105,13 @@ SWITCHES = (
         "network by libfabric",
         "messages to other hosts go by libfabric",
         {"MPIR_CVAR_CH4_NETMOD": "ofi"},
-        needs="several hosts",
+        needs=needs.several_hosts,
     ),
     LibrarySwitch(
         "network by UCX",
         "messages to other hosts go by UCX",
         {"MPIR_CVAR_CH4_NETMOD": "ucx"},
-        needs="several hosts",
+        needs=needs.several_hosts,
     ),
 )
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
-from nhalf.mpi import Library
+from nhalf.mpi import Library, needs
 from nhalf.mpi.affected import ALL, MESSAGES
 from nhalf.mpi.coll_tuned import CollTuned
 from nhalf.mpi.components import (
@@ -33,6 +33,14 @@ OSC = "OMPI_MCA_osc"
 ASK_TIMEOUT_S = 20.0
 LAST_WITH_PMI2 = 4
 FIRST_WITH_SMSC = 5
+
+
+def may_send_by_tcp(launch: needs.RankedLaunch) -> bool:
+    """Applies where messages go between hosts, or the launch asks for TCP."""
+    chosen = launch.launch.variables.get(BTL, "")
+    return not launch.is_on_one_host or ("tcp" in chosen and not chosen.startswith("^"))
+
+
 SWITCHES = (
     bound_by_options("--bind-to", "core", "--map-by", "core"),
     unbound_by_options("--bind-to", "none"),
@@ -47,19 +55,19 @@ SWITCHES = (
         "ranks that wait let others have the core",
         {"OMPI_MCA_mpi_yield_when_idle": "1"},
         affected=ALL,
-        needs="too few cores",
+        needs=needs.too_few_cores,
         promise_share=0.3,
     ),
     progress_thread(
         {"OMPI_MCA_btl_tcp_progress_thread": "1"},
         "a thread of each rank moves what goes by TCP while it computes",
-        needs="transfers by TCP to overlap",
+        needs=may_send_by_tcp,
     ),
     LibrarySwitch(
         "collectives without coll/han",
         "collectives are not divided between hosts and within them",
         {"OMPI_MCA_coll_han_priority": "0"},
-        needs="several hosts",
+        needs=needs.several_hosts,
         promise_share=0.1,
     ),
 )
@@ -68,14 +76,14 @@ SINCE_5 = (
         "shared memory alone",
         "messages within the host go through shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"},
-        needs="one host",
+        needs=needs.one_host,
     ),
     LibrarySwitch(
         "large messages copied by the kernel",
         "the receiver reads the sender's memory",
         {"OMPI_MCA_smsc": "cma"},
         affected=MESSAGES,
-        needs="one host",
+        needs=needs.one_host,
     ),
 )
 UNTIL_4 = (
@@ -83,14 +91,14 @@ UNTIL_4 = (
         "shared memory alone",
         "messages within the host go through shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"},
-        needs="one host",
+        needs=needs.one_host,
     ),
     LibrarySwitch(
         "large messages copied by the kernel",
         "the receiver reads the sender's memory",
         {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"},
         affected=MESSAGES,
-        needs="one host",
+        needs=needs.one_host,
     ),
 )
 

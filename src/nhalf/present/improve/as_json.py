@@ -23,7 +23,7 @@ def search_json(state: SearchState, bounded: list[Candidate]) -> dict[str, Any]:
         "gain": gain_json(state.total),
         "changes": [_change(candidate) for candidate in state.proven],
         "candidates": [
-            *(_trial(trial, state.refused.get(trial.candidate, "")) for trial in _all(state)),
+            *(_trial(state, trial) for trial in state.trials.values()),
             *(_candidate(candidate, "bounded") for candidate in bounded),
         ],
         "launches": state.turns.launches,
@@ -69,10 +69,6 @@ def left_json(files: LeftBehind | None) -> dict[str, Any]:
     }
 
 
-def _all(state: SearchState) -> list[CandidateTrial]:
-    return list(state.trials.values())
-
-
 def _change(candidate: Candidate) -> dict[str, Any]:
     change = candidate.change
     return {
@@ -86,9 +82,9 @@ def _change(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _trial(trial: CandidateTrial, reason: str) -> dict[str, Any]:
-    entry = _candidate(trial.candidate, trial.fate)
-    entry["reason"] = reason
+def _trial(state: SearchState, trial: CandidateTrial) -> dict[str, Any]:
+    entry = _candidate(trial.candidate, state.fate(trial))
+    entry["reason"] = state.refused.get(trial.candidate, "")
     entry["launches_factor"] = trial.scouted_factor
     entry["proof"] = gain_json(trial.proof)
     return entry

@@ -11,9 +11,10 @@ from nhalf.base.units import format_duration, format_time
 from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.left_behind import LeftBehind
 from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import LOOKS, SettingGain
+from nhalf.experiment.improve.sequential import SettingGain
 from nhalf.experiment.improve.trials import CandidateTrial, SearchState
 from nhalf.present.wording import count
+from nhalf.statistics.paired import ANALYSES
 
 NEAR = 0.03
 """Factors that are nearer to 1 have one more decimal."""
@@ -39,8 +40,8 @@ def provable_text(possible: Provable) -> str:
     """What the search can prove in the time that is left, said before it begins."""
     remaining = format_duration(possible.remaining_s)
     pairs = count(possible.pairs, "pair of launches", "pairs of launches")
-    if possible.pairs < LOOKS[0]:
-        needed = f"a proof takes {LOOKS[0]} or more: give a larger --budget"
+    if possible.pairs < ANALYSES.pairs[0]:
+        needed = f"a proof takes {ANALYSES.pairs[0]} or more: give a larger --budget"
         return f"the {remaining} left suffice for {pairs}; {needed}"
     if possible.factor is None or possible.spread_share is None:
         return f"the {remaining} left suffice for a proof of up to {pairs}"
@@ -58,13 +59,13 @@ def _unclear(state: SearchState) -> Iterator[str]:
     """What seems to help but is not proven, and what to do about it."""
     for trial in state.trials.values():
         proof = trial.proof
-        if trial.fate == "unclear" and proof is not None and proof.factor > 1:
+        if state.fate(trial) == "unclear" and proof is not None and proof.factor > 1:
             if proof.low < 1 < proof.high:
                 outcome_text = f"may be faster or slower, {factor_text(proof)}"
             else:
                 outcome_text = f"seems to be {factor_text(proof)}"
             yield f"{trial.candidate.name} {outcome_text}: a larger --budget may decide."
-    missed = sum(trial.fate == "not reached" for trial in state.trials.values())
+    missed = list(state.fates.values()).count("not reached")
     if missed:
         yield f"There was no time for {missed} of {len(state.trials)} candidates."
     elif state.is_out_of_time:
@@ -109,8 +110,9 @@ def rows(state: SearchState, bounded: list[Candidate]) -> Iterator[tuple[str, st
         candidate = trial.candidate
         reason = state.refused.get(candidate, "")
         short = reason if len(reason) <= REASON_MAX else f"{reason[:REASON_MAX]}…"
-        fate = f"{trial.fate}: {short}" if trial.fate == "refused" and reason else trial.fate
-        yield candidate.name, _upper(candidate), _speed(trial), fate
+        fate = state.fate(trial)
+        words = f"{fate}: {short}" if fate == "refused" and reason else fate
+        yield candidate.name, _upper(candidate), _speed(trial), words
     for candidate in bounded:
         yield candidate.name, _upper(candidate), "", "not tried: it can save less than 1 %"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a traced program can bear, in words and as tables of its curves."""
+"""How much a traced program tolerates, in words and as tables of its curves."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def tolerance_lines(program: Program) -> Iterator[str]:
     Of a long timeline it says who tells that.
     """
     if is_long(program):
-        yield "How slow a network it can bear takes a while: nhalf show TRACE --tolerance"
+        yield "How slow a network it tolerates takes a while: nhalf show TRACE --tolerance"
         return
     parts = [
         _slack(parameter, program).format(amount_text(parameter, added))

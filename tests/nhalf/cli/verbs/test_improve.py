@@ -126,10 +126,11 @@ def test_a_trace_of_other_ranks_is_refused(call: Callable[..., Ended], tmp_path:
     assert "the trace has 2 ranks, the command starts 4" in ended.err
 
 
-def test_a_program_without_mpi_has_nothing_to_try(call: Callable[..., Ended]) -> None:
+def test_a_program_without_mpi_is_refused_with_what_was_seen(call: Callable[..., Ended]) -> None:
     ended = call("improve", "--", "true")
-    assert ended.code == 0
-    assert ended.out.startswith("There is nothing to try.\n1 launch in")
+    assert (ended.code, ended.out) == (2, "")
+    assert "nothing to improve in true: no call of MPI was traced" in ended.err
+    assert "-- mpiexec -n 4 ./program" in ended.err
 
 
 @pytest.mark.sampled(4)

@@ -305,3 +305,10 @@ def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:
     told = call(*silent, "told", "--json")
     (effect,) = json.loads(told.out)["against"]["effects"]
     assert (told.code, effect["finding"]) == (1, "regression")
+
+
+@pytest.mark.parametrize(("ranks", "is_told"), [(4, False), (300, True)])
+def test_many_ranks_of_the_model_are_announced(call: Call, ranks: int, is_told: bool) -> None:
+    words = ("run", "--transport", "model", "--pattern", "pingpong", "--bytes", "8")
+    ended = call(*words, "--ranks", ranks, "--launches", 1, "--budget", "1s")
+    assert ("nhalf simulate and nhalf predict are for many ranks" in ended.err) == is_told

@@ -13,7 +13,7 @@ import pytest
 
 from nhalf.cli import run_side
 from nhalf.cli.verbs import run
-from nhalf.decide.looks import LOOKS
+from nhalf.decide.interim_analyses import INTERIM_ANALYSES
 from nhalf.jobs.request import RunRequest
 from nhalf.store.schema import VERSION
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
@@ -194,7 +194,7 @@ class TestUntilDecided:
         launches = {p["pattern"]: p["launches"] for p in json.loads(ended.out)["points"]}
         assert launches["exchange"] == 3 < launches["pingpong"]
         plan = json.loads((tmp_path / "b/run.json").read_text())["plan"]
-        assert plan["looks"] == LOOKS
+        assert plan["looks"] == INTERIM_ANALYSES
         checked = json.loads(call("check", "b", "--against", "a", "--json").out)
         assert checked["effects"] == json.loads(ended.out)["against"]["effects"]
 

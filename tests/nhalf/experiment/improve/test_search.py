@@ -36,8 +36,8 @@ def test_of_an_exact_program_a_few_launches_prove_the_gain() -> None:
     assert proven(state) == ["e"]
     assert state.total is not None
     assert state.total.factor == state.total.low == state.total.high == pytest.approx(2.0)
-    assert state.trials["h"].fate == "slower"
-    assert {state.trials[name].fate for name in "abcdfgij"} == {"no gain"}
+    assert state.fates["h"] == "slower"
+    assert {state.fates[name] for name in "abcdfgij"} == {"no gain"}
     assert state.is_complete
     assert program.launches < 25
 
@@ -131,14 +131,14 @@ def test_what_fails_or_differs_is_refused_and_named() -> None:
     assert proven(state) == ["c"]
     refused = {candidate.name: why for candidate, why in state.refused.items()}
     assert refused == problems
-    assert {state.trials[name].fate for name in "ab"} == {"refused"}
+    assert {state.fates[name] for name in "ab"} == {"refused"}
 
 
 def test_a_candidate_that_is_ended_for_its_slowness_takes_no_more_than_that() -> None:
     program = Simulated({"a": 1000.0, "b": 0.5})
     state = program.searched("a b")
     assert proven(state) == ["b"]
-    assert state.trials["a"].fate == "refused"
+    assert state.fates["a"] == "refused"
     assert program.now_s < 60
 
 
@@ -155,15 +155,13 @@ def test_a_short_budget_is_kept_and_said(budget_s: float) -> None:
     assert not state.is_complete
     assert proven(state) == []
     assert program.now_s <= budget_s + 3
-    assert all(
-        trial.fate in ("not reached", "unclear", "no gain") for trial in state.trials.values()
-    )
+    assert all(fate in ("not reached", "unclear", "no gain") for fate in state.fates.values())
 
 
 def test_without_time_to_scout_the_expected_ones_are_tried_first() -> None:
     state = Simulated({"a": 0.5}).searched("a b c d e", 14.0)
     assert proven(state) == ["a"]
-    assert state.trials["e"].fate == "not reached"
+    assert state.fates["e"] == "not reached"
 
 
 def test_of_many_candidates_the_expected_ones_are_proven_before_others_are_launched() -> None:
@@ -267,8 +265,8 @@ def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -
     state = search(turns_of(program, 1e6, lambda: program.now_s), alike)
     run(state)
     assert proven(state) == ["c14"]
-    assert {trial.fate for trial in state.trials.values()} >= {"excluded", "no further gain"}
-    assert state.trials["c55"].fate == "excluded"
+    assert {*state.fates.values()} >= {"excluded", "no further gain"}
+    assert state.fates["c55"] == "excluded"
     assert state.is_complete
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from nhalf.base.errors import BudgetSpentError, FailedError, InputError, MissingError, NhalfError
 from nhalf.experiment.race import AlgorithmGain, TuningCell
-from nhalf.experiment.tune.bench import LibraryBench, size_text
+from nhalf.experiment.tune.bench import LibraryBench
 from nhalf.experiment.tune.outcome import bad_places, check, tune
 from nhalf.experiment.tune.search import (
     TuningRequest,
@@ -28,7 +28,7 @@ from nhalf.experiment.tune.search import (
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.sizes import sizes_of
+from nhalf.measure.plan.sizes import sizes_of, sizes_text
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
 from nhalf.mpi.tuner import Tuner
@@ -326,7 +326,7 @@ def test_rules_leave_out_ranks_with_which_an_algorithm_does_not_work() -> None:
 
 
 def test_sizes_and_ranks_are_as_blocks_have_them() -> None:
-    assert size_text([64, 8, 8]) == "8,64"
+    assert sizes_text([64, 8, 8]) == "8,64"
     assert parse_ranks("2,4", 2) == [2, 4]
 
 

@@ -44,7 +44,7 @@ def test_an_innocent_member_is_not_proven() -> None:
     proof = proving.run()
     assert [member.is_proven for member in proof.members] == [True, False]
     assert not proof.holds
-    assert proof.rounds == 24
+    assert proof.rounds == 28
 
 
 def test_false_accusations_are_rarer_than_promised() -> None:

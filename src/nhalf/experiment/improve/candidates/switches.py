@@ -15,9 +15,6 @@ from nhalf.mpi.launch_words import SRUN
 from nhalf.mpi.switch import SRUN_SWITCHES, LibrarySwitch
 from nhalf.mpi.vendors import vendor_of
 
-BTL, TCP = "OMPI_MCA_btl", "tcp"
-"""The variable by which a launch chooses transports of Open MPI, and the one in question."""
-
 
 class Switches(CandidateSource):
     """Each switch that applies and is not on already."""
@@ -60,34 +57,14 @@ def _switches(situation: Situation, library: Library) -> Iterator[LibrarySwitch]
 
 
 def _applies(switch: LibrarySwitch, situation: Situation) -> bool:
-    ranks, cores = situation.ranks, situation.cores
-    words = [word.lstrip("-") for word in situation.launch.options]
-    return {
-        "nothing": True,
-        "transfers to overlap": _aim_share(switch, situation) >= LEAST_SHARE,
-        "transfers by TCP to overlap": _aim_share(switch, situation) >= LEAST_SHARE
-        and _has_tcp(situation),
-        "transfers within the host to overlap": _aim_share(switch, situation) >= LEAST_SHARE
-        and situation.is_on_one_host,
-        "one host": situation.is_on_one_host,
-        "several hosts": not situation.is_on_one_host,
-        "a core for each rank": not situation.is_on_one_host or ranks <= cores,
-        "too few cores": situation.is_on_one_host and ranks > cores,
-        "bound ranks": any(word.partition("=")[0] in switch.replaced for word in words),
-    }[switch.needs]
+    return _aim_share(switch, situation) >= LEAST_SHARE and switch.needs(situation)
 
 
 def _aim_share(switch: LibrarySwitch, situation: Situation) -> float:
     """The share of the time for which a switch is made."""
-    if not switch.needs.endswith("to overlap"):
+    if not switch.overlaps:
         return 1.0
     return overlap_share(situation.program) if situation.program is not None else 0.0
-
-
-def _has_tcp(situation: Situation) -> bool:
-    """Whether messages may go by TCP: between hosts, or because the launch asks for it."""
-    chosen = situation.launch.variables.get(BTL, "")
-    return not situation.is_on_one_host or (TCP in chosen and not chosen.startswith("^"))
 
 
 def _is_on(switch: LibrarySwitch, situation: Situation) -> bool:

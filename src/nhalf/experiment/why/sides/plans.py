@@ -8,7 +8,7 @@ kernel, processor …) is listed, and cannot be switched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,8 +214,3 @@ def _of(values: Mapping[tuple[str, str], str], kind: str) -> dict[str, str]:
 
 def _words(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
-
-
-def sizes_text(sizes: Sequence[int]) -> str:
-    """Sizes in the notation of blocks."""
-    return ",".join(map(str, sorted(set(sizes))))

@@ -16,7 +16,7 @@ SAVED_SHARE_MIN = 0.02
 
 
 class Imbalance(Finder[Program]):
-    """Time outside MPI counts as computing; not where others lengthened it by nobody knows what."""
+    """Time outside MPI counts as computing; not where others slowed it by nobody knows what."""
 
     def find(self, program: Program) -> Iterator[Finding]:
         if not program.is_timed:

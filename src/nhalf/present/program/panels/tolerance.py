@@ -19,7 +19,7 @@ _SHARE = "format(datum.value, '.0%')"
 
 
 class Tolerance(Panel[Program]):
-    title = "How much it can bear"
+    title = "How much it tolerates"
     how_to_read = (
         "How much longer the run takes if each message had so much more latency, overhead or time "
         "per byte: replays of the timeline, with their interval. Where a curve is flat the program "

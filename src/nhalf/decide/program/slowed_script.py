@@ -16,7 +16,7 @@ from nhalf.facts.program.script import Script
 
 def with_slow_ranks(script: Script, ranks: Collection[int], share: float) -> Script:
     """All computing of some ranks takes longer by a share."""
-    return _lengthened(script, lambda actor: 1.0 + share * (actor.rank in ranks))
+    return _slowed(script, lambda actor: 1.0 + share * (actor.rank in ranks))
 
 
 def with_noise(script: Script, share: float, seed: int) -> Script:
@@ -29,10 +29,10 @@ def with_noise(script: Script, share: float, seed: int) -> Script:
         draws = np.random.default_rng([seed, actor.rank, actor.thread])
         return np.asarray(1.0 + share * draws.exponential(size=len(actor.before_s) + 1))
 
-    return _lengthened(script, factors)
+    return _slowed(script, factors)
 
 
-def _lengthened(script: Script, factors: Callable[[Actor], Floats | float]) -> Script:
+def _slowed(script: Script, factors: Callable[[Actor], Floats | float]) -> Script:
     """The computing before each call, and after the last one, times the factors of its actor."""
     return replace(script, actors=[_actor(actor, factors(actor)) for actor in script.actors])
 

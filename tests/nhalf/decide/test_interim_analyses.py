@@ -6,19 +6,24 @@ from __future__ import annotations
 import pytest
 
 from nhalf.decide.family import FALSE_ALARMS
-from nhalf.decide.looks import LOOKS, look_budgets_s, look_rate, looks_at
+from nhalf.decide.interim_analyses import (
+    INTERIM_ANALYSES,
+    analyses_of,
+    analysis_budgets_s,
+    analysis_rate,
+)
 
 
-def test_looks_share_the_time_and_the_rate() -> None:
-    budgets_s = look_budgets_s(70.0)
+def test_analyses_share_the_time_and_the_rate() -> None:
+    budgets_s = analysis_budgets_s(70.0)
     assert budgets_s == pytest.approx([10.0, 20.0, 40.0])
-    assert len(budgets_s) == LOOKS - 1
-    assert look_rate(LOOKS) * LOOKS == FALSE_ALARMS
-    assert look_rate(1) == look_rate(0) == FALSE_ALARMS
+    assert len(budgets_s) == INTERIM_ANALYSES - 1
+    assert analysis_rate(INTERIM_ANALYSES) * INTERIM_ANALYSES == FALSE_ALARMS
+    assert analysis_rate(1) == analysis_rate(0) == FALSE_ALARMS
 
 
 def test_without_time_there_is_no_further_look() -> None:
-    assert look_budgets_s(0.0) == []
+    assert analysis_budgets_s(0.0) == []
 
 
 @pytest.mark.parametrize(
@@ -32,4 +37,4 @@ def test_without_time_there_is_no_further_look() -> None:
     ],
 )
 def test_a_comparison_has_the_looks_of_its_runs(plans: list[dict[str, object]], looks: int) -> None:
-    assert looks_at(*plans) == looks
+    assert analyses_of(*plans) == looks
