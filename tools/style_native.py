@@ -13,7 +13,17 @@ from style_source import Complaint, Source, closing
 NATIVE_ROOMS = (
     *("contract", "host", "timing", "pgas", "algorithms/bases", "algorithms", "multicast/bases"),
     *("multicast", "patterns/bases", "patterns", "simulator", "transports/bases", "transports"),
-    *("composer", "preloaded", "interposer", "probe", "trace", "fabric", "fabric/provider", "apps"),
+    *(
+        "composer",
+        "preloaded",
+        "interposer",
+        "probe",
+        "calls",
+        "trace",
+        "fabric",
+        "fabric/provider",
+        "apps",
+    ),
     "node",
 )
 """The rooms of native/ from the ground up: a header includes its own and those before it."""

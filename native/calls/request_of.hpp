@@ -8,7 +8,7 @@
 
 #include "preloaded/mpi.hpp"
 
-namespace nhalf::trace {
+namespace nhalf::calls {
 
 /// Returns where a call puts the request that it makes, if that is its last argument.
 template <class Arguments>
@@ -21,4 +21,4 @@ const MPI_Request* request_of(const Arguments& given) {
   return nullptr;
 }
 
-}  // namespace nhalf::trace
+}  // namespace nhalf::calls

@@ -5,10 +5,10 @@
 
 #include <vector>
 
+#include "calls/fortran_arguments.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/fortran_arguments.hpp"
 
-namespace nhalf::trace::fortran {
+namespace nhalf::calls::fortran {
 
 inline void init(Arguments& arguments) {
   nhalf::fortran::answer(static_cast<MPI_Fint*>(arguments[0]), MPI_Init(nullptr, nullptr));
@@ -150,4 +150,4 @@ inline void test_some(Arguments& arguments) {
   some(arguments, &MPI_Testsome);
 }
 
-}  // namespace nhalf::trace::fortran
+}  // namespace nhalf::calls::fortran
