@@ -133,10 +133,10 @@ template <class Call>
 void some(Arguments& arguments, Call call) {
   RequestList requests(arguments);
   StatusList statuses(arguments[4], requests.count());
-  int& done = number(arguments[2]);
+  int& completed = number(arguments[2]);
   auto* indices = static_cast<MPI_Fint*>(arguments[3]);
-  const int error = call(requests.count(), requests.data(), &done, indices, statuses.data());
-  const int ended = has_statuses(error) && done != MPI_UNDEFINED ? done : 0;
+  const int error = call(requests.count(), requests.data(), &completed, indices, statuses.data());
+  const int ended = has_statuses(error) && completed != MPI_UNDEFINED ? completed : 0;
   for (int at = 0; at < ended; ++at) indices[at] += 1;
   statuses.give_back(ended);
   finish(arguments, 5, error);

@@ -52,8 +52,8 @@ struct Traits {
   Effect effect;
   Operation operation{};
 
-  explicit(false) constexpr Traits(Effect given, Operation of = {})
-      : effect(given), operation(of) {}
+  explicit(false) constexpr Traits(Effect the_effect, Operation moves = {})
+      : effect(the_effect), operation(moves) {}
 };
 
 /// All ranks of a communicator have to make the call.
