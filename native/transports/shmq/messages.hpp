@@ -179,7 +179,7 @@ class Messages {
 
   void progress() {
     if (settings_.general)
-      for (const int rank : everyone_) has_looked_ = line(rank).in.holds_message();
+      for (const int rank : everyone_) holds_message_ = line(rank).in.holds_message();
     for (std::size_t i = 0; i < active_.size();) {
       auto& way = line(active_[i]);
       advance(way);
@@ -201,7 +201,7 @@ class Messages {
   std::vector<Operation*> free_;
   std::size_t looked_at_ = 0;
   /// Keeps the compiler from leaving out the looks of general polling.
-  volatile bool has_looked_ = false;
+  volatile bool holds_message_ = false;
 };
 
 }  // namespace nhalf::shmq
