@@ -45,8 +45,7 @@ class Operation:
 
 def _neighbours(name: str, data: Data, is_varying: bool = False) -> Operation:
     pattern = f"neighbor-{name}"
-    native = {"is_varying": is_varying, "is_native": True}
-    return Operation(f"neighbor_{name}", pattern, "among_neighbours", data, **native)
+    return Operation(f"neighbor_{name}", pattern, "among_neighbours", data, "", is_varying, True)
 
 
 TABLE = (
