@@ -11,6 +11,7 @@ import style
 import style_prose
 from style_classes import class_names_stand_once
 from style_names import BUDGET, bindings_say_what_they_hold
+from style_native_names import declarations, declarations_say_what_they_hold
 from style_prose import plain_words
 from style_source import Source
 
@@ -182,6 +183,40 @@ def test_vague_bindings_have_a_budget_that_shrinks(
     budget: str, text: str, complaints: list[str]
 ) -> None:
     assert vague_complaints(budget, a=text) == complaints
+
+
+@pytest.mark.parametrize(
+    ("text", "vague"),
+    [
+        ("const auto found = names.find(name);\n", "found"),
+        ("void f(const std::string& known, int other) {}\n", "known other"),
+        ("for (auto& [key, kept] : entries) use(key);\n", "kept"),
+        ("struct A {\n  std::vector<int> seen_;\n  bool done = false;\n};\n", "seen done"),
+        (
+            "const Part here(place);\nint* left{};\nauto f = [](Handler&&... given) {};\n",
+            "here left given",
+        ),
+        ("int found();\nreturn found;\nuse(known, size * left, done && both);\n", ""),
+        ("Part(Part&& other) noexcept;\nbool operator==(const Part& other) const;\n", ""),
+        ("// Part found = none;\nauto size = words.found;\n", ""),
+    ],
+)
+def test_vague_declarations_of_the_native_side_are_told_from_other_uses(
+    text: str, vague: str
+) -> None:
+    declared = declarations(style.Source("native/timing/a.hpp", text))
+    assert sorted(d.name for d in declared if d.is_vague) == sorted(vague.split())
+
+
+def test_few_declarations_of_the_native_side_may_be_vague() -> None:
+    padding = style.Source("native/timing/names.hpp", "int size = 1;\n" * 400)
+    sources = [padding, style.Source("native/timing/a.hpp", "int found = 1;\n" * 2)]
+    assert list(declarations_say_what_they_hold(sources)) == []
+    sources.append(style.Source("native/host/b.hpp", "int size = 1;\nint left = 1;\n"))
+    complaints = [str(complaint) for complaint in declarations_say_what_they_hold(sources)]
+    assert [line.split(": ")[0] for line in complaints] == [
+        *("native/timing/a.hpp:1", "native/timing/a.hpp:2", "native/host/b.hpp:2")
+    ]
 
 
 CLASS = "class Cell:\n    pass\n"

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from style_classes import class_names_stand_once, is_plugin
 from style_names import bindings_say_what_they_hold
 from style_native import NATIVE_TREE_RULES
+from style_native_names import declarations_say_what_they_hold
 from style_present import PRESENT_TREE_RULES
 from style_prose import docstrings_stand_alone, plain_words
 from style_source import (
@@ -271,7 +272,7 @@ RULES: tuple[Rule, ...] = (
 )
 TREE_RULES: tuple[TreeRule, ...] = (
     *(few_long_files, no_full_folder, no_dead_module, no_dead_header),
-    *(bindings_say_what_they_hold, class_names_stand_once),
+    *(bindings_say_what_they_hold, declarations_say_what_they_hold, class_names_stand_once),
     *NATIVE_TREE_RULES,
     *PRESENT_TREE_RULES,
 )

@@ -76,8 +76,8 @@ class Share(NamedTuple):
 
 def vague(source: Source) -> list[Binding]:
     """The vague bindings of a file, by line."""
-    found = (binding for binding in bindings(source) if binding.is_vague)
-    return sorted(found, key=lambda binding: binding.line)
+    unclear = (binding for binding in bindings(source) if binding.is_vague)
+    return sorted(unclear, key=lambda binding: binding.line)
 
 
 def shares(sources: list[Source]) -> dict[str, Share]:
@@ -89,17 +89,17 @@ def shares(sources: list[Source]) -> dict[str, Share]:
             own = Counter(binding.is_vague for binding in bindings(source))
             for name in {parts[2], "nhalf"} if len(parts) > 3 else {"nhalf"}:
                 count.setdefault(name, Counter()).update(own)
-    return {name: Share(one[True], one.total()) for name, one in sorted(count.items())}
+    return {name: Share(counter[True], counter.total()) for name, counter in sorted(count.items())}
 
 
 def budgets(text: str) -> dict[str, tuple[int, int]]:
     """The number of vague bindings of every file of a budget, and the line that says so."""
-    found = {}
+    counts = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line and not line.startswith("#"):
             count, path = line.split()
-            found[path] = (int(count), number)
-    return found
+            counts[path] = (int(count), number)
+    return counts
 
 
 def bindings_say_what_they_hold(sources: list[Source]) -> Iterator[Complaint]:
@@ -108,21 +108,23 @@ def bindings_say_what_they_hold(sources: list[Source]) -> Iterator[Complaint]:
     allowed = budgets(budget.text)
     files = {s.path: s for s in sources if s.suffix in PYTHON and s.path.startswith("src/")}
     for path, source in files.items():
-        found = vague(source)
+        unclear = vague(source)
         count, line = allowed.get(path, (0, 1))
-        if len(found) > count:
-            for binding in found:
-                what = f"{binding.name} does not say what it holds ({len(found)}, {count} may)"
-                yield source.complain(binding.line, "vague", what)
-        elif len(found) < count:
-            what = f"{path} has {len(found)} vague bindings; lower its budget from {count}"
-            yield budget.complain(line, "vague", what)
+        if len(unclear) > count:
+            for binding in unclear:
+                message = f"{binding.name} does not say what it holds ({len(unclear)}, {count} may)"
+                yield source.complain(binding.line, "vague", message)
+        elif len(unclear) < count:
+            message = f"{path} has {len(unclear)} vague bindings; lower its budget from {count}"
+            yield budget.complain(line, "vague", message)
     for path in allowed.keys() - files.keys():
         yield budget.complain(allowed[path][1], "vague", f"{path} does not exist")
     for wing, share in shares(sources).items():
         if share.is_too_large:
-            what = f"{share.vague} of {share.all} bindings of {wing} are vague, {SHARE_MAX:.1%} may"
-            yield Complaint(PACKAGE, 1, "vague-share", what)
+            message = (
+                f"{share.vague} of {share.all} bindings of {wing} are vague, {SHARE_MAX:.1%} may"
+            )
+            yield Complaint(PACKAGE, 1, "vague-share", message)
 
 
 def _sources(place: Path) -> Iterator[Source]:
@@ -139,8 +141,8 @@ def main(arguments: list[str]) -> int:
                 print(f"{source.path}:{binding.line}: {binding.name}")
     if not arguments:
         root = Path(__file__).resolve().parent.parent
-        package = [Source(Path(one.path).relative_to(root).as_posix(), one.text)
-                   for one in _sources(root / PACKAGE)]  # fmt: skip
+        package = [Source(Path(file.path).relative_to(root).as_posix(), file.text)
+                   for file in _sources(root / PACKAGE)]  # fmt: skip
         for wing, share in shares(package).items():
             print(f"{wing:12} {share}")
     return 0

@@ -12,8 +12,9 @@ from style_source import Complaint, Source, closing
 
 NATIVE_ROOMS = (
     *("contract", "host", "network", "timing", "pgas", "algorithms/bases", "algorithms"),
-    *("multicast/bases", "multicast", "patterns/bases", "patterns", "simulator", "transports/bases", "transports"),
-    *("composer", "preloaded", "interposer", "probe", "trace", "fabric", "fabric/provider", "apps"),
+    *("multicast/bases", "multicast", "patterns/bases", "patterns", "simulator"),
+    *("transports/bases", "transports", "composer", "preloaded", "interposer", "probe"),
+    *("calls", "trace", "fabric", "fabric/provider", "apps"),
     "node",
 )
 """The rooms of native/ from the ground up: a header includes its own and those before it."""

@@ -40,7 +40,7 @@ ORDER = {
 """From the ground up, with what each is for: a wing imports only itself and those above it here."""
 
 BUDGET_LINES = {
-    "base": 2_850,
+    "base": 2_900,
     "store": 1_200,
     "statistics": 2_850,
     "models": 2_450,
@@ -60,6 +60,7 @@ BUDGET_LINES = {
     "jobs": 950,
     "cli": 8_100,
     "native/algorithms": 2_150,
+    "native/calls": 1_280,
     "apps/npb": 11_850,
     "native/composer": 400,
     "native/contract": 1_650,
@@ -74,7 +75,7 @@ BUDGET_LINES = {
     "native/probe": 1_000,
     "native/simulator": 1_500,
     "native/timing": 2_000,
-    "native/trace": 6_750,
+    "native/trace": 5_350,
     "native/transports": 9_750,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments

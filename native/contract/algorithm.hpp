@@ -97,14 +97,14 @@ struct Algorithm<T, void(Arguments...)> {
 
   /// Function takes the transport, scratch memory if it needs any, and the arguments.
   template <class Function>
-  Algorithm(const AlgorithmInfo& known, Function) : info(known) {
+  Algorithm(const AlgorithmInfo& description, Function) : info(description) {
     if constexpr (std::invocable<Function, T&, Scratch&, Arguments...>)
-      run = [](T& t, Scratch& s, Arguments... given) { Function{}(t, s, given...); };
+      run = [](T& t, Scratch& s, Arguments... values) { Function{}(t, s, values...); };
     else if constexpr (std::invocable<Function, T&, Arguments...>)
-      run = [](T& t, Scratch&, Arguments... given) { Function{}(t, given...); };
+      run = [](T& t, Scratch&, Arguments... values) { Function{}(t, values...); };
     if constexpr (std::invocable<Function, T&, Arguments..., PartBytes>)
-      run_in_parts = [](T& t, Arguments... given, std::size_t part_bytes) {
-        Function{}(t, given..., PartBytes{part_bytes});
+      run_in_parts = [](T& t, Arguments... values, std::size_t part_bytes) {
+        Function{}(t, values..., PartBytes{part_bytes});
       };
   }
 };

@@ -30,23 +30,23 @@ struct Layout {
 
   /// `size_bytes` is a multiple of the block.
   static Layout of(LayoutKind kind, std::size_t block_bytes, std::size_t size_bytes) {
-    Layout made{.kind = kind, .block_bytes = block_bytes, .piece_bytes = block_bytes};
+    Layout described{.kind = kind, .block_bytes = block_bytes, .piece_bytes = block_bytes};
     if (kind == LayoutKind::contiguous) {
-      made.piece_bytes = size_bytes;
-      if (size_bytes > 0) made.offsets = {0};
-      made.extent_bytes = size_bytes;
-      return made;
+      described.piece_bytes = size_bytes;
+      if (size_bytes > 0) described.offsets = {0};
+      described.extent_bytes = size_bytes;
+      return described;
     }
     const auto blocks = size_bytes / block_bytes;
-    if (kind == LayoutKind::structure) made.piece_bytes = block_bytes / 2;
+    if (kind == LayoutKind::structure) described.piece_bytes = block_bytes / 2;
     for (std::size_t i = 0; i < blocks; ++i) {
       const auto first = 2 * block_bytes * i;
       const bool moved = kind == LayoutKind::indexed && i % 2 == 1;
-      made.offsets.push_back(first + (moved ? block_bytes / 2 : 0));
-      if (kind == LayoutKind::structure) made.offsets.push_back(first + block_bytes * 3 / 4);
+      described.offsets.push_back(first + (moved ? block_bytes / 2 : 0));
+      if (kind == LayoutKind::structure) described.offsets.push_back(first + block_bytes * 3 / 4);
     }
-    made.extent_bytes = 2 * block_bytes * blocks;
-    return made;
+    described.extent_bytes = 2 * block_bytes * blocks;
+    return described;
   }
 
   [[nodiscard]] std::size_t size_bytes() const { return offsets.size() * piece_bytes; }

@@ -38,17 +38,17 @@ class Options {
   }
 
   [[nodiscard]] std::string text(const std::string& name, const std::string& fallback = "") const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? fallback : found->second;
+    const auto entry = values_.find(name);
+    return entry == values_.end() ? fallback : entry->second;
   }
 
   /// A number, or the fallback when the name is not given. Throws InputError for anything else.
   template <class Number>
   [[nodiscard]] Number number(const std::string& name, Number fallback) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) return fallback;
+    const auto entry = values_.find(name);
+    if (entry == values_.end()) return fallback;
     Number result{};
-    const auto& written = found->second;
+    const auto& written = entry->second;
     const auto [end, error] =
         std::from_chars(written.data(), written.data() + written.size(), result);
     if (error != std::errc{} || end != written.data() + written.size())
@@ -61,10 +61,10 @@ class Options {
 
   /// The values whose names begin with `prefix`, without it.
   [[nodiscard]] Options below(std::string_view prefix) const {
-    Options found;
+    Options selected;
     for (const auto& [name, value] : values_)
-      if (name.starts_with(prefix)) found.values_[name.substr(prefix.size())] = value;
-    return found;
+      if (name.starts_with(prefix)) selected.values_[name.substr(prefix.size())] = value;
+    return selected;
   }
 
   [[nodiscard]] const std::map<std::string, std::string>& values() const { return values_; }

@@ -99,10 +99,10 @@ struct Case {
   /// Which of `words` an axis has, by place; the first where it is not given.
   [[nodiscard]] std::size_t choice(const std::string& name,
                                    std::span<const std::string_view> words) const {
-    const auto given = axes.text(name, std::string(words.front()));
-    const auto found = std::ranges::find(words, given);
-    if (found == words.end()) throw InputError("axis " + name + " has no value '" + given + "'");
-    return static_cast<std::size_t>(found - words.begin());
+    const auto word = axes.text(name, std::string(words.front()));
+    const auto position = std::ranges::find(words, word);
+    if (position == words.end()) throw InputError("axis " + name + " has no value '" + word + "'");
+    return static_cast<std::size_t>(position - words.begin());
   }
 
   /// How many of all ranks run on the host of one of them, itself included.

@@ -19,8 +19,8 @@ inline std::vector<int> permutation(int count, std::uint64_t seed, int number) {
   std::mt19937_64 random(seed * 65537 + static_cast<std::uint64_t>(number));
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
-  for (std::size_t left = order.size(); left > 1; --left)
-    std::swap(order[left - 1], order[random() % left]);
+  for (std::size_t remaining = order.size(); remaining > 1; --remaining)
+    std::swap(order[remaining - 1], order[random() % remaining]);
   return order;
 }
 

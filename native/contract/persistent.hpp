@@ -14,14 +14,14 @@ namespace nhalf {
 /// A prepared message is a Request like any other: `wait` ends what `start` began, and it can be
 /// started again afterwards. `start_all` starts several in one call.
 template <class T>
-concept Persistent =
-    NonBlocking<T> && requires(T& transport, int peer, ConstBytes out, Bytes in,
-                               typename T::Request& one, std::span<typename T::Request> several) {
-      { transport.prepare_send(peer, out) } -> std::same_as<typename T::Request>;
-      { transport.prepare_recv(peer, in) } -> std::same_as<typename T::Request>;
-      transport.start(one);
-      transport.start_all(several);
-      transport.release(one);
-    };
+concept Persistent = NonBlocking<T> && requires(T& transport, int peer, ConstBytes out, Bytes in,
+                                                typename T::Request& request,
+                                                std::span<typename T::Request> several) {
+  { transport.prepare_send(peer, out) } -> std::same_as<typename T::Request>;
+  { transport.prepare_recv(peer, in) } -> std::same_as<typename T::Request>;
+  transport.start(request);
+  transport.start_all(several);
+  transport.release(request);
+};
 
 }  // namespace nhalf

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of MPI of a program on the virtual network: they tell the network when the program
 // computes, when it waits and for whom, and hold what it sends against what passed the network.
-// The table of calls (trace/calls) makes every wrapper, as it makes those of the tracer.
+// The table of calls (calls/) makes every wrapper, as it makes those of the tracer.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,6 +9,10 @@
 #include <tuple>
 #include <type_traits>
 
+#include "calls/fortran.hpp"
+#include "calls/library.hpp"
+#include "calls/names.hpp"
+#include "calls/request_of.hpp"
 #include "fabric/guard/begun.hpp"
 #include "fabric/guard/guard.hpp"
 #include "fabric/guard/reached.hpp"
@@ -16,10 +20,6 @@
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/fortran.hpp"
-#include "trace/library.hpp"
-#include "trace/names.hpp"
-#include "trace/requests/request_of.hpp"
 
 NHALF_PRELOADED("fabric", "this program does not run on the virtual network", )
 
@@ -48,7 +48,7 @@ class Stay {
 /// Returns the other end that a call names itself, where its row in the table does not.
 template <auto call, class Arguments>
 Partner partner_of(const roles::Role& role, const Arguments& values) {
-  using trace::Call;
+  using calls::Call;
   if constexpr (call == Call::Recv)
     return roles::partner(std::get<3>(values), std::get<4>(values), std::get<5>(values));
   else if constexpr (call == Call::Probe || call == Call::Mprobe || call == Call::Iprobe ||
@@ -62,7 +62,7 @@ Partner partner_of(const roles::Role& role, const Arguments& values) {
 template <auto call>
 void note(const Interface& network, const roles::Role& role, const MPI_Request* request,
           const Passed& before) {
-  constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
+  constexpr const char* name = calls::name_of(call);
   if (role.prepared != nullptr) {
     note_begun(role, name, *role.prepared, before);
   } else if (role.has_reach) {
@@ -70,7 +70,7 @@ void note(const Interface& network, const roles::Role& role, const MPI_Request* 
       check_accesses(network, role.reach);
     else
       note_access(role, before);
-  } else if (role.ranks > 0 && !trace::can_wait(call)) {
+  } else if (role.ranks > 0 && !calls::can_wait(call)) {
     if (request != nullptr) note_begun(role, name, *request, before);
   } else {
     Guard::of_process().note(role.amount);
@@ -82,9 +82,9 @@ void note(const Interface& network, const roles::Role& role, const MPI_Request* 
 template <auto call, class Run>
 int stayed(const Interface& network, const preloaded::Caller& caller, const roles::Role& role,
            const Partner& partner, const MPI_Request* request, Run run) {
-  constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
+  constexpr const char* name = calls::name_of(call);
   if (role.refusal.reason != nullptr) network.stop(role.refusal.kind, role.refusal.reason);
-  const Stay stay(network, caller, name, trace::can_wait(call), partner);
+  const Stay stay(network, caller, name, calls::can_wait(call), partner);
   const auto before = Passed::of(network);
   Completed completed(role);
   note_started(role.started, before);
@@ -118,7 +118,7 @@ void join(const Interface& network) {
     using namespace nhalf::fabric;                                                           \
     using namespace nhalf::fabric::roles;                                                    \
     constexpr Call self = Call::self_;                                                       \
-    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);        \
+    auto* const then = nhalf::calls::next<self, decltype(PMPI_##name)>("MPI_" #name);        \
     const Interface* const net = network();                                                  \
     if (net == nullptr) return then arguments;                                               \
     const Caller on;                                                                         \
@@ -126,16 +126,16 @@ void join(const Interface& network) {
     static_cast<void>(on);                                                                   \
     const auto values = std::forward_as_tuple arguments;                                     \
     const Partner partner = partner_of<self>(role, values);                                  \
-    return stayed<self>(*net, NHALF_CALLER, role, partner, nhalf::trace::request_of(values), \
+    return stayed<self>(*net, NHALF_CALLER, role, partner, nhalf::calls::request_of(values), \
                         [&] { return then arguments; });                                     \
   }                                                                                          \
   NHALF_ENTRY(MPI_##name, &virtual_##name)
 
-#include "trace/calls/wrapped.inc"
+#include "calls/wrapped.inc"
 
 static int virtual_Init(int* count, char*** words) {
   using namespace nhalf::fabric;
-  auto* const then = nhalf::trace::next<Own::init, decltype(PMPI_Init)>("MPI_Init");
+  auto* const then = nhalf::calls::next<Own::init, decltype(PMPI_Init)>("MPI_Init");
   const Interface* const net = network();
   if (net == nullptr) return then(count, words);
   const Stay stay(*net, NHALF_CALLER, "MPI_Init", true, {Doing::none, Doing::none, true});
@@ -148,7 +148,7 @@ NHALF_ENTRY(MPI_Init, &virtual_Init)
 static int virtual_Init_thread(int* count, char*** words, int required, int* provided) {
   using namespace nhalf::fabric;
   auto* const then =
-      nhalf::trace::next<Own::init_thread, decltype(PMPI_Init_thread)>("MPI_Init_thread");
+      nhalf::calls::next<Own::init_thread, decltype(PMPI_Init_thread)>("MPI_Init_thread");
   const Interface* const net = network();
   if (net == nullptr) return then(count, words, required, provided);
   const Stay stay(*net, NHALF_CALLER, "MPI_Init_thread", true, {Doing::none, Doing::none, true});
@@ -161,7 +161,7 @@ NHALF_ENTRY(MPI_Init_thread, &virtual_Init_thread)
 
 static int virtual_Finalize() {
   using namespace nhalf::fabric;
-  auto* const then = nhalf::trace::next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize");
+  auto* const then = nhalf::calls::next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize");
   const Interface* const net = network();
   if (net == nullptr) return then();
   Guard::of_process().check_total(*net);
@@ -177,7 +177,7 @@ NHALF_ENTRY(MPI_Finalize, &virtual_Finalize)
 static double virtual_Wtime() {
   using namespace nhalf::fabric;
   const Interface* const net = network();
-  if (net == nullptr) return nhalf::trace::next<Own::time, decltype(PMPI_Wtime)>("MPI_Wtime")();
+  if (net == nullptr) return nhalf::calls::next<Own::time, decltype(PMPI_Wtime)>("MPI_Wtime")();
   return static_cast<double>(net->clock()) * 1e-12;
 }
 NHALF_ENTRY(MPI_Wtime, &virtual_Wtime)
@@ -185,7 +185,7 @@ NHALF_ENTRY(MPI_Wtime, &virtual_Wtime)
 static double virtual_Wtick() {
   using namespace nhalf::fabric;
   if (network() == nullptr)
-    return nhalf::trace::next<Own::tick, decltype(PMPI_Wtick)>("MPI_Wtick")();
+    return nhalf::calls::next<Own::tick, decltype(PMPI_Wtick)>("MPI_Wtick")();
   return 1e-12;
 }
 NHALF_ENTRY(MPI_Wtick, &virtual_Wtick)
@@ -199,11 +199,11 @@ static int virtual_Abort(MPI_Comm comm, int code) {
                   net->number(), code);
     net->stop("abort", reason.data());
   }
-  return nhalf::trace::next<Own::abort, decltype(PMPI_Abort)>("MPI_Abort")(comm, code);
+  return nhalf::calls::next<Own::abort, decltype(PMPI_Abort)>("MPI_Abort")(comm, code);
 }
 NHALF_ENTRY(MPI_Abort, &virtual_Abort)
 
 #include "fabric/fortran_calls.hpp"
 #include "fabric/refused.hpp"
 // They call those above.
-#include "trace/profiled.hpp"
+#include "calls/profiled.hpp"

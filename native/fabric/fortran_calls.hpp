@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Entry points of Fortran programs that trace/fortran.hpp does not have: the clock and the end.
+// Entry points of Fortran programs that calls/fortran.hpp does not have: the clock and the end.
 #pragma once
 
 #include "preloaded/mpi.hpp"
 
 #if defined(OPEN_MPI)
 
+#include "calls/fortran_arguments.hpp"
 #include "preloaded/entry.hpp"
-#include "trace/fortran_arguments.hpp"
 
 static void fortran_abort(MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) {
-  using namespace nhalf::trace::fortran;
+  using namespace nhalf::calls::fortran;
   const int result = MPI_Abort(handle(static_cast<MPI_Comm*>(nullptr), *comm), *code);
   nhalf::fortran::answer(error, result);
 }

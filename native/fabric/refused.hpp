@@ -3,10 +3,10 @@
 // Calls that cannot be served in virtual time: their library waits outside the network for ever.
 #pragma once
 
+#include "calls/library.hpp"
 #include "fabric/interface.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/library.hpp"
 
 namespace nhalf::fabric {
 
@@ -17,7 +17,7 @@ enum class Refused { spawn, spawn_multiple, accept, connect, join };
 template <auto call, class Function, class... Arguments>
 int refuse(const char* name, const char* reason, Arguments... arguments) {
   if (const Interface* const net = network(); net != nullptr) net->stop("unsupported", reason);
-  return trace::next<call, Function>(name)(arguments...);
+  return calls::next<call, Function>(name)(arguments...);
 }
 
 }  // namespace nhalf::fabric

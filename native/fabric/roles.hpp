@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Makes the role of a call from the arguments that the table names. The names are those that the
-// table of calls uses (trace/calls), whose rows say what a call does.
+// table of calls uses (calls/), whose rows say what a call does.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
+#include "calls/library.hpp"
+#include "calls/names.hpp"
 #include "fabric/guard/amounts.hpp"
 #include "fabric/guard/group.hpp"
 #include "fabric/interface.hpp"
@@ -16,12 +17,13 @@
 #include "fabric/region.hpp"
 #include "fabric/role.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/library.hpp"
-#include "trace/names.hpp"
 
 namespace nhalf::fabric::roles {
 
-using trace::Call;
+using calls::Call;
+using calls::Data;
+using calls::Effect;
+using calls::Flow;
 
 inline bool is_world(MPI_Comm comm) {
   return comm == MPI_COMM_WORLD;
@@ -52,10 +54,6 @@ Role exchange_begun(const Caller& on, Call call, Bytes bytes, int to, int tag, c
   role.amount = sent(on, call, bytes(), to, tag, comm).amount;
   return role;
 }
-inline bool is_named(Call call, std::string_view part) {
-  return std::string_view(trace::call_names[static_cast<std::size_t>(call)]).find(part) !=
-         std::string_view::npos;
-}
 inline Role collective(const Share& share, const Group& group) {
   const Amount amount{share.leaving, share.leaving > 0 ? 1u : 0u, share.arriving};
   return {.amount = amount, .ranks = amount.is_something() ? group.ranks() : 0};
@@ -74,14 +72,15 @@ Role collective(const Caller&, Call, const Blocks& blocks, MPI_Comm comm) {
 /// A barrier, a sum, or a block for all neighbours.
 inline Role collective(const Caller& on, Call call, std::uint64_t bytes, MPI_Comm comm) {
   const auto group = Group::of(comm);
-  if (is_named(call, "eighbor")) {
+  const auto& operation = calls::traits_of(call).operation;
+  if (operation.flow == Flow::among_neighbours) {
     const auto leaving = many(neighbours(on, comm), bytes).leaving;
     return collective({std::min(leaving, bytes), 0}, group);
   }
   if (group.others() == 0) return {};
-  if (is_named(call, "arrier")) return {.amount = {0, 1}, .ranks = group.ranks()};
+  if (operation.data == Data::nothing) return {.amount = {0, 1}, .ranks = group.ranks()};
   // Of a sum up to each rank, the first one gets nothing, and what the last one has goes nowhere.
-  const bool is_scan = is_named(call, "can");
+  const bool is_scan = operation.flow == Flow::up_to_each;
   const bool is_first = is_scan && group.own == 0;
   const bool is_last = is_scan && group.own == group.size - 1;
   return collective({is_last ? 0 : bytes, is_first ? 0 : bytes}, group);
@@ -103,18 +102,14 @@ inline Role rooted(const Caller&, Call call, std::uint64_t bytes, int root, MPI_
   const auto group = Group::of(comm);
   const auto part = part_of(group, root);
   if (group.others() == 0 || part == Part::none) return {};
-  const bool leaves = (part == Part::root) == is_named(call, "cast");
+  const bool leaves =
+      (part == Part::root) == (calls::traits_of(call).operation.flow == Flow::from_root);
   return collective({leaves ? bytes : 0, leaves ? 0 : bytes}, group);
 }
 inline Role waiting(const Caller&, Call, MPI_Comm) {
   return {};
 }
 
-/// Whether an access brings nothing. Others may leave nothing there (MPI_NO_OP).
-inline bool only_changes(Call call) {
-  return call == Call::Put || call == Call::Rput || call == Call::Accumulate ||
-         call == Call::Raccumulate;
-}
 inline Role one_sided(const Caller&, Call call, std::uint64_t bytes, int target, MPI_Win window) {
   MPI_Group ranks;
   int own = 0;
@@ -123,24 +118,13 @@ inline Role one_sided(const Caller&, Call call, std::uint64_t bytes, int target,
   NHALF_OWN(Group_free)(&ranks);
   if (target < 0 || target == own || bytes == 0) return {};
   Role role{.reach = {window, target}, .has_reach = true};
-  role.amount = only_changes(call) ? Amount{bytes} : Amount{.arriving_bytes = bytes};
+  role.amount = calls::traits_of(call).effect == Effect::leaves ? Amount{bytes}
+                                                                : Amount{.arriving_bytes = bytes};
   return role;
 }
-inline bool completes(Call call) {
-  switch (call) {
-    case Call::Win_fence:
-    case Call::Win_complete:
-    case Call::Win_unlock:
-    case Call::Win_unlock_all:
-    case Call::Win_flush:
-    case Call::Win_flush_all:
-      return true;
-    default:
-      return false;
-  }
-}
 inline Role synchronised(const Caller&, Call call, int target, MPI_Win window) {
-  return {.reach = {window, target, true}, .has_reach = completes(call)};
+  return {.reach = {window, target, true},
+          .has_reach = calls::traits_of(call).effect == Effect::completes};
 }
 inline Role synchronised(const Caller& on, Call call, MPI_Win window) {
   return synchronised(on, call, Reach::everyone, window);

@@ -44,8 +44,8 @@ constexpr int life_line_wait_ms = 1000;
 /// Waits until the listener has taken the line, since it cannot tell the order of ends before.
 inline void wait_until_held(int file) {
   pollfd answer{file, POLLIN, 0};
-  char taken = 0;
-  if (poll(&answer, 1, life_line_wait_ms) > 0) static_cast<void>(recv(file, &taken, 1, 0));
+  char byte = 0;
+  if (poll(&answer, 1, life_line_wait_ms) > 0) static_cast<void>(recv(file, &byte, 1, 0));
 }
 
 /// Holds the life line until this process ends.

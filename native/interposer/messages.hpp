@@ -85,10 +85,10 @@ class Messages {
     keep(PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
   }
   std::size_t wait_any(std::span<Request> requests) {
-    int done = MPI_UNDEFINED;
-    keep(
-        PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE));
-    return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
+    int completed = MPI_UNDEFINED;
+    keep(PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &completed,
+                      MPI_STATUS_IGNORE));
+    return completed == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(completed);
   }
 
   // The rest of the concept Transport, which algorithms do not call.

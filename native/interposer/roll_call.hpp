@@ -98,8 +98,8 @@ class RollCall {
   void enter_as(int rank) {
     rank_ = rank;
     if (rank < 0 || !has_folder()) return;
-    for (const auto& other : entries())
-      if (other.rank == rank && is_alive(other)) return decide(some);
+    for (const auto& entry : entries())
+      if (entry.rank == rank && is_alive(entry)) return decide(some);
     // Whoever decided that all are there before this one was did so in an earlier program.
     if (read(decision()) == all) unlink(decision().c_str());
     entry_ = folder_ + "/" + std::to_string(rank) + "." + std::to_string(getpid()) + "." +
@@ -172,9 +172,9 @@ class RollCall {
     for (const auto& [local, total] :
          {std::pair{"MPI_LOCALNRANKS", "PMI_SIZE"},
           std::pair{"OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"}}) {
-      const char* here = std::getenv(local);
+      const char* local_ranks = std::getenv(local);
       const char* ranks = std::getenv(total);
-      if (here != nullptr && ranks != nullptr) return std::string_view(here) == ranks;
+      if (local_ranks != nullptr && ranks != nullptr) return std::string_view(local_ranks) == ranks;
     }
     const char* nodes = std::getenv("SLURM_STEP_NUM_NODES");
     return nodes != nullptr && std::string_view(nodes) == "1";
@@ -240,15 +240,15 @@ class RollCall {
 
   /// Returns those that have entered themselves, also in programs that were killed.
   [[nodiscard]] std::vector<Entry> entries() const {
-    std::vector<Entry> found;
+    std::vector<Entry> all_entries;
     for (auto& name : names_in(folder_)) {
       Entry entry{};
       if (std::sscanf(name.c_str(), "%d.%ld.%zu", &entry.rank, &entry.process, &entry.host) != 3)
         continue;
       entry.name = std::move(name);
-      found.push_back(std::move(entry));
+      all_entries.push_back(std::move(entry));
     }
-    return found;
+    return all_entries;
   }
 
   [[nodiscard]] bool is_alive(const Entry& entry) const {

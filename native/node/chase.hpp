@@ -83,28 +83,28 @@ class NodeChase : public Pattern {
  public:
   NodeChase(const Case& point, Region& region) : places_(chase_places(point)), region_(region) {
     link_nodes(region.data(), places_, point.axes.number("seed", std::uint64_t{1}));
-    here_ = region.data();
+    line_ = region.data();
   }
 
   void run(std::uint64_t rounds) override {
-    void* here = here_;
+    void* line = line_;
     for (; rounds >= 8; rounds -= 8) {
-      here = follow(follow(follow(follow(here))));
-      here = follow(follow(follow(follow(here))));
+      line = follow(follow(follow(follow(line))));
+      line = follow(follow(follow(follow(line))));
     }
-    for (; rounds > 0; --rounds) here = follow(here);
-    here_ = here;
+    for (; rounds > 0; --rounds) line = follow(line);
+    line_ = line;
   }
 
   /// Walks the cycle once, checks that it has every node, and so warms the caches.
   bool verify() override {
-    const void* const start = here_;
+    const void* const start = line_;
     for (std::size_t node = 0; node + 1 < places_.count; ++node) {
       run(1);
-      if (here_ == start) return false;
+      if (line_ == start) return false;
     }
     run(1);
-    return here_ == start;
+    return line_ == start;
   }
 
   std::vector<Value> values() override {
@@ -112,11 +112,11 @@ class NodeChase : public Pattern {
   }
 
  private:
-  static void* follow(void* here) { return *static_cast<void* volatile*>(here); }
+  static void* follow(void* line) { return *static_cast<void* volatile*>(line); }
 
   ChasePlaces places_;
   Region& region_;
-  void* here_ = nullptr;
+  void* line_ = nullptr;
 };
 
 }  // namespace nhalf

@@ -73,9 +73,9 @@ class LapTime {
 
   /// Goes on loading where the last lap ended.
   void follow_on(std::uint64_t loads) {
-    void* here = reached_;
-    for (; loads > 0; --loads) here = follow(here);
-    reached_ = here;
+    void* reached = reached_;
+    for (; loads > 0; --loads) reached = follow(reached);
+    reached_ = reached;
   }
 
  private:
@@ -98,12 +98,12 @@ class LapTime {
     return reinterpret_cast<void**>(base_ + place);
   }
   /// Times a lap, after one that loads all lines into the cache.
-  double lap_s(void* here, std::size_t lines) {
-    for (std::size_t i = 0; i < lines; ++i) here = follow(here);
+  double lap_s(void* reached, std::size_t lines) {
+    for (std::size_t i = 0; i < lines; ++i) reached = follow(reached);
     const double start_s = clock_.now_s();
-    for (std::size_t i = 0; i < laps * lines; ++i) here = follow(here);
+    for (std::size_t i = 0; i < laps * lines; ++i) reached = follow(reached);
     const double spent_s = clock_.now_s() - start_s - overhead_s_;
-    reached_ = here;
+    reached_ = reached;
     return spent_s / static_cast<double>(laps);
   }
 
@@ -121,7 +121,7 @@ class LapTime {
     *latest = first;
     return latest;
   }
-  static void* follow(void* here) { return *static_cast<void* volatile*>(here); }
+  static void* follow(void* reached) { return *static_cast<void* volatile*>(reached); }
 
   SteadyClock& clock_;
   double overhead_s_;

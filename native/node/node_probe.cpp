@@ -143,11 +143,11 @@ std::string description() {
   std::vector<nhalf::json::Object> patterns;
   for (const auto& entry : entries) patterns.push_back(nhalf::description_of(entry.info, true, {}));
   std::vector<nhalf::json::Object> kernels;
-  for (const auto& one : nhalf::unit_kernels())
+  for (const auto& kernel : nhalf::unit_kernels())
     kernels.push_back(nhalf::json::Object{}
-                          .add("operation", one.operation)
-                          .add("bits", one.bits)
-                          .add("chains", one.chains));
+                          .add("operation", kernel.operation)
+                          .add("bits", kernel.bits)
+                          .add("chains", kernel.chains));
   return nhalf::json::Object{}
       .add("schema", nhalf::schema_version)
       .add("transport", "node")

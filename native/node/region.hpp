@@ -48,8 +48,8 @@ class Region {
       char dash = 0;
       std::istringstream words(line);
       if (words >> std::hex >> begin >> dash >> end && dash == '-') {
-        const auto here = reinterpret_cast<std::uintptr_t>(data_);
-        inside = begin <= here && here < end;
+        const auto data_address = reinterpret_cast<std::uintptr_t>(data_);
+        inside = begin <= data_address && data_address < end;
       } else if (inside && line.starts_with("AnonHugePages:")) {
         const double huge_bytes = 1024.0 * std::stod(line.substr(line.find(':') + 1));
         return std::min(1.0, huge_bytes / static_cast<double>(size_bytes_));

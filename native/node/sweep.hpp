@@ -67,8 +67,8 @@ class NodeSweep : public Pattern {
     auto place = place_;
     for (; rounds > 0; --rounds) {
       // The high bits of such a sequence are random, the low ones repeat with short periods.
-      const auto here = factor == 1 ? place & mask : (place >> 20) & mask;
-      touch(base + here * stride_bytes);
+      const auto column = factor == 1 ? place & mask : (place >> 20) & mask;
+      touch(base + column * stride_bytes);
       place = place * factor + step;
     }
     place_ = place;

@@ -71,9 +71,9 @@ class Layout {
   /// How many elements a rank has; rank 0 has most.
   [[nodiscard]] std::size_t count(std::size_t rank) const {
     // A block may be so long that one for each rank cannot be counted.
-    const auto [blocks, rest] = by_block(size_);
+    const auto [blocks, past_blocks] = by_block(size_);
     const auto [rows, last] = by_rank(blocks);
-    if (rank == last) return rows * block_ + rest;
+    if (rank == last) return rows * block_ + past_blocks;
     return (rows + (rank < last ? 1 : 0)) * block_;
   }
 

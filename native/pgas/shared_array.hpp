@@ -68,25 +68,25 @@ class shared_array {
 
   /// Writes `values` to the elements from `first` on.
   void put(std::size_t first, std::span<const Element> values) {
-    pieces(first, values.size(), [&](const Place& at, std::size_t done, std::size_t length) {
+    pieces(first, values.size(), [&](const Place& at, std::size_t offset, std::size_t length) {
       transport_.put(region_, static_cast<int>(at.rank), at.local * sizeof(Element),
-                     std::as_bytes(values.subspan(done, length)));
+                     std::as_bytes(values.subspan(offset, length)));
     });
   }
   /// Reads the elements from `first` on into `values`.
   void get(std::size_t first, std::span<Element> values) {
-    pieces(first, values.size(), [&](const Place& at, std::size_t done, std::size_t length) {
+    pieces(first, values.size(), [&](const Place& at, std::size_t offset, std::size_t length) {
       transport_.get(region_, static_cast<int>(at.rank), at.local * sizeof(Element),
-                     std::as_writable_bytes(values.subspan(done, length)));
+                     std::as_writable_bytes(values.subspan(offset, length)));
     });
   }
   /// Writes `count` elements from `from` on of another array to those from `first` on of this one.
   void copy(std::size_t first, shared_array& source, std::size_t from, std::size_t count) {
-    std::vector<Element> here(std::min(count, copied_at_once));
-    for (std::size_t done = 0; done < count; done += here.size()) {
-      const auto some = std::span(here).first(std::min(here.size(), count - done));
-      source.get(from + done, some);
-      put(first + done, some);
+    std::vector<Element> own(std::min(count, copied_at_once));
+    for (std::size_t offset = 0; offset < count; offset += own.size()) {
+      const auto some = std::span(own).first(std::min(own.size(), count - offset));
+      source.get(from + offset, some);
+      put(first + offset, some);
     }
   }
 
@@ -122,15 +122,15 @@ class shared_array {
     }
   }
   [[nodiscard]] Element read(std::size_t rank, position_type position) {
-    if (const auto* here = address(rank, position)) return *here;
+    if (const auto* own = address(rank, position)) return *own;
     Element value{};
     transport_.get(region_, static_cast<int>(rank), local_of(rank, position) * sizeof(Element),
                    std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
   void write(std::size_t rank, position_type position, const Element& value) {
-    if (auto* here = address(rank, position)) {
-      *here = value;
+    if (auto* own = address(rank, position)) {
+      *own = value;
     } else {
       transport_.put(region_, static_cast<int>(rank), local_of(rank, position) * sizeof(Element),
                      std::as_bytes(std::span(&value, 1)));
@@ -154,11 +154,11 @@ class shared_array {
   /// Calls `move` for each run of the elements from `first` on that lie together in memory.
   template <class Move>
   void pieces(std::size_t first, std::size_t count, Move move) {
-    for (std::size_t done = 0; done < count;) {
-      const auto at = layout_.place(first + done);
-      const auto length = std::min(layout_.block() - at.phase, count - done);
-      move(at, done, length);
-      done += length;
+    for (std::size_t offset = 0; offset < count;) {
+      const auto at = layout_.place(first + offset);
+      const auto length = std::min(layout_.block() - at.phase, count - offset);
+      move(at, offset, length);
+      offset += length;
     }
   }
 

@@ -80,8 +80,8 @@ inline bool is_launcher(const std::string& command_line) {
       "mpiexec", "orterun", "palsd", "slurmstepd:", "flux-shell"};
   const std::string program = command_line.c_str();
   const std::string_view name = std::string_view(program).substr(program.rfind('/') + 1);
-  return std::ranges::any_of(names, [&](std::string_view each) {
-    return name.substr(0, std::min(name.size(), each.size())) == each;
+  return std::ranges::any_of(names, [&](std::string_view variable) {
+    return name.substr(0, std::min(name.size(), variable.size())) == variable;
   });
 }
 

@@ -58,10 +58,10 @@ class WayToCall {
   static constexpr std::uintptr_t without_tables_bytes_most = 16384;
   static constexpr int frames_most = 1 << 20;
 
-  WayToCall(const Caller& call, std::uintptr_t here)
+  WayToCall(const Caller& call, std::uintptr_t own_frame)
       : address_(reinterpret_cast<std::uintptr_t>(call.address)),
         frame_(reinterpret_cast<std::uintptr_t>(call.frame)),
-        reached_(here - taken_below_bytes) {}
+        reached_(own_frame - taken_below_bytes) {}
 
   _Unwind_Reason_Code pass(std::uintptr_t address, std::uintptr_t end) {
     if (address == address_ && end == frame_) return ends(Standing::within);

@@ -36,15 +36,15 @@ void for_each_of_purpose(const Interface& own, Look look) {
     Look& look;
   } searching{own, look};
   dl_iterate_phdr(
-      [](dl_phdr_info* file, std::size_t, void* given) {
-        auto& context = *static_cast<Context*>(given);
+      [](dl_phdr_info* file, std::size_t, void* argument) {
+        auto& context = *static_cast<Context*>(argument);
         if (!file_name(file->dlpi_name).starts_with("libnhalf_")) return 0;
         void* library = dlopen(file->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library == nullptr) return 0;
-        const auto* one = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
+        const auto* interface = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
         dlclose(library);
-        if (one != nullptr && std::strcmp(one->purpose, context.own.purpose) == 0)
-          context.look(*one);
+        if (interface != nullptr && std::strcmp(interface->purpose, context.own.purpose) == 0)
+          context.look(*interface);
         return 0;
       },
       &searching);
@@ -55,11 +55,12 @@ void for_each_of_purpose(const Interface& own, Look look) {
 inline bool is_served_by_another(const Interface& own) {
   bool is_before_own = true;
   bool is_found = false;
-  for_each_of_purpose(own, [&](const Interface& one) {
-    if (one.behind == own.behind)
+  for_each_of_purpose(own, [&](const Interface& interface) {
+    if (interface.behind == own.behind)
       is_before_own = false;
-    else if (one.handles == own.handles)
-      is_found |= one.edition > own.edition || (one.edition == own.edition && is_before_own);
+    else if (interface.handles == own.handles)
+      is_found |=
+          interface.edition > own.edition || (interface.edition == own.edition && is_before_own);
   });
   return is_found;
 }
@@ -68,11 +69,11 @@ inline bool is_served_by_another(const Interface& own) {
 inline bool is_left_to_another(const Interface& own) {
   bool is_before_own = true;
   bool is_found = false;
-  for_each_of_purpose(own, [&](const Interface& one) {
-    if (one.behind == own.behind)
+  for_each_of_purpose(own, [&](const Interface& interface) {
+    if (interface.behind == own.behind)
       is_before_own = false;
     else
-      is_found |= is_before_own || one.serves();
+      is_found |= is_before_own || interface.serves();
   });
   return is_found;
 }

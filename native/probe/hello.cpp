@@ -28,9 +28,9 @@ std::vector<std::string> gathered(const std::string& text, int rank, int ranks) 
   std::vector<char> mine(room), all(rank == 0 ? static_cast<std::size_t>(room) * ranks : 0);
   text.copy(mine.data(), room - 1);
   MPI_Gather(mine.data(), room, MPI_CHAR, all.data(), room, MPI_CHAR, 0, MPI_COMM_WORLD);
-  std::vector<std::string> found;
-  for (std::size_t at = 0; at < all.size(); at += room) found.emplace_back(all.data() + at);
-  return found;
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < all.size(); at += room) names.emplace_back(all.data() + at);
+  return names;
 }
 
 /// Whether a number comes back from rank 1 one larger; at rank 0.

@@ -35,9 +35,10 @@ constexpr std::string_view usage =
 
 void check_names(const Options& options) {
   for (const auto& [name, value] : options.values()) {
-    bool known = false;
-    for (const auto& option : ProbeTransport::info.options) known = known || option.name == name;
-    if (!known) throw InputError("transport has no option '" + name + "'");
+    bool is_valid = false;
+    for (const auto& option : ProbeTransport::info.options)
+      is_valid = is_valid || option.name == name;
+    if (!is_valid) throw InputError("transport has no option '" + name + "'");
   }
 }
 
@@ -130,13 +131,13 @@ nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
 bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
               const nhalf::Case& point) {
   constexpr std::size_t small_bytes = 64;
-  const auto what = std::string(entry.info.name) + "/" + point.axes.text("algorithm");
-  if (!nhalf::is_exact<ProbeTransport> || session.verified.contains(what)) return true;
+  const auto title = std::string(entry.info.name) + "/" + point.axes.text("algorithm");
+  if (!nhalf::is_exact<ProbeTransport> || session.verified.contains(title)) return true;
   auto small = point;
   small.size_bytes = std::min(point.size_bytes, small_bytes);
   const auto pattern = make_everywhere(session.transport, small, entry);
   if (!session.transport.all(pattern->verify())) return false;
-  session.verified.insert(what);
+  session.verified.insert(title);
   return true;
 }
 

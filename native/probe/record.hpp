@@ -79,9 +79,9 @@ inline std::string error_record(const std::string& id, std::string_view message)
 
 /// A pattern as `--describe` shows it.
 inline json::Object description_of(const PatternInfo& info, bool present,
-                                   const std::vector<AlgorithmEntry>& known) {
+                                   const std::vector<AlgorithmEntry>& entries) {
   std::vector<json::Object> algorithms;
-  for (const auto& [algorithm, runs] : known)
+  for (const auto& [algorithm, runs] : entries)
     algorithms.push_back(json::Object{}
                              .add("name", algorithm.name)
                              .add("what", algorithm.what)
@@ -115,8 +115,8 @@ inline json::Object description_of(const PatternInfo& info, bool present,
 template <Transport T>
 std::string description() {
   std::vector<json::Object> listed;
-  for (const auto& [info, make, known] : patterns<T>())
-    listed.push_back(description_of(info, make != nullptr, known));
+  for (const auto& [info, make, entries] : patterns<T>())
+    listed.push_back(description_of(info, make != nullptr, entries));
   std::vector<json::Object> options;
   for (const auto& option : T::info.options)
     options.push_back(json::Object{}

@@ -150,14 +150,14 @@ class Wiring {
       auto& mine = up.emplace_back();
       for (unsigned long number = 0; number < cables; ++number)
         mine.push_back(cable(top, "cable-" + name + "-" + std::to_string(number)));
-      for (unsigned long other = 0; other < leaf; ++other) {
-        const auto number = (leaf + other) % cables;
+      for (unsigned long peer = 0; peer < leaf; ++peer) {
+        const auto number = (leaf + peer) % cables;
         const auto way = [&](unsigned long from, unsigned long to) {
           top->add_route(leaves[from].first, leaves[to].first, leaves[from].second,
                          leaves[to].second, {up[from][number], reversed(up[to][number])}, false);
         };
-        way(leaf, other);
-        way(other, leaf);
+        way(leaf, peer);
+        way(peer, leaf);
       }
     }
     top->seal();

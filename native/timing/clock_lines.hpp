@@ -137,15 +137,15 @@ class ClockLines {
     const auto beyond = [&](const Corner& c) { return side * (c.at(away_s) - bound_s); };
     corner_count_ = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto& here = before[i];
+      const auto& corner = before[i];
       const auto& next = before[(i + 1) % count];
-      const double here_beyond = beyond(here);
+      const double here_beyond = beyond(corner);
       const double next_beyond = beyond(next);
-      if (here_beyond <= 0) keep(here);
+      if (here_beyond <= 0) keep(corner);
       if (here_beyond * next_beyond >= 0) continue;
       const double share = here_beyond / (here_beyond - next_beyond);
-      keep({here.offset_s + share * (next.offset_s - here.offset_s),
-            here.drift_share + share * (next.drift_share - here.drift_share)});
+      keep({corner.offset_s + share * (next.offset_s - corner.offset_s),
+            corner.drift_share + share * (next.drift_share - corner.drift_share)});
     }
   }
 

@@ -238,15 +238,15 @@ class GlobalClock {
     Burst burst;
     double quickest_s = std::numeric_limits<double>::infinity();
     const double start_s = transport_.now_s();
-    for (int done = 1; done <= most; ++done) {
+    for (int trip = 1; trip <= most; ++trip) {
       double reference_s = 0;
       const double before_s = transport_.now_s();
       ask(reference, Request::reading, reference_s);
       const double after_s = transport_.now_s();
       burst.learn(before_s, reference_s, after_s);
       const double trip_s = after_s - before_s;
-      if (done >= usual && trip_s <= alike * quickest_s) break;
-      if (done >= least && after_s - start_s > long_s) break;
+      if (trip >= usual && trip_s <= alike * quickest_s) break;
+      if (trip >= least && after_s - start_s > long_s) break;
       quickest_s = std::min(quickest_s, trip_s);
     }
     return burst;

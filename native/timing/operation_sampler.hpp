@@ -149,12 +149,12 @@ class OperationSampler {
   /// Decides by samples on time, but ends a point whose every start is late, too.
   Stop decide(const OperationSamples& good, const OperationSamples& late, double timed_s,
               double all_s) {
-    const auto taken = good.samples_s.size() + late.samples_s.size();
+    const auto count = good.samples_s.size() + late.samples_s.size();
     double spent_s = timed_s;
-    if (taken >= std::min(effort_.samples_min, few))
+    if (count >= std::min(effort_.samples_min, few))
       spent_s = std::max(spent_s, untimed_weight * all_s);
     if (!good.samples_s.empty()) return criterion_.decide(good.samples_s, spent_s);
-    const bool over = spent_s >= effort_.slice_s || taken >= 10 * effort_.samples_max;
+    const bool over = spent_s >= effort_.slice_s || count >= 10 * effort_.samples_max;
     return over ? Stop::time : Stop::none;
   }
 

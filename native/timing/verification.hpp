@@ -59,10 +59,10 @@ class Verification {
     if (is_exact<T> || is_virtual_ || !pattern.checks_messages()) return true;
     const double began_s = transport_.now_s();
     bool right = true;
-    for (std::uint64_t done = 0, rounds = 1; right; done += rounds) {
+    for (std::uint64_t verified = 0, rounds = 1; right; verified += rounds) {
       const double spent_s = transport_.now_s() - began_s;
-      if (done > 0) round_s_ = spent_s / static_cast<double>(done);
-      rounds = std::min(std::max<std::uint64_t>(1, done), rounds_max - done);
+      if (verified > 0) round_s_ = spent_s / static_cast<double>(verified);
+      rounds = std::min(std::max<std::uint64_t>(1, verified), rounds_max - verified);
       if (static_cast<double>(rounds) * round_s_ > limit_s - spent_s)
         rounds = static_cast<std::uint64_t>(std::max(0.0, (limit_s - spent_s) / round_s_));
       share(transport_, rounds);

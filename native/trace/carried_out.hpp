@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "calls/names.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/names.hpp"
 #include "trace/recorder.hpp"
 #include "trace/ticks.hpp"
 

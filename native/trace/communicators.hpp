@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "calls/library.hpp"
 #include "preloaded/lasting.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/budget.hpp"
 #include "trace/error_handlers.hpp"
 #include "trace/handles.hpp"
 #include "trace/kinds.hpp"
-#include "trace/library.hpp"
 #include "trace/lock.hpp"
 #include "trace/metadata.hpp"
 
@@ -78,7 +78,7 @@ class Communicators {
 
   void has_world_model() { is_world_model_ = true; }
 
-#if NHALF_HAS_SESSIONS
+#if NHALF_HAS_MPI_4
   /// Remembers all processes of a session, until it ends.
   void session_begins(MPI_Session session) {
     MPI_Group all{};
@@ -229,7 +229,7 @@ class Communicators {
       NHALF_OWN(Group_free)(&all);
       return;
     }
-#if NHALF_HAS_SESSIONS
+#if NHALF_HAS_MPI_4
     // All sessions have the same processes.
     if (!sessions_.empty()) translate_to(sessions_.back().second);
 #endif
@@ -253,7 +253,7 @@ class Communicators {
 
   Lock lock_;
   bool is_world_model_ = false;
-#if NHALF_HAS_SESSIONS
+#if NHALF_HAS_MPI_4
   std::vector<std::pair<MPI_Session, MPI_Group>> sessions_;
 #endif
   std::uint32_t next_ = 0;

@@ -7,8 +7,8 @@
 
 #include <atomic>
 
+#include "calls/library.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/library.hpp"
 
 namespace nhalf::trace {
 
@@ -48,7 +48,7 @@ auto asked_quietly(Ask ask) {
   int is_initialized = 0;
   // Programs with sessions only have neither communicator.
   if (has_own_handlers.load(std::memory_order_relaxed))
-    own<struct OfHandlers, decltype(PMPI_Initialized)>("PMPI_Initialized")(&is_initialized);
+    calls::own<struct OfHandlers, decltype(PMPI_Initialized)>("PMPI_Initialized")(&is_initialized);
   if (is_initialized == 0) return ask();
   const Returning world(MPI_COMM_WORLD);
   const Returning self(MPI_COMM_SELF);

@@ -3,23 +3,16 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "calls/handle_number.hpp"
 #include "trace/budget.hpp"
 
 namespace nhalf::trace {
 
-/// Returns a handle as a number, whether it is an integer or an address.
-template <class Handle>
-std::uint64_t number_of(Handle handle) {
-  if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
-    return std::bit_cast<std::uint64_t>(handle);
-  else
-    return std::bit_cast<std::uint32_t>(handle);
-}
+using calls::number_of;
 
 template <class Value>
 class Handles {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/names.hpp"
+#include "calls/names.hpp"
 
 namespace nhalf::trace {
 
@@ -51,7 +51,8 @@ struct Request {
   }
   [[nodiscard]] bool concerns_all() const { return from.empty() && to.empty() && calls.empty(); }
   [[nodiscard]] bool concerns_call(std::uint16_t call) const {
-    return calls.empty() || std::find(calls.begin(), calls.end(), call_names[call]) != calls.end();
+    return calls.empty() ||
+           std::find(calls.begin(), calls.end(), nhalf::calls::call_names[call]) != calls.end();
   }
 
  private:

@@ -61,7 +61,7 @@ class Process {
     begin_injection(rank, size);
   }
 
-#if NHALF_HAS_SESSIONS
+#if NHALF_HAS_MPI_4
   /// Begins to trace a program without MPI_Init, at its first communicator from a group. Ranks are
   /// those of all processes of the sessions, as they would be with MPI_Init.
   void begin_session(MPI_Comm comm) {
@@ -227,9 +227,9 @@ class Process {
         ",\"pid\":" + std::to_string(getpid()) +
         ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
         launch() + virtual_machine() + processors() + ",\"calls\":[";
-    for (std::size_t call = 0; call < call_names.size(); ++call) {
+    for (std::size_t call = 0; call < calls::call_names.size(); ++call) {
       if (call > 0) text += ",";
-      text += json::quote(call_names[call]);
+      text += json::quote(calls::call_names[call]);
     }
     return Metadata::of_process().line(text + "]}");
   }

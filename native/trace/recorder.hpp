@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "calls/names.hpp"
 #include "preloaded/mpi.hpp"
 #include "preloaded/outermost.hpp"
 #include "trace/budget.hpp"
@@ -23,7 +24,6 @@
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
 #include "trace/limits.hpp"
-#include "trace/names.hpp"
 #include "trace/processor_time.hpp"
 #include "trace/sites.hpp"
 #include "trace/spans.hpp"
@@ -31,6 +31,8 @@
 #include "trace/types.hpp"
 
 namespace nhalf::trace {
+
+using calls::Call;
 
 /// The begin of the command in ticks of this process, and the length of a tick.
 struct Beginning {

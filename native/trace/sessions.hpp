@@ -6,10 +6,10 @@
 
 #include <pthread.h>
 
+#include "calls/library.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/here.hpp"
-#include "trace/library.hpp"
 #include "trace/process.hpp"
 
 namespace nhalf::trace {
@@ -17,7 +17,8 @@ namespace nhalf::trace {
 enum class OfSession { initialised, created, finalized };
 
 inline int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-  auto* const then = next<OfSession::initialised, decltype(PMPI_Session_init)>("MPI_Session_init");
+  auto* const then =
+      calls::next<OfSession::initialised, decltype(PMPI_Session_init)>("MPI_Session_init");
   Process::get().prepare();
   const int error = then(info, handler, session);
   if (error == MPI_SUCCESS) Communicators::of_process().session_begins(*session);
@@ -26,8 +27,8 @@ inline int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* sess
 
 inline int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info,
                                   MPI_Errhandler handler, MPI_Comm* comm) {
-  auto* const then =
-      next<OfSession::created, decltype(PMPI_Comm_create_from_group)>("MPI_Comm_create_from_group");
+  auto* const then = calls::next<OfSession::created, decltype(PMPI_Comm_create_from_group)>(
+      "MPI_Comm_create_from_group");
   auto& process = Process::get();
   process.prepare();
   const Here here(NHALF_CALLER);
@@ -43,7 +44,7 @@ inline int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info inf
 
 inline int session_finalize(MPI_Session* session) {
   auto* const then =
-      next<OfSession::finalized, decltype(PMPI_Session_finalize)>("MPI_Session_finalize");
+      calls::next<OfSession::finalized, decltype(PMPI_Session_finalize)>("MPI_Session_finalize");
   if (session != nullptr) Communicators::of_process().session_ends(*session);
   Process::get().finish();
   const Here here(NHALF_CALLER);

@@ -4,7 +4,7 @@
 // A traced MPI_Send passes these files, in this order:
 //
 //   1. preloaded/jump.hpp, entry.hpp: the exported symbol MPI_Send jumps to the wrapper
-//   2. calls/messages.inc: the row of MPI_Send, with its prototype and its role
+//   2. ../calls/messages.inc: the row of MPI_Send, with its prototype and its role
 //   3. trace.cpp: the macro NHALF_WRAPPED, which makes the wrapper `traced_Send` from that row
 //   4. here.hpp: takes the recorder of this thread, or passes over a call within a call
 //   5. carried_out.hpp: makes the role, after the call if a handle is new
@@ -17,13 +17,13 @@
 
 #include <tuple>
 
+#include "calls/fortran.hpp"
+#include "calls/library.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/carried_out.hpp"
-#include "trace/fortran.hpp"
 #include "trace/handle_roles.hpp"
 #include "trace/here.hpp"
-#include "trace/library.hpp"
 #include "trace/process.hpp"
 #include "trace/requests/untracked.hpp"
 #include "trace/role_makers.hpp"
@@ -57,6 +57,10 @@
 NHALF_PRELOADED("trace", "this program is not traced", )
 
 namespace nhalf::trace {
+
+using calls::can_wait;
+using calls::next;
+
 namespace {
 
 /// Calls of the library that are not in the table.
@@ -70,7 +74,7 @@ void begin(int thread_level) {
 }  // namespace
 }  // namespace nhalf::trace
 
-#include "trace/calls/wrapped.inc"
+#include "calls/wrapped.inc"
 
 static int traced_Init(int* count, char*** words) {
   using namespace nhalf::trace;
@@ -124,8 +128,8 @@ static int traced_Grequest_start(MPI_Grequest_query_function* query,
 }
 NHALF_ENTRY(MPI_Grequest_start, &traced_Grequest_start)
 
-#if NHALF_HAS_SESSIONS
+#if NHALF_HAS_MPI_4
 #include "trace/sessions.hpp"
 #endif
 // They call those above.
-#include "trace/profiled.hpp"
+#include "calls/profiled.hpp"

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 
+#include "calls/library.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/error_handlers.hpp"
 #include "trace/handles.hpp"
-#include "trace/library.hpp"
 
 namespace nhalf::trace {
 

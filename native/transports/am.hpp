@@ -102,8 +102,8 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
   }
   void poll() { endpoint_.poll(); }
   template <class Done>
-  void until(int peer, Done done) {
-    endpoint_.until(peer, done);
+  void until(int peer, Done is_complete) {
+    endpoint_.until(peer, is_complete);
   }
   template <class Holds>
   void until(Holds holds) {
@@ -115,16 +115,16 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
 
   using Region = am::Exposed;
   Region expose(std::size_t size_bytes) {
-    std::optional<Region> made;
+    std::optional<Region> shared;
     try {
-      made = regions_.expose(size_bytes);
+      shared = regions_.expose(size_bytes);
     } catch (const std::bad_alloc&) {
       // The vote of all ranks below reports it.
     }
-    if (!all(made.has_value()))
+    if (!all(shared.has_value()))
       throw InputError("no room for " + std::to_string(size_bytes) +
                        " bytes in the payload regions: raise the option region");
-    return *made;
+    return *shared;
   }
   void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
     regions_.put(region, peer, offset, data);

@@ -203,13 +203,13 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
   template <class Timed>
   void expose_once(std::size_t size_bytes, Timed timed) {
     Buffer memory(0);
-    ofi::Registered known;
+    ofi::Registered registration;
     timed(Step::create, [&] { memory = Buffer(size_bytes); });
-    timed(Step::enlist, [&] { known = registered(memory.bytes()); });
-    timed(Step::publish, [&] { send(1, std::as_bytes(std::span(&known.place(), 1))); });
+    timed(Step::enlist, [&] { registration = registered(memory.bytes()); });
+    timed(Step::publish, [&] { send(1, std::as_bytes(std::span(&registration.place(), 1))); });
     recv(1, Bytes{});
     timed(Step::destroy, [&] {
-      known = {};
+      registration = {};
       memory = Buffer(0);
     });
   }

@@ -37,8 +37,8 @@ class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTra
   using Request = shmq::Messages::Request;
   static constexpr auto described = [] {
     std::array<OptionInfo, shmq::Settings::described.size() + std::size(ClockError::described)> all;
-    const auto rest = std::ranges::copy(shmq::Settings::described, all.begin()).out;
-    std::ranges::copy(ClockError::described, rest);
+    const auto end = std::ranges::copy(shmq::Settings::described, all.begin()).out;
+    std::ranges::copy(ClockError::described, end);
     return all;
   }();
   static constexpr TransportInfo info{"shmq", "messages by postboxes in shared memory", described};
@@ -90,14 +90,14 @@ class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTra
       pid_t process;
       std::uint64_t address;
     };
-    const std::uint64_t known = 0x6e68616c66;
+    const std::uint64_t mark = 0x6e68616c66;
     barrier();
     bool mine = true;
     for (const auto& [process, address] :
-         everybodys(Sample{getpid(), reinterpret_cast<std::uint64_t>(&known)})) {
+         everybodys(Sample{getpid(), reinterpret_cast<std::uint64_t>(&mark)})) {
       std::uint64_t read = 0;
       auto* to = reinterpret_cast<std::byte*>(&read);
-      mine = mine && shmq::SingleCopy(process).reads(to, address, sizeof read) && read == known;
+      mine = mine && shmq::SingleCopy(process).reads(to, address, sizeof read) && read == mark;
     }
     return all(mine);
   }

@@ -115,11 +115,11 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   void complete(Region&, int peer) { flush(ucp_ep_flush_nbx(worker_.to(peer), &plain)); }
   void signal(Region& region, int peer, int slot) {
     ucp_worker_fence(worker_.get());
-    static constexpr std::uint64_t one = 1;
+    static constexpr std::uint64_t one_value = 1;
     ucp_request_param_t params{};
     params.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
-    params.datatype = ucp_dt_make_contig(sizeof one);
-    finish(checked(ucp_atomic_op_nbx(worker_.to(peer), UCP_ATOMIC_OP_ADD, &one, 1,
+    params.datatype = ucp_dt_make_contig(sizeof one_value);
+    finish(checked(ucp_atomic_op_nbx(worker_.to(peer), UCP_ATOMIC_OP_ADD, &one_value, 1,
                                      region.signal_at(peer, slot), region.key(peer), &params)));
   }
   void await_signal(Region& region, int slot) {

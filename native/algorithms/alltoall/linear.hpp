@@ -15,11 +15,11 @@ void linear(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   const int ranks = transport.size();
   const int rank = transport.rank();
   const auto block_bytes = in.size() / static_cast<std::size_t>(ranks);
-  const auto given = apart(scratch, in, out);
-  place(block_of(given, rank, block_bytes), block_of(out, rank, block_bytes));
+  const auto input = apart(scratch, in, out);
+  place(block_of(input, rank, block_bytes), block_of(out, rank, block_bytes));
   for (int peer = 0; peer < ranks; ++peer)
     if (peer != rank)
-      transport.exchange(peer, block_of(given, peer, block_bytes), peer,
+      transport.exchange(peer, block_of(input, peer, block_bytes), peer,
                          block_of(out, peer, block_bytes));
 }
 

@@ -14,12 +14,12 @@ void pairwise(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   const int ranks = transport.size();
   const int rank = transport.rank();
   const auto block_bytes = in.size() / static_cast<std::size_t>(ranks);
-  const auto given = apart(scratch, in, out);
-  place(block_of(given, rank, block_bytes), block_of(out, rank, block_bytes));
+  const auto input = apart(scratch, in, out);
+  place(block_of(input, rank, block_bytes), block_of(out, rank, block_bytes));
   for (int distance = 1; distance < ranks; ++distance) {
     const int to = (rank + distance) % ranks;
     const int from = (rank - distance + ranks) % ranks;
-    transport.exchange(to, block_of(given, to, block_bytes), from,
+    transport.exchange(to, block_of(input, to, block_bytes), from,
                        block_of(out, from, block_bytes));
   }
 }

@@ -70,10 +70,10 @@ void halve(T& transport, int actors, int actor, RankOf rank_of, StartOf start_of
     const bool is_low = actor < first + half;
     const auto low = pieces(sum, start_of, first, first + half);
     const auto high = pieces(sum, start_of, first + half, first + 2 * half);
-    const auto kept = is_low ? low : high;
+    const auto own_half = is_low ? low : high;
     const int peer = rank_of(actor ^ half);
-    transport.exchange(peer, is_low ? high : low, peer, received.first(kept.size()));
-    combine(transport, received.first(kept.size()), kept);
+    transport.exchange(peer, is_low ? high : low, peer, received.first(own_half.size()));
+    combine(transport, received.first(own_half.size()), own_half);
     if (!is_low) first += half;
   }
 }

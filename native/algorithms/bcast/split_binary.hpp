@@ -40,20 +40,21 @@ template <Duplex T>
 void split_binary(T& transport, int root, Bytes data, std::size_t part_bytes = default_part_bytes) {
   const int ranks = transport.size();
   const int place = (transport.rank() - root + ranks) % ranks;
-  const HalfTree left{.first = 1, .ranks = ranks / 2};
+  const HalfTree first_half{.first = 1, .ranks = ranks / 2};
   const HalfTree right{.first = 1 + ranks / 2, .ranks = ranks - 1 - ranks / 2};
   const auto left_half = data.first(data.size() - data.size() / 2);
   const auto right_half = data.last(data.size() / 2);
-  down_half_tree(transport, root, left, left_half, part_bytes);
+  down_half_tree(transport, root, first_half, left_half, part_bytes);
   down_half_tree(transport, root, right, right_half, part_bytes);
-  const int alone = left.ranks > right.ranks ? left.ranks : 0;
+  const int alone = first_half.ranks > right.ranks ? first_half.ranks : 0;
   if (place == 0) {
     if (alone > 0) transport.send((alone + root) % ranks, right_half);
   } else if (place == alone) {
     transport.recv(root, right_half);
   } else {
     const bool is_left = place < right.first;
-    const int like = ((is_left ? place + left.ranks : place - left.ranks) + root) % ranks;
+    const int like =
+        ((is_left ? place + first_half.ranks : place - first_half.ranks) + root) % ranks;
     transport.exchange(like, is_left ? left_half : right_half, like,
                        is_left ? right_half : left_half);
   }
@@ -70,9 +71,10 @@ inline constexpr AlgorithmInfo split_binary_info{
         "(max(1, n / 2 / B) - 1) * M(min(n / 2, B), 2) + "
         "max(1, floor(log2(p - 1))) * T(min(n / 2, B)) + T(n / 2)",
     .messages = [](int p, std::size_t n) -> std::int64_t {
-      const std::int64_t left = p / 2;
-      const std::int64_t right = p - 1 - left;
-      return left * parts_of(n - n / 2) + right * parts_of(n / 2) + 2 * right + (left - right);
+      const std::int64_t first_half = p / 2;
+      const std::int64_t right = p - 1 - first_half;
+      return first_half * parts_of(n - n / 2) + right * parts_of(n / 2) + 2 * right +
+             (first_half - right);
     }};
 
 }  // namespace nhalf::algorithms::bcast

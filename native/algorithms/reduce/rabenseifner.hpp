@@ -18,7 +18,7 @@ void rabenseifner(T& transport, Scratch& scratch, int root, ConstBytes in, Bytes
   const int ranks = transport.size();
   const Folding folding{ranks};
   const int at = (transport.rank() - root + ranks) % ranks;
-  const auto rank_at = [=](int other) { return (other + root) % ranks; };
+  const auto rank_at = [=](int position) { return (position + root) % ranks; };
   const auto rank_of = [=](int actor) { return rank_at(folding.place_of(actor)); };
   const auto room = scratch.bytes(2 * in.size());
   const auto received = room.first(in.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // What a collective operation has to move at this rank, whatever algorithm it takes. The names are
-// those that the table of calls uses (trace/calls). What a rank contributes has to leave it once,
+// those that the table of calls uses (calls/). What a rank contributes has to leave it once,
 // in whatever sums; what it gets has to come from others. Amounts that no argument tells are 0.
 #pragma once
 
@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "calls/library.hpp"
 #include "fabric/guard/group.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/library.hpp"
 
 namespace nhalf::fabric::roles {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "calls/library.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/library.hpp"
 
 namespace nhalf::fabric {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "calls/handle_number.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/handles.hpp"
 
 namespace nhalf::fabric {
 
@@ -17,12 +17,12 @@ template <class Handle, class Value, unsigned index_bits>
 class HandleTable {
  public:
   void note(Handle handle, const Value& value) {
-    place_of(handle) = {trace::number_of(handle), value, true};
+    place_of(handle) = {calls::number_of(handle), value, true};
   }
   /// Returns what was noted; null if nothing was, or it was pushed out.
   [[nodiscard]] Value* find(Handle handle) {
     auto& place = place_of(handle);
-    return place.is_used && place.handle == trace::number_of(handle) ? &place.value : nullptr;
+    return place.is_used && place.handle == calls::number_of(handle) ? &place.value : nullptr;
   }
   void remove(Handle handle) {
     if (find(handle) != nullptr) place_of(handle).is_used = false;
@@ -36,7 +36,7 @@ class HandleTable {
   };
 
   Place& place_of(Handle handle) {
-    const auto mixed = trace::number_of(handle) * 0x9E37'79B9'7F4A'7C15u;
+    const auto mixed = calls::number_of(handle) * 0x9E37'79B9'7F4A'7C15u;
     return places_[static_cast<std::size_t>(mixed >> (64 - index_bits))];
   }
 

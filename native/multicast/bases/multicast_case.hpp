@@ -24,9 +24,9 @@ inline Multicast drawn_multicast(const Topology& topology, int ranks, const Case
   Multicast multicast{.topology = topology, .source = 0, .destinations = {}, .parts = 1};
   const int group = point.axis("group", 1, ranks - 1);
   const auto draw = point.axes.number("draw", std::uint64_t{1});
-  for (const int other : permutation(ranks - 1, draw, 0))
+  for (const int place : permutation(ranks - 1, draw, 0))
     if (static_cast<int>(multicast.destinations.size()) < group)
-      multicast.destinations.push_back(other + 1);
+      multicast.destinations.push_back(place + 1);
   return multicast;
 }
 

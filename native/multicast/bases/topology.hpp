@@ -49,9 +49,10 @@ class Topology {
 
   /// `steps_up` of every dimension, the first that a message is routed in first.
   [[nodiscard]] std::vector<int> relative(int from, int to) const {
-    std::vector<int> found;
-    for (std::size_t i = 0; i < dimensions_.size(); ++i) found.push_back(steps_up(from, to, i));
-    return found;
+    std::vector<int> neighbours;
+    for (std::size_t i = 0; i < dimensions_.size(); ++i)
+      neighbours.push_back(steps_up(from, to, i));
+    return neighbours;
   }
 
   /// The links that a message passes: in a torus dimension by dimension.
@@ -63,7 +64,7 @@ class Topology {
       const int size = dimensions_[i];
       const int up = steps_up(from, to, i);
       const bool downwards = !one_way_ && 2 * up > size;
-      for (int left = downwards ? size - up : up; left > 0; --left) {
+      for (int steps = downwards ? size - up : up; steps > 0; --steps) {
         links.push_back(link(from, i, downwards));
         from = neighbour(from, i, downwards);
       }
@@ -107,12 +108,12 @@ class Topology {
 
 /// Sizes written as '4x4x2'. Throws InputError where they are not numbers.
 inline std::vector<int> parse_dimensions(std::string_view text) {
-  std::vector<int> found;
+  std::vector<int> order;
   for (;;) {
     const auto cut = std::min(text.find('x'), text.size());
-    const auto one = "dimension=" + std::string(text.substr(0, cut));
-    found.push_back(Options::parse(one, ' ').number("dimension", 0));
-    if (cut == text.size()) return found;
+    const auto key = "dimension=" + std::string(text.substr(0, cut));
+    order.push_back(Options::parse(key, ' ').number("dimension", 0));
+    if (cut == text.size()) return order;
     text.remove_prefix(cut + 1);
   }
 }

@@ -9,15 +9,15 @@
 
 enum { calls = 256 };
 
-static double given[calls], results[calls];
+static double inputs[calls], results[calls];
 static double (*function)(double);
 
 static void fill_given(void) {
-  for (int i = 0; i < calls; i++) given[i] = 0.05 + 0.9 * i / calls;
+  for (int i = 0; i < calls; i++) inputs[i] = 0.05 + 0.9 * i / calls;
 }
 
 static void call_each(long n) {
-  for (long i = 0; i < n; i++) results[i] = function(given[i]);
+  for (long i = 0; i < n; i++) results[i] = function(inputs[i]);
 }
 
 struct named {
@@ -33,12 +33,12 @@ static const struct named functions[] = {
 };
 
 int main(int count, char** words) {
-  const int known = (int)(sizeof functions / sizeof functions[0]);
+  const int functions_count = (int)(sizeof functions / sizeof functions[0]);
   for (int at = 3; at < count; at++)
-    for (int one = 0; one < known; one++)
-      if (!strcmp(functions[one].name, words[at])) {
-        function = functions[one].function;
-        printf("{\"name\":\"%s\",\"iterations\":%d,", functions[one].name, calls);
+    for (int place = 0; place < functions_count; place++)
+      if (!strcmp(functions[place].name, words[at])) {
+        function = functions[place].function;
+        printf("{\"name\":\"%s\",\"iterations\":%d,", functions[place].name, calls);
         print_samples(call_each, calls, fill_given, atoi(words[1]), atof(words[2]));
       }
   return 0;

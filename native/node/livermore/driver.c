@@ -119,7 +119,7 @@ static long iterations(int number, long n) {
   long apart = (n - 7) / 2, count = 0;
   switch (number) {
     case 2:
-      for (long left = n; left > 0; left /= 2) count += left / 2;
+      for (long remaining = n; remaining > 0; remaining /= 2) count += remaining / 2;
       return count;
     case 4:
       for (long k = 6; k < n; k += apart) count += n > 4 ? (n - 4 + 4) / 5 : 0;
@@ -183,7 +183,7 @@ int main(int count, char** words) {
             kernels_count);
     return 2;
   }
-  for (int one = 1; one <= kernels_count; one++)
-    if (!number || one == number) run(one, length, effort);
+  for (int candidate = 1; candidate <= kernels_count; candidate++)
+    if (!number || candidate == number) run(candidate, length, effort);
   return 0;
 }

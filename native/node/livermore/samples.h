@@ -58,14 +58,14 @@ static double time_of(void (*pass)(long), long n, long passes) {
 }
 
 static struct sample sample_of(void (*pass)(long), long n, long passes) {
-  struct sample taken;
-  taken.before_hz = clock_hz();
+  struct sample sample;
+  sample.before_hz = clock_hz();
   double before = issue_s();
-  taken.time_s = time_of(pass, n, passes) / (double)passes;
+  sample.time_s = time_of(pass, n, passes) / (double)passes;
   double after = issue_s();
-  taken.issue_s = before > after ? before : after;
-  taken.after_hz = clock_hz();
-  return taken;
+  sample.issue_s = before > after ? before : after;
+  sample.after_hz = clock_hz();
+  return sample;
 }
 
 // Times passes of `seconds` each, fewer samples where one pass is long, and prints them as the end
@@ -77,21 +77,21 @@ static void print_samples(void (*pass)(long), long n, void (*prepare)(void), int
   double spent;
   while ((spent = time_of(pass, n, passes)) < seconds && passes < 1L << 40) passes *= 2;
   if (spent * samples > 1) samples = 1 / spent > 6 ? (int)(1 / spent) : 6;
-  struct sample* taken = malloc(sizeof(struct sample) * (size_t)samples);
-  if (!taken) exit(1);
+  struct sample* measured = malloc(sizeof(struct sample) * (size_t)samples);
+  if (!measured) exit(1);
   for (int i = 0; i < samples; i++) {
     prepare();
-    taken[i] = sample_of(pass, n, passes);
+    measured[i] = sample_of(pass, n, passes);
   }
   printf("\"clock_hz\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].before_hz);
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", measured[i].before_hz);
   printf("],\"clock_after_hz\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].after_hz);
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", measured[i].after_hz);
   printf("],\"issue_s\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].issue_s);
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", measured[i].issue_s);
   printf("],\"time_s\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].time_s);
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", measured[i].time_s);
   printf("]}\n");
   fflush(stdout);
-  free(taken);
+  free(measured);
 }

@@ -14,13 +14,13 @@ char* nhalf_trace_next;
 static char* records;
 
 // Records store without looking, so what comes after the room for them cannot be written.
-static void stop_recording(int number, siginfo_t* what, void* context) {
+static void stop_recording(int number, siginfo_t* signal_info, void* context) {
   (void)context;
   char* end = records + (size_t)records_room * record_bytes;
-  char* reached = what->si_addr;
+  char* reached = signal_info->si_addr;
   if (reached >= end && reached < end + guard_bytes) {
-    static const char said[] = "more instructions than can be followed\n";
-    _exit(write(2, said, sizeof said - 1) > 0 ? 1 : 2);
+    static const char message[] = "more instructions than can be followed\n";
+    _exit(write(2, message, sizeof message - 1) > 0 ? 1 : 2);
   }
   signal(number, SIG_DFL);
   raise(number);

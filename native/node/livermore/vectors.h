@@ -40,12 +40,12 @@ static inline vector shifted(vector first, vector second) {
 #endif
 }
 
-static inline vector lesser(vector one, vector other) {
+static inline vector lesser(vector a, vector b) {
 #ifdef __AVX512F__
-  return (vector)_mm512_min_pd((__m512d)one, (__m512d)other);
+  return (vector)_mm512_min_pd((__m512d)a, (__m512d)b);
 #else
-  mask is_less = one < other;
-  return (vector)(((mask)one & is_less) | ((mask)other & ~is_less));
+  mask is_less = a < b;
+  return (vector)(((mask)a & is_less) | ((mask)b & ~is_less));
 #endif
 }
 
@@ -53,9 +53,9 @@ static inline int has(vector numbers, double number) {
 #ifdef __AVX512F__
   return _mm512_cmp_pd_mask((__m512d)numbers, _mm512_set1_pd(number), _CMP_EQ_OQ) != 0;
 #else
-  mask found = numbers == number;
+  mask is_equal = numbers == number;
   long any = 0;
-  for (int lane = 0; lane < lanes; lane++) any |= found[lane];
+  for (int lane = 0; lane < lanes; lane++) any |= is_equal[lane];
   return any != 0;
 #endif
 }

@@ -48,13 +48,14 @@ class SdesAttack : public Pattern {
         layout_(layout_of(point,
                           static_cast<std::size_t>(number_of(point, "keys", sdes::keys, keys_most)),
                           transport.size())),
-        seen_(transport, {layout_.size() * texts(), layout_.block() * texts(), layout_.ranks()}),
-        found_(transport, layout_) {
+        ciphertext_(transport,
+                    {layout_.size() * texts(), layout_.block() * texts(), layout_.ranks()}),
+        keys_(transport, layout_) {
     if (point.choice("tables", sdes_tables_names) == 1) tables_.emplace(transport);
-    const auto own = seen_.local();
+    const auto own = ciphertext_.local();
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto text = static_cast<int>(i % texts());
-      own[i] = sdes::encrypted(secret(layout_.index(found_.rank(), i / texts())),
+      own[i] = sdes::encrypted(secret(layout_.index(keys_.rank(), i / texts())),
                                sdes::chosen_plain(text / 2, text % 2));
     }
   }
@@ -64,7 +65,7 @@ class SdesAttack : public Pattern {
   }
 
   bool verify() override {
-    for (auto& key : found_.local()) key = unknown;
+    for (auto& key : keys_.local()) key = unknown;
     attack();
     return all_found();
   }
@@ -100,18 +101,18 @@ class SdesAttack : public Pattern {
   template <Access access, class Inputs>
   void attack_by(const Inputs& inputs) {
     const auto of_block = [&](std::size_t first, std::size_t local, std::size_t count) {
-      attack_run(count, pointer_by<access>(found_, first, local),
-                 pointer_by<access>(seen_, first * texts(), local * texts()), inputs);
+      attack_run(count, pointer_by<access>(keys_, first, local),
+                 pointer_by<access>(ciphertext_, first * texts(), local * texts()), inputs);
     };
-    pgas::each_block(layout_, found_.rank(), of_block);
+    pgas::each_block(layout_, keys_.rank(), of_block);
   }
   template <class Key, class Text, class Inputs>
   void attack_run(std::size_t count, Key key, Text text, const Inputs& inputs) {
     for (; count > 0; --count) {
       const auto next = [&] {
-        const std::uint8_t seen = *text;
+        const std::uint8_t ciphertext = *text;
         ++text;
-        return seen;
+        return ciphertext;
       };
       *key = static_cast<std::uint16_t>(sdes::recovered(pairs_, next, inputs).value_or(unknown));
       ++key;
@@ -119,9 +120,9 @@ class SdesAttack : public Pattern {
   }
 
   [[nodiscard]] bool all_found() {
-    const auto own = found_.local();
+    const auto own = keys_.local();
     for (std::size_t i = 0; i < own.size(); ++i)
-      if (own[i] != secret(layout_.index(found_.rank(), i))) return false;
+      if (own[i] != secret(layout_.index(keys_.rank(), i))) return false;
     return true;
   }
 
@@ -129,8 +130,8 @@ class SdesAttack : public Pattern {
   Access access_;
   int pairs_;
   pgas::Layout layout_;
-  pgas::shared_array<std::uint8_t, T> seen_;
-  pgas::shared_array<std::uint16_t, T> found_;
+  pgas::shared_array<std::uint8_t, T> ciphertext_;
+  pgas::shared_array<std::uint16_t, T> keys_;
   std::optional<sdes::TablesHere<T>> tables_;
 };
 

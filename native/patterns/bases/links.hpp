@@ -22,9 +22,9 @@ struct Link {
 
 /// Every rank but one.
 inline std::vector<int> all_but(int rank, int ranks) {
-  std::vector<int> others;
-  for (int step = 1; step < ranks; ++step) others.push_back((rank + step) % ranks);
-  return others;
+  std::vector<int> partners;
+  for (int step = 1; step < ranks; ++step) partners.push_back((rank + step) % ranks);
+  return partners;
 }
 
 /// The messages `out_` that this rank sends and `in_` that it gets in a round, each in memory of
@@ -73,10 +73,11 @@ class Links : public Pattern {
 
   static std::vector<Link> links(Buffer& memory, const std::vector<int>& peers,
                                  std::size_t size_bytes) {
-    std::vector<Link> found;
+    std::vector<Link> made_links;
     for (const int peer : peers)
-      found.push_back({peer, block_of(memory.bytes(), static_cast<int>(found.size()), size_bytes)});
-    return found;
+      made_links.push_back(
+          {peer, block_of(memory.bytes(), static_cast<int>(made_links.size()), size_bytes)});
+    return made_links;
   }
 
   Buffer out_memory_;

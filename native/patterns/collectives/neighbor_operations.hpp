@@ -8,9 +8,9 @@
 namespace nhalf {
 
 /// What is said of every one of these patterns.
-constexpr PatternInfo neighbor_pattern(std::string_view name, std::string_view what) {
+constexpr PatternInfo neighbor_pattern(std::string_view name, std::string_view description) {
   return {.name = name,
-          .what = what,
+          .what = description,
           .needs = "neighbourhoods",
           .timing = Timing::operation,
           .axes = neighbour_axes};

@@ -25,11 +25,12 @@ class FlagPingPong : public RegionPair<T> {
   void run(std::uint64_t rounds) override {
     if (!this->takes_part()) return;
     const auto common = this->transport_.mapped(this->region_, 0);
-    const auto other = lines_ == 1 ? std::size_t{0} : apart_bytes;
-    const auto there = shared_word(common, this->leads() ? 0 : other);
-    const auto here = shared_word(common, this->leads() ? other : 0);
+    const auto second_place = lines_ == 1 ? std::size_t{0} : apart_bytes;
+    const auto peer_word = shared_word(common, this->leads() ? 0 : second_place);
+    const auto own_word = shared_word(common, this->leads() ? second_place : 0);
     this->take_turns(
-        rounds, [&] { there.store(++number_, std::memory_order_release); }, [&] { await(here); });
+        rounds, [&] { peer_word.store(++number_, std::memory_order_release); },
+        [&] { await(own_word); });
   }
 
   /// Whoever got here has seen the other's flag.

@@ -65,13 +65,13 @@ class Primitive : public Pair<T> {
  private:
   static constexpr std::size_t least_bytes = 8;
 
-  static void check(std::string_view wanted) {
-    for (auto rest = T::steps; !rest.empty();) {
-      const auto cut = std::min(rest.find(','), rest.size());
-      if (rest.substr(0, cut) == wanted) return;
-      rest.remove_prefix(std::min(cut + 1, rest.size()));
+  static void check(std::string_view step_name) {
+    for (auto names = T::steps; !names.empty();) {
+      const auto cut = std::min(names.find(','), names.size());
+      if (names.substr(0, cut) == step_name) return;
+      names.remove_prefix(std::min(cut + 1, names.size()));
     }
-    throw InputError("this transport has no step '" + std::string(wanted) + "'");
+    throw InputError("this transport has no step '" + std::string(step_name) + "'");
   }
 
   Step step_;

@@ -22,16 +22,16 @@ class RmaCompareAndSwap : public AccessedNumber<T> {
   void run(std::uint64_t rounds) override {
     this->accesses(rounds, [this](int target) {
       this->transport_.compare_and_swap(this->window_, target, this->own_offset(), expected_,
-                                        wanted_, this->before_);
+                                        desired_, this->before_);
     });
   }
 
  protected:
-  [[nodiscard]] std::int64_t expected(int) const override { return wanted_; }
+  [[nodiscard]] std::int64_t expected(int) const override { return desired_; }
 
  private:
   std::int64_t expected_ = AccessedNumber<T>::first;
-  std::int64_t wanted_ = 11;
+  std::int64_t desired_ = 11;
 };
 
 NHALF_PATTERN(rma_compare_and_swap_info, RmaCompareAndSwap);

@@ -32,7 +32,7 @@ class Bibw : public Pair<T> {
         if (i >= under_way_max) transport.recv(this->peer(), this->in_.bytes());
         some[i] = transport.isend(this->peer(), this->out_.bytes());
       }
-      for (auto left = std::min(together, under_way_max); left > 0; --left)
+      for (auto remaining = std::min(together, under_way_max); remaining > 0; --remaining)
         transport.recv(this->peer(), this->in_.bytes());
       wait_all(transport, some);
     });

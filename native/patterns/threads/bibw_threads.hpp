@@ -40,7 +40,8 @@ class BibwThreads final : public ThreadPairs<T> {
       const auto some = own.first(together);
       for (auto& sent : some)
         sent = this->transport_.isend(this->channel(thread), this->peer(), this->out(thread));
-      for (auto left = together; left > 0; --left) this->recv(thread, this->in(thread));
+      for (auto remaining = together; remaining > 0; --remaining)
+        this->recv(thread, this->in(thread));
       wait_all(this->transport_, some);
     });
   }

@@ -26,11 +26,11 @@ class RingThreads final : public ThreadMessages<T> {
     T& transport = this->transport_;
     const int ranks = transport.size();
     const int right = (transport.rank() + 1) % ranks;
-    const int left = (transport.rank() + ranks - 1) % ranks;
+    const int previous = (transport.rank() + ranks - 1) % ranks;
     auto& channel = this->channel(thread);
     for (; rounds > 0; --rounds) {
-      transport.exchange(channel, right, this->out(thread), left, this->in(thread));
-      transport.exchange(channel, left, this->out(thread), right, this->in(thread));
+      transport.exchange(channel, right, this->out(thread), previous, this->in(thread));
+      transport.exchange(channel, previous, this->out(thread), right, this->in(thread));
     }
   }
 };

@@ -27,8 +27,8 @@ inline int pairwise_partner(int rank, int ranks, int step) {
 
 /// How many pairs that makes.
 inline int pairwise_pairs(int ranks, int step) {
-  const int rest = ranks % (2 * step);
-  return ranks / (2 * step) * step + std::max(0, rest - step);
+  const int remainder = ranks % (2 * step);
+  return ranks / (2 * step) * step + std::max(0, remainder - step);
 }
 
 inline Phase pairwise_phase(int rank, int ranks, const Case& point) {

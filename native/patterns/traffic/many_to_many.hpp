@@ -34,11 +34,11 @@ class ManyToMany : public Links<T> {
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return moved_bytes_; }
 
  private:
-  ManyToMany(T& transport, const Case& point, const std::vector<int>& others)
+  ManyToMany(T& transport, const Case& point, const std::vector<int>& partners)
       // Whom this rank serves k-th, that rank hears k-th: sends go up in rank, receives down.
-      : Links<T>(transport, point, others, {others.rbegin(), others.rend()}),
-        requests_(2 * others.size()),
-        moved_bytes_(static_cast<std::uint64_t>(transport.size()) * others.size() *
+      : Links<T>(transport, point, partners, {partners.rbegin(), partners.rend()}),
+        requests_(2 * partners.size()),
+        moved_bytes_(static_cast<std::uint64_t>(transport.size()) * partners.size() *
                      point.size_bytes) {}
 
   std::vector<typename T::Request> requests_;

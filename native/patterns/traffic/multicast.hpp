@@ -55,12 +55,12 @@ class MulticastMessages : public Pattern {
 
   void run(std::uint64_t rounds) override {
     for (auto i = rounds; i > 0; --i) {
-      auto rest = buffer_.bytes();
+      auto unsent = buffer_.bytes();
       for (const auto size_bytes : pieces_) {
-        const auto piece = rest.first(size_bytes);
+        const auto piece = unsent.first(size_bytes);
         if (from_) transport_.recv(*from_, piece);
         for (const int peer : to_) transport_.send(peer, piece);
-        rest = rest.subspan(size_bytes);
+        unsent = unsent.subspan(size_bytes);
       }
     }
   }

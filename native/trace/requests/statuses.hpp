@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "calls/library.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/library.hpp"
 
 namespace nhalf::trace {
 

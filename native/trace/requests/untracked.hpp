@@ -7,9 +7,9 @@
 #include <tuple>
 #include <type_traits>
 
+#include "calls/request_of.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/handle_roles.hpp"
-#include "trace/requests/request_of.hpp"
 #include "trace/requests/requests.hpp"
 #include "trace/requests/waits.hpp"
 #include "trace/roles.hpp"
@@ -30,7 +30,7 @@ inline constexpr bool ends_requests =
 /// Forgets what had the handle of a new request, after a call with all its arguments.
 template <class Arguments>
 [[gnu::always_inline]] inline void forget_namesake(int error, const Arguments& given) {
-  const MPI_Request* const made = request_of(given);
+  const MPI_Request* const made = calls::request_of(given);
   if (made == nullptr || !Requests::has_had_any() || error != MPI_SUCCESS) return;
   Requests::of_process().freed(number_of(*made));
 }

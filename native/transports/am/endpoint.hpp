@@ -153,20 +153,20 @@ class Endpoint {
     for (int peer = 0; peer < ranks(); ++peer) look_at(peer);
   }
 
-  /// Polls until done() holds; whatever makes it hold comes from `peer`.
+  /// Polls until is_complete() holds; whatever makes it hold comes from `peer`.
   template <class Done>
-  void until(int peer, Done done) {
+  void until(int peer, Done is_complete) {
     patience_.until([&] {
       look(peer);
-      return done();
+      return is_complete();
     });
   }
-  /// Polls all ranks until `done` holds.
+  /// Polls all ranks until `is_complete` holds.
   template <class Done>
-  void until(Done done) {
+  void until(Done is_complete) {
     patience_.until([&] {
       poll();
-      return done();
+      return is_complete();
     });
   }
 

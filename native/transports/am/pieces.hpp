@@ -186,8 +186,8 @@ class Pieces {
 
   void arrived(From& from, int source, ConstBytes piece) {
     if (is_wanted(from, piece.size())) return give(from, source, piece);
-    auto& kept = keep(from) = {.size_bytes = piece.size()};
-    if (!piece.empty()) std::memcpy(early(from, kept).data(), piece.data(), piece.size());
+    auto& buffer = keep(from) = {.size_bytes = piece.size()};
+    if (!piece.empty()) std::memcpy(early(from, buffer).data(), piece.data(), piece.size());
   }
   /// Whether a receive wants this very piece, and nothing before it waits.
   static bool is_wanted(const From& from, std::size_t size_bytes) {

@@ -54,17 +54,17 @@ class Regions {
   /// Exposes memory. Throws std::bad_alloc if the region is full.
   Exposed expose(std::size_t size_bytes) {
     const auto at =
-        taken_.empty() ? first_ : taken_.rbegin()->first + taken_.rbegin()->second.bytes;
+        parts_.empty() ? first_ : parts_.rbegin()->first + parts_.rbegin()->second.bytes;
     const auto room_bytes = endpoint_.layout().region_bytes - at;
     if (size_bytes > room_bytes) throw std::bad_alloc();
     const auto local = endpoint_.region(at + size_bytes).subspan(at);
     if (size_bytes > 0) std::memset(local.data(), 0, size_bytes);
     // Parts begin on pages, so that none has the number of another.
     const auto pages = size_bytes / page_bytes + 1;
-    taken_[at].bytes = std::min(pages * page_bytes, room_bytes);
+    parts_[at].bytes = std::min(pages * page_bytes, room_bytes);
     return {at, local};
   }
-  void withdraw(const Exposed& part) { taken_.erase(part.at_); }
+  void withdraw(const Exposed& part) { parts_.erase(part.at_); }
 
   /// A part as it lies in the memory of a peer.
   Bytes mapped(const Exposed& part, int peer) const {
@@ -105,7 +105,7 @@ class Regions {
     endpoint_.request_short(peer, on_signal_, words);
   }
   void await_signal(const Exposed& part, int slot) {
-    auto& count = taken_.at(part.at_).signals.at(static_cast<std::size_t>(slot));
+    auto& count = parts_.at(part.at_).signals.at(static_cast<std::size_t>(slot));
     endpoint_.until([&] { return count > 0; });
     --count;
   }
@@ -135,16 +135,16 @@ class Regions {
 
   /// Calls `each(at, bytes)` for parts that fit a medium message, and once for an empty range.
   template <class Each>
-  void in_pieces(std::size_t size_bytes, Each each) const {
+  void in_pieces(std::size_t size_bytes, Each visit) const {
     const auto most = endpoint_.layout().medium_bytes;
     std::size_t at = 0;
-    for (; at + most < size_bytes; at += most) each(at, most);
-    each(at, size_bytes - at);
+    for (; at + most < size_bytes; at += most) visit(at, most);
+    visit(at, size_bytes - at);
   }
 
   void signalled(active::Token&, active::Words words, Bytes) {
-    const auto part = words.size() == 2 ? taken_.find(words[0]) : taken_.end();
-    if (part == taken_.end() || words[1] >= part->second.signals.size())
+    const auto part = words.size() == 2 ? parts_.find(words[0]) : parts_.end();
+    if (part == parts_.end() || words[1] >= part->second.signals.size())
       throw Malformed("a signal for memory that is not exposed");
     ++part->second.signals[words[1]];
   }
@@ -171,8 +171,8 @@ class Regions {
   /// This rank's memory in a part that it has exposed.
   [[nodiscard]] Bytes exposed(active::Word part, active::Word offset,
                               std::size_t size_bytes) const {
-    const auto entry = taken_.find(part);
-    if (entry == taken_.end() || !lies_in(entry->second.bytes, offset, size_bytes))
+    const auto entry = parts_.find(part);
+    if (entry == parts_.end() || !lies_in(entry->second.bytes, offset, size_bytes))
       throw Malformed("an access to memory that is not exposed");
     const auto at = endpoint_.layout().region_at() + part + offset;
     return {endpoint_.peers().payload() + at, size_bytes};
@@ -181,7 +181,7 @@ class Regions {
   Endpoint& endpoint_;
   bool by_messages_;
   std::size_t first_;
-  std::map<std::size_t, Part> taken_;
+  std::map<std::size_t, Part> parts_;
   /// A get in progress, with the bytes that have not arrived.
   Bytes getting_{};
   std::size_t missing_bytes_ = 0;

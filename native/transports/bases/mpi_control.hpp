@@ -62,7 +62,7 @@ class MpiControl {
     const auto length = static_cast<int>(text.size());
     auto lengths = everybodys(length);
     const auto sent = threefold(std::as_bytes(std::span(text)));
-    for (auto& each : lengths) each *= static_cast<int>(copies);
+    for (auto& length_bytes : lengths) length_bytes *= static_cast<int>(copies);
     std::vector<int> offsets(lengths.size() + 1, 0);
     std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
     std::vector<std::byte> arrived(rank_ == 0 ? static_cast<std::size_t>(offsets.back()) : 0);

@@ -54,8 +54,8 @@ class ReadySet {
   [[nodiscard]] std::size_t at_or_after(std::size_t first) const {
     const auto place = first / bits;
     if (place >= words_.size()) return none;
-    if (const Word here = words_[place] & from(first); here != 0)
-      return place * bits + lowest(here);
+    if (const Word ready = words_[place] & from(first); ready != 0)
+      return place * bits + lowest(ready);
     const auto filled = least(filled_, place + 1);
     return filled == none ? none : filled * bits + lowest(words_[filled]);
   }

@@ -55,11 +55,11 @@ class Mailbox {
   void take(int from, int to, Use use) {
     const auto place = find(key_of(from, to));
     auto& queue = queues_[place];
-    const auto taken = queue.first;
-    queue.first = entries_[taken].next;
+    const auto earliest = queue.first;
+    queue.first = entries_[earliest].next;
     if (queue.first == nothing) remove(place);
-    use(std::as_const(entries_[taken].message));
-    release(taken);
+    use(std::as_const(entries_[earliest].message));
+    release(earliest);
   }
 
  private:

@@ -46,9 +46,9 @@ class MpiCollectives {
 #include "transports/mpi/operations.inc"
 
   bool test(MPI_Request& request) {
-    int done = 0;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
+    int is_complete = 0;
+    MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE);
+    return is_complete != 0;
   }
 
  protected:

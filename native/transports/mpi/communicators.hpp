@@ -12,14 +12,14 @@ template <class Base>
 class MpiCommunicators : public Base {
  public:
   void duplicate() {
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_dup(this->under_test(), &made);
-    MPI_Comm_free(&made);
+    MPI_Comm communicator = MPI_COMM_NULL;
+    MPI_Comm_dup(this->under_test(), &communicator);
+    MPI_Comm_free(&communicator);
   }
   void split() {
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_split(this->under_test(), this->rank() % 2, this->rank(), &made);
-    MPI_Comm_free(&made);
+    MPI_Comm communicator = MPI_COMM_NULL;
+    MPI_Comm_split(this->under_test(), this->rank() % 2, this->rank(), &communicator);
+    MPI_Comm_free(&communicator);
   }
 
  protected:

@@ -19,22 +19,22 @@ class MpiDataTypes : public Base {
   using DataType = MPI_Datatype;
 
   MPI_Datatype data_type(const Layout& layout) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
+    MPI_Datatype derived = MPI_DATATYPE_NULL;
     const int blocks = static_cast<int>(layout.offsets.size());
     const int block = static_cast<int>(layout.block_bytes);
     if (layout.kind == LayoutKind::vector) {
-      MPI_Type_vector(blocks, block, 2 * block, MPI_BYTE, &made);
+      MPI_Type_vector(blocks, block, 2 * block, MPI_BYTE, &derived);
     } else if (layout.kind == LayoutKind::indexed) {
       const std::vector<int> lengths(layout.offsets.size(), block);
       const std::vector<int> offsets(layout.offsets.begin(), layout.offsets.end());
-      MPI_Type_indexed(blocks, lengths.data(), offsets.data(), MPI_BYTE, &made);
+      MPI_Type_indexed(blocks, lengths.data(), offsets.data(), MPI_BYTE, &derived);
     } else if (layout.kind == LayoutKind::structure) {
-      made = row_of_structures(blocks / 2, block);
+      derived = row_of_structures(blocks / 2, block);
     } else {
-      MPI_Type_contiguous(static_cast<int>(layout.size_bytes()), MPI_BYTE, &made);
+      MPI_Type_contiguous(static_cast<int>(layout.size_bytes()), MPI_BYTE, &derived);
     }
-    MPI_Type_commit(&made);
-    return made;
+    MPI_Type_commit(&derived);
+    return derived;
   }
   void release_type(MPI_Datatype& type) { MPI_Type_free(&type); }
 
@@ -64,13 +64,13 @@ class MpiDataTypes : public Base {
     const std::array lengths{block / 2, block / 2};
     const std::array<MPI_Aint, 2> offsets{0, block * 3 / 4};
     const std::array types{MPI_BYTE, MPI_BYTE};
-    MPI_Datatype one = MPI_DATATYPE_NULL;
+    MPI_Datatype element = MPI_DATATYPE_NULL;
     MPI_Datatype spaced = MPI_DATATYPE_NULL;
     MPI_Datatype row = MPI_DATATYPE_NULL;
-    MPI_Type_create_struct(2, lengths.data(), offsets.data(), types.data(), &one);
-    MPI_Type_create_resized(one, 0, MPI_Aint{2} * block, &spaced);
+    MPI_Type_create_struct(2, lengths.data(), offsets.data(), types.data(), &element);
+    MPI_Type_create_resized(element, 0, MPI_Aint{2} * block, &spaced);
     MPI_Type_contiguous(count, spaced, &row);
-    MPI_Type_free(&one);
+    MPI_Type_free(&element);
     MPI_Type_free(&spaced);
     return row;
   }

@@ -74,9 +74,9 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
   std::size_t wait_any(std::span<Request> requests) {
-    int done = MPI_UNDEFINED;
-    MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE);
-    return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
+    int completed = MPI_UNDEFINED;
+    MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &completed, MPI_STATUS_IGNORE);
+    return completed == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(completed);
   }
 
  protected:

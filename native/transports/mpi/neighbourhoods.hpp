@@ -19,33 +19,33 @@ namespace nhalf {
 class MpiNeighbourhood {
  public:
   static MpiNeighbourhood grid(int ranks, int dimensions) {
-    MpiNeighbourhood made;
+    MpiNeighbourhood graph;
     std::vector<int> lengths(static_cast<std::size_t>(dimensions), 0);
     const std::vector<int> closed(lengths.size(), 1);
     MPI_Dims_create(ranks, dimensions, lengths.data());
-    MPI_Cart_create(MPI_COMM_WORLD, dimensions, lengths.data(), closed.data(), 0, &made.handle_);
+    MPI_Cart_create(MPI_COMM_WORLD, dimensions, lengths.data(), closed.data(), 0, &graph.handle_);
     for (int dimension = 0; dimension < dimensions; ++dimension) {
       int before = 0;
       int after = 0;
-      MPI_Cart_shift(made.handle_, dimension, 1, &before, &after);
-      made.sources_.insert(made.sources_.end(), {before, after});
+      MPI_Cart_shift(graph.handle_, dimension, 1, &before, &after);
+      graph.sources_.insert(graph.sources_.end(), {before, after});
     }
-    made.destinations_ = made.sources_;
-    made.count_types();
-    return made;
+    graph.destinations_ = graph.sources_;
+    graph.count_types();
+    return graph;
   }
   static MpiNeighbourhood list(int rank, int ranks, int distance) {
-    MpiNeighbourhood made;
+    MpiNeighbourhood graph;
     for (int away = 1; away <= distance; ++away)
-      made.sources_.insert(made.sources_.end(),
-                           {(rank + ranks - away % ranks) % ranks, (rank + away) % ranks});
-    made.destinations_ = made.sources_;
-    const int degree = static_cast<int>(made.sources_.size());
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, made.sources_.data(), MPI_UNWEIGHTED,
-                                   degree, made.destinations_.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                   0, &made.handle_);
-    made.count_types();
-    return made;
+      graph.sources_.insert(graph.sources_.end(),
+                            {(rank + ranks - away % ranks) % ranks, (rank + away) % ranks});
+    graph.destinations_ = graph.sources_;
+    const int degree = static_cast<int>(graph.sources_.size());
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, graph.sources_.data(), MPI_UNWEIGHTED,
+                                   degree, graph.destinations_.data(), MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph.handle_);
+    graph.count_types();
+    return graph;
   }
 
   [[nodiscard]] std::span<const int> sources() const { return sources_; }

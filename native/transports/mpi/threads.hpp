@@ -33,9 +33,9 @@ class MpiThreads : public Base {
     return level == MPI_THREAD_MULTIPLE;
   }
   ThreadChannel thread_channel(int thread, bool own) {
-    ThreadChannel made{MPI_COMM_WORLD, first_tag + thread};
-    if (own) MPI_Comm_dup(MPI_COMM_WORLD, &made.among);
-    return made;
+    ThreadChannel opened{MPI_COMM_WORLD, first_tag + thread};
+    if (own) MPI_Comm_dup(MPI_COMM_WORLD, &opened.among);
+    return opened;
   }
   void close(ThreadChannel& channel) {
     if (channel.among != MPI_COMM_WORLD) MPI_Comm_free(&channel.among);

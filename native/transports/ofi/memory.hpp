@@ -29,11 +29,11 @@ class Registered {
  public:
   Registered() = default;
   Registered(const Endpoint& endpoint, Bytes memory) {
-    constexpr auto others = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    constexpr auto remote_rights = FI_REMOTE_READ | FI_REMOTE_WRITE;
     static std::uint64_t wanted_key = 0;
     fid_mr* region = nullptr;
-    check(fi_mr_reg(endpoint.domain(), memory.data(), memory.size(), others, 0, ++wanted_key, 0,
-                    &region, nullptr),
+    check(fi_mr_reg(endpoint.domain(), memory.data(), memory.size(), remote_rights, 0, ++wanted_key,
+                    0, &region, nullptr),
           "register memory");
     region_.reset(region);
     if ((endpoint.registration() & FI_MR_ENDPOINT) != 0) {

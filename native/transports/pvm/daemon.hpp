@@ -40,13 +40,13 @@ class Daemon {
       throw std::runtime_error("PVM cannot have a folder " + name);
     folder_ = name;
     set_environment(folder_);
-    int said[2];
-    if (pipe2(said, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for PVM's daemon");
+    int pipe[2];
+    if (pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for PVM's daemon");
     process_ = fork();
-    if (process_ == 0) become_daemon(said[1]);
-    close(said[1]);
-    const bool is_ready = process_ > 0 && says_something(said[0]);
-    close(said[0]);
+    if (process_ == 0) become_daemon(pipe[1]);
+    close(pipe[1]);
+    const bool is_ready = process_ > 0 && says_something(pipe[0]);
+    close(pipe[0]);
     if (!is_ready)
       throw std::runtime_error("PVM's daemon did not start: is " + program() + " there?");
   }
@@ -89,9 +89,9 @@ class Daemon {
 
   /// The daemon writes where it can be reached once it can be.
   static bool says_something(int file) {
-    pollfd one{file, POLLIN, 0};
+    pollfd watched{file, POLLIN, 0};
     char text[64];
-    return poll(&one, 1, 20000) > 0 && read(file, text, sizeof text) > 0;
+    return poll(&watched, 1, 20000) > 0 && read(file, text, sizeof text) > 0;
   }
 
   pid_t process_ = -1;

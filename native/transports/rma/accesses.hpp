@@ -140,8 +140,8 @@ class MpiAccesses {
                      window.memory_.handle());
   }
   void compare_and_swap(Window& window, int peer, std::size_t offset, const std::int64_t& expected,
-                        const std::int64_t& wanted, std::int64_t& before) {
-    MPI_Compare_and_swap(&wanted, &expected, &before, MPI_INT64_T, peer,
+                        const std::int64_t& desired, std::int64_t& before) {
+    MPI_Compare_and_swap(&desired, &expected, &before, MPI_INT64_T, peer,
                          window.memory_.place(peer, offset), window.memory_.handle());
   }
 

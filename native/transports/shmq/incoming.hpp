@@ -34,15 +34,15 @@ class Incoming {
   bool go_on(Operation& received) {
     if (received.state == Operation::State::awaits_peer) return is_copied(received);
     while (received.state != Operation::State::done) {
-      const auto what = found();
-      if (what.box == nullptr) return false;
+      const auto piece = found();
+      if (piece.box == nullptr) return false;
       const bool first = received.state == Operation::State::begins;
       received.state = Operation::State::goes_on;
       if (first)
-        begin(received, what);
+        begin(received, piece);
       else
-        add(received, what);
-      took(what);
+        add(received, piece);
+      took(piece);
       if (received.state == Operation::State::awaits_peer) return is_copied(received);
       if (received.done_bytes == received.announced_bytes) received.state = Operation::State::done;
     }
@@ -51,12 +51,12 @@ class Incoming {
 
   /// Takes a message that fits one box, where it is there.
   Look take_whole(Bytes data) {
-    const auto what = found();
-    if (what.box == nullptr) return Look::nothing;
-    if (what.head.kind != Kind::whole) return Look::other;
-    check(what.head.count <= Postbox::room_bytes);
-    copy_few(data.data(), what.box->data, std::min<std::size_t>(what.head.count, data.size()));
-    took(what);
+    const auto piece = found();
+    if (piece.box == nullptr) return Look::nothing;
+    if (piece.head.kind != Kind::whole) return Look::other;
+    check(piece.head.count <= Postbox::room_bytes);
+    copy_few(data.data(), piece.box->data, std::min<std::size_t>(piece.head.count, data.size()));
+    took(piece);
     return Look::taken;
   }
 
@@ -93,43 +93,44 @@ class Incoming {
   }
 
   static Announced announced(const Postbox& box) {
-    Announced what;
-    std::memcpy(&what, box.data, sizeof what);
-    return what;
+    Announced piece;
+    std::memcpy(&piece, box.data, sizeof piece);
+    return piece;
   }
 
-  void begin(Operation& received, const Found& what) {
-    const auto& box = *what.box;
-    if (what.head.kind == Kind::whole) {
-      check(what.head.count <= Postbox::room_bytes);
-      received.announced_bytes = what.head.count;
-      keep(received, box.data, what.head.count);
+  void begin(Operation& received, const Found& piece) {
+    const auto& box = *piece.box;
+    if (piece.head.kind == Kind::whole) {
+      check(piece.head.count <= Postbox::room_bytes);
+      received.announced_bytes = piece.head.count;
+      keep(received, box.data, piece.head.count);
       return;
     }
-    const auto said = announced(box);
-    check(said.size_bytes > 0 && said.size_bytes <= largest_bytes);
-    received.announced_bytes = said.size_bytes;
-    if (what.head.kind == Kind::parts) {
-      check(said.size_bytes > first_part_bytes &&
-            said.size_bytes <= std::max(settings_.short_bytes, Postbox::room_bytes));
-      keep(received, box.data + sizeof said.size_bytes, first_part_bytes);
-    } else if (what.head.kind == Kind::buffered) {
-      keep_buffer(received, said);
+    const auto announced_data = announced(box);
+    check(announced_data.size_bytes > 0 && announced_data.size_bytes <= largest_bytes);
+    received.announced_bytes = announced_data.size_bytes;
+    if (piece.head.kind == Kind::parts) {
+      check(announced_data.size_bytes > first_part_bytes &&
+            announced_data.size_bytes <= std::max(settings_.short_bytes, Postbox::room_bytes));
+      keep(received, box.data + sizeof announced_data.size_bytes, first_part_bytes);
+    } else if (piece.head.kind == Kind::buffered) {
+      keep_buffer(received, announced_data);
     } else {
-      check(what.head.kind == Kind::pull && settings_.pulls);
-      pull(received, said);
+      check(piece.head.kind == Kind::pull && settings_.pulls);
+      pull(received, announced_data);
     }
   }
 
-  void add(Operation& received, const Found& what) {
-    if (what.head.kind == Kind::buffer) return keep_buffer(received, announced(*what.box));
-    check(what.head.kind == Kind::more && what.head.count <= Postbox::room_bytes &&
-          what.head.count > 0 && what.head.count <= received.announced_bytes - received.done_bytes);
-    keep(received, what.box->data, what.head.count);
+  void add(Operation& received, const Found& piece) {
+    if (piece.head.kind == Kind::buffer) return keep_buffer(received, announced(*piece.box));
+    check(piece.head.kind == Kind::more && piece.head.count <= Postbox::room_bytes &&
+          piece.head.count > 0 &&
+          piece.head.count <= received.announced_bytes - received.done_bytes);
+    keep(received, piece.box->data, piece.head.count);
   }
 
-  void keep_buffer(Operation& received, const Announced& said) {
-    check(said.size_bytes == received.announced_bytes && said.place == buffer_);
+  void keep_buffer(Operation& received, const Announced& announced_data) {
+    check(announced_data.size_bytes == received.announced_bytes && announced_data.place == buffer_);
     const auto bytes =
         std::min(lane_.layout.buffer_bytes, received.announced_bytes - received.done_bytes);
     keep(received, lane_.buffer(buffer_), bytes);
@@ -139,10 +140,10 @@ class Incoming {
   }
 
   /// Copies all of a message, or what the sender leaves of a long one.
-  void pull(Operation& received, const Announced& said) {
-    const auto bytes = std::min<std::size_t>(said.size_bytes, received.size_bytes);
+  void pull(Operation& received, const Announced& announced_data) {
+    const auto bytes = std::min<std::size_t>(announced_data.size_bytes, received.size_bytes);
     const auto fetch = [&](std::uint64_t offset, std::uint64_t some) {
-      fetch_(received.data + offset, said.place + offset, some);
+      fetch_(received.data + offset, announced_data.place + offset, some);
     };
     received.announced_bytes = received.done_bytes = bytes;
     if (bytes < 2 * Meeting::chunk_bytes) {
@@ -172,9 +173,9 @@ class Incoming {
     return true;
   }
 
-  void took(const Found& what) {
-    has_turn_ = what.box == lane_.turn;
-    if (what.head.answer || next_ % (lane_.layout.postboxes / 4) == 0)
+  void took(const Found& piece) {
+    has_turn_ = piece.box == lane_.turn;
+    if (piece.head.answer || next_ % (lane_.layout.postboxes / 4) == 0)
       lane_.taken_boxes().store(next_, std::memory_order_release);
     ++next_;
   }

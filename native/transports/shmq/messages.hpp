@@ -103,30 +103,30 @@ class Messages {
 
  private:
   static Operation outgoing(int peer, ConstBytes data, bool answered) {
-    Operation made;
-    made.data = const_cast<std::byte*>(data.data());
-    made.size_bytes = data.size();
-    made.answered = answered;
-    made.sends = true;
-    made.peer = peer;
-    return made;
+    Operation begun;
+    begun.data = const_cast<std::byte*>(data.data());
+    begun.size_bytes = data.size();
+    begun.answered = answered;
+    begun.sends = true;
+    begun.peer = peer;
+    return begun;
   }
   static Operation incoming(int peer, Bytes data) {
-    Operation made;
-    made.data = data.data();
-    made.size_bytes = data.size();
-    made.peer = peer;
-    return made;
+    Operation begun;
+    begun.data = data.data();
+    begun.size_bytes = data.size();
+    begun.peer = peer;
+    return begun;
   }
 
   /// Waits for a message from one rank while nothing else is pending; false if it has more than one
   /// box.
   bool takes_whole(int peer, Bytes data) {
     auto& way = line(peer);
-    Look seen = Look::nothing;
-    patience_->until([&] { return (seen = way.in.take_whole(data)) != Look::nothing; });
+    Look look = Look::nothing;
+    patience_->until([&] { return (look = way.in.take_whole(data)) != Look::nothing; });
     if (way.in.has_turn()) way.out.take_turn();
-    return seen == Look::taken;
+    return look == Look::taken;
   }
 
   Line& line(int peer) { return lines_[static_cast<std::size_t>(peer)]; }
@@ -141,11 +141,11 @@ class Messages {
 
   Request start(const Operation& operation) {
     if (free_.empty()) free_.push_back(&pool_.emplace_back());
-    auto* kept = free_.back();
+    auto* free_buffer = free_.back();
     free_.pop_back();
-    *kept = operation;
-    begin(*kept);
-    return {kept};
+    *free_buffer = operation;
+    begin(*free_buffer);
+    return {free_buffer};
   }
 
   void forget(Request& request) {
@@ -179,7 +179,7 @@ class Messages {
 
   void progress() {
     if (settings_.general)
-      for (const int rank : everyone_) seen_ = line(rank).in.holds_message();
+      for (const int rank : everyone_) holds_message_ = line(rank).in.holds_message();
     for (std::size_t i = 0; i < active_.size();) {
       auto& way = line(active_[i]);
       advance(way);
@@ -201,7 +201,7 @@ class Messages {
   std::vector<Operation*> free_;
   std::size_t looked_at_ = 0;
   /// Keeps the compiler from leaving out the looks of general polling.
-  volatile bool seen_ = false;
+  volatile bool holds_message_ = false;
 };
 
 }  // namespace nhalf::shmq

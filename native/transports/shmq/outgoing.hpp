@@ -118,9 +118,9 @@ class Outgoing {
   bool offer(Operation& sent) {
     auto* box = single();
     if (box == nullptr) return false;
-    const Announced what{sent.size_bytes, reinterpret_cast<std::uint64_t>(sent.data)};
-    std::memcpy(box->data, &what, sizeof what);
-    publish(*box, Kind::pull, sizeof what);
+    const Announced announced{sent.size_bytes, reinterpret_cast<std::uint64_t>(sent.data)};
+    std::memcpy(box->data, &announced, sizeof announced);
+    publish(*box, Kind::pull, sizeof announced);
     sent.state = Operation::State::awaits_pull;
     sent.awaited = ++offered_;
     return true;
@@ -158,10 +158,10 @@ class Outgoing {
     const auto bytes = std::min(lane_.layout.buffer_bytes, sent.size_bytes - sent.done_bytes);
     std::memcpy(lane_.buffer(buffer_), sent.data + sent.done_bytes, bytes);
     const auto kind = sent.done_bytes == 0 ? Kind::buffered : Kind::buffer;
-    const Announced what{sent.size_bytes, buffer_++};
-    std::memcpy(box->data, &what, sizeof what);
+    const Announced announced{sent.size_bytes, buffer_++};
+    std::memcpy(box->data, &announced, sizeof announced);
     sent.done_bytes += bytes;
-    publish(*box, kind, sizeof what, sent.answered && sent.done_bytes == sent.size_bytes);
+    publish(*box, kind, sizeof announced, sent.answered && sent.done_bytes == sent.size_bytes);
     return true;
   }
 

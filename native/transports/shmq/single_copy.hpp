@@ -42,14 +42,14 @@ class SingleCopy {
 
  private:
   template <class Move>
-  bool moves(Move move, std::byte* here, std::uint64_t there, std::size_t bytes) const {
+  bool moves(Move move, std::byte* local, std::uint64_t place, std::size_t bytes) const {
     while (bytes > 0) {
-      const iovec own{here, bytes};
-      const iovec other{reinterpret_cast<void*>(there), bytes};
-      const auto moved = move(process_, &own, 1, &other, 1, 0);
+      const iovec own{local, bytes};
+      const iovec remote{reinterpret_cast<void*>(place), bytes};
+      const auto moved = move(process_, &own, 1, &remote, 1, 0);
       if (moved <= 0) return false;
-      here += moved;
-      there += static_cast<std::uint64_t>(moved);
+      local += moved;
+      place += static_cast<std::uint64_t>(moved);
       bytes -= static_cast<std::size_t>(moved);
     }
     return true;

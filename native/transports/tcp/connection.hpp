@@ -86,28 +86,28 @@ class Connection {
 
   /// The header and the bytes of a message without what has been done already.
   template <class Pointer>
-  static std::pair<iovec*, std::size_t> rest(Part<Pointer>& part, std::size_t done,
-                                             iovec (&both)[2]) {
-    const auto headed = std::min(done, sizeof part.header);
-    both[0] = {reinterpret_cast<std::byte*>(&part.header) + headed, sizeof part.header - headed};
-    const auto moved = done - headed;
-    both[1] = {const_cast<std::byte*>(part.data) + moved, part.size_bytes - moved};
-    const std::size_t first = both[0].iov_len == 0 ? 1 : 0;
-    return {&both[first], (both[1].iov_len == 0 ? 1 : 2) - first};
+  static std::pair<iovec*, std::size_t> rest(Part<Pointer>& part, std::size_t passed,
+                                             iovec (&parts)[2]) {
+    const auto headed = std::min(passed, sizeof part.header);
+    parts[0] = {reinterpret_cast<std::byte*>(&part.header) + headed, sizeof part.header - headed};
+    const auto moved = passed - headed;
+    parts[1] = {const_cast<std::byte*>(part.data) + moved, part.size_bytes - moved};
+    const std::size_t first = parts[0].iov_len == 0 ? 1 : 0;
+    return {&parts[first], (parts[1].iov_len == 0 ? 1 : 2) - first};
   }
 
   void advance_sends() {
     while (!sends_.empty()) {
       auto& part = sends_.front();
-      iovec both[2];
+      iovec parts[2];
       msghdr message{};
-      std::tie(message.msg_iov, message.msg_iovlen) = rest(part, send_done_, both);
-      const auto done = ::sendmsg(socket_.descriptor(), &message, MSG_NOSIGNAL);
-      if (done < 0) {
+      std::tie(message.msg_iov, message.msg_iovlen) = rest(part, send_done_, parts);
+      const auto passed = ::sendmsg(socket_.descriptor(), &message, MSG_NOSIGNAL);
+      if (passed < 0) {
         if (errno == EAGAIN || errno == EINTR) return;
         lost();
       }
-      send_done_ += static_cast<std::size_t>(done);
+      send_done_ += static_cast<std::size_t>(passed);
       if (send_done_ < sizeof part.header + part.size_bytes) continue;
       sends_.pop();
       send_done_ = 0;
@@ -119,17 +119,17 @@ class Connection {
   bool advance_receive() {
     auto& part = receives_.front();
     for (;;) {
-      iovec both[2];
+      iovec parts[2];
       msghdr message{};
-      std::tie(message.msg_iov, message.msg_iovlen) = rest(part, receive_done_, both);
-      const auto done = ::recvmsg(socket_.descriptor(), &message, 0);
-      if (done == 0) lost();
-      if (done < 0) {
+      std::tie(message.msg_iov, message.msg_iovlen) = rest(part, receive_done_, parts);
+      const auto passed = ::recvmsg(socket_.descriptor(), &message, 0);
+      if (passed == 0) lost();
+      if (passed < 0) {
         if (errno == EAGAIN || errno == EINTR) return false;
         lost();
       }
       const bool had_header = receive_done_ >= sizeof part.header;
-      receive_done_ += static_cast<std::size_t>(done);
+      receive_done_ += static_cast<std::size_t>(passed);
       if (!had_header && receive_done_ >= sizeof part.header) check(part.header, part.size_bytes);
       if (receive_done_ == sizeof part.header + part.size_bytes) break;
     }

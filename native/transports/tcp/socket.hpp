@@ -53,8 +53,8 @@ class Socket {
 
   /// Whether something of `events` came within the time.
   [[nodiscard]] bool ready(short events, double timeout_s) const {
-    pollfd one{descriptor_, events, 0};
-    return ::poll(&one, 1, static_cast<int>(timeout_s * 1e3)) > 0;
+    pollfd watched{descriptor_, events, 0};
+    return ::poll(&watched, 1, static_cast<int>(timeout_s * 1e3)) > 0;
   }
 
  private:
@@ -151,9 +151,9 @@ inline double steady_s() {
 inline bool write_all(const Socket& socket, std::span<const std::byte> data, double timeout_s) {
   const double until_s = steady_s() + timeout_s;
   while (!data.empty()) {
-    const auto done = ::send(socket.descriptor(), data.data(), data.size(), MSG_NOSIGNAL);
-    if (done > 0) {
-      data = data.subspan(static_cast<std::size_t>(done));
+    const auto moved = ::send(socket.descriptor(), data.data(), data.size(), MSG_NOSIGNAL);
+    if (moved > 0) {
+      data = data.subspan(static_cast<std::size_t>(moved));
     } else if (errno != EAGAIN && errno != EINTR) {
       return false;
     } else if (steady_s() > until_s || !socket.ready(POLLOUT, until_s - steady_s())) {
@@ -167,10 +167,10 @@ inline bool write_all(const Socket& socket, std::span<const std::byte> data, dou
 inline bool read_all(const Socket& socket, std::span<std::byte> data, double timeout_s) {
   const double until_s = steady_s() + timeout_s;
   while (!data.empty()) {
-    const auto done = ::recv(socket.descriptor(), data.data(), data.size(), 0);
-    if (done > 0) {
-      data = data.subspan(static_cast<std::size_t>(done));
-    } else if (done == 0 || (errno != EAGAIN && errno != EINTR)) {
+    const auto moved = ::recv(socket.descriptor(), data.data(), data.size(), 0);
+    if (moved > 0) {
+      data = data.subspan(static_cast<std::size_t>(moved));
+    } else if (moved == 0 || (errno != EAGAIN && errno != EINTR)) {
       return false;
     } else if (steady_s() > until_s || !socket.ready(POLLIN, until_s - steady_s())) {
       return false;

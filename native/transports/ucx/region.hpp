@@ -78,9 +78,9 @@ class Memory {
 
 /// A key that another rank has packed, as one end point uses it.
 inline ucp_rkey_h unpacked(ucp_ep_h end, const char* key) {
-  ucp_rkey_h found = nullptr;
-  check(ucp_ep_rkey_unpack(end, key, &found), "take the key of memory");
-  return found;
+  ucp_rkey_h unpacked_key = nullptr;
+  check(ucp_ep_rkey_unpack(end, key, &unpacked_key), "take the key of memory");
+  return unpacked_key;
 }
 
 /// Signals first, a cache line each, then the bytes that are exposed.

@@ -103,8 +103,8 @@ template <std::size_t length, class Make, class To, class... From>
 void short_block(Make make, To to, From... from) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     const auto made_of = [&](auto at) { return make(from[at]...); };
-    const std::array made{made_of(static_cast<std::ptrdiff_t>(i))...};
-    ((to[static_cast<std::ptrdiff_t>(i)] = made[i]), ...);
+    const std::array values{made_of(static_cast<std::ptrdiff_t>(i))...};
+    ((to[static_cast<std::ptrdiff_t>(i)] = values[i]), ...);
   }(std::make_index_sequence<length>());
 }
 

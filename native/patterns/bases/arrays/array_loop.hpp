@@ -15,9 +15,10 @@
 namespace nhalf {
 
 /// What is said of every one of these patterns: `bytes` is the size of one whole array.
-constexpr PatternInfo array_pattern(std::string_view name, std::string_view what, int arrays) {
+constexpr PatternInfo array_pattern(std::string_view name, std::string_view description,
+                                    int arrays) {
   return {.name = name,
-          .what = what,
+          .what = description,
           .needs = "one-sided, computing",
           .ranks_min = 1,
           .bytes_factor = arrays,

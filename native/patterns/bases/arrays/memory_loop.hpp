@@ -26,9 +26,10 @@ inline constexpr AxisInfo memory_axes[] = {
     {"stores", "cached", "cached", "cached, or streaming: stores that pass the caches by"}};
 
 /// What is said of every one of these patterns: `bytes` is the size of one whole array.
-constexpr PatternInfo memory_pattern(std::string_view name, std::string_view what, int arrays) {
+constexpr PatternInfo memory_pattern(std::string_view name, std::string_view description,
+                                     int arrays) {
   return {.name = name,
-          .what = what,
+          .what = description,
           .needs = "computing",
           .ranks_min = 1,
           .bytes_factor = arrays,
@@ -43,11 +44,11 @@ struct MemoryPart {
   std::size_t count = 0;
 
   static MemoryPart of(std::size_t elements, int rank, int ranks) {
-    const auto one = static_cast<std::size_t>(rank);
+    const auto number = static_cast<std::size_t>(rank);
     const auto all = static_cast<std::size_t>(ranks);
-    const auto each = elements / all;
+    const auto share = elements / all;
     const auto more = elements % all;
-    return {one * each + std::min(one, more), each + (one < more ? 1 : 0)};
+    return {number * share + std::min(number, more), share + (number < more ? 1 : 0)};
   }
 };
 
@@ -120,10 +121,10 @@ class MemoryLoop : public Pattern {
   /// Whether a point asks for stores past the caches. Throws InputError where there are none.
   static bool streams(const Case& point) {
     constexpr std::string_view stores[] = {"cached", "streaming"};
-    const bool asked = point.choice("stores", stores) == 1;
-    if (asked && !has_streaming_stores)
+    const bool is_streaming = point.choice("stores", stores) == 1;
+    if (is_streaming && !has_streaming_stores)
       throw InputError("stores=streaming: this processor has no stores past the caches");
-    return asked;
+    return is_streaming;
   }
 
   /// What one of several threads works on, and where that begins in the whole array.

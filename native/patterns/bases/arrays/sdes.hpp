@@ -81,10 +81,10 @@ inline constexpr auto second_subkeys = tabulated<keys>(second_subkey);
 constexpr std::uint8_t encrypted(unsigned key, std::uint8_t plain) {
   const unsigned begun = permuted_first[plain];
   const unsigned right = begun & 15;
-  const unsigned left = begun >> 4 ^ confused[expanded[right] ^ first_subkeys[key]];
+  const unsigned left_half = begun >> 4 ^ confused[expanded[right] ^ first_subkeys[key]];
   // After the first round the halves change places; after the second they do not.
-  const unsigned ended = right ^ confused[expanded[left] ^ second_subkeys[key]];
-  return permuted_last[ended << 4 | left];
+  const unsigned ended = right ^ confused[expanded[left_half] ^ second_subkeys[key]];
+  return permuted_last[ended << 4 | left_half];
 }
 
 }  // namespace nhalf::sdes

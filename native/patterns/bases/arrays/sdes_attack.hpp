@@ -46,10 +46,10 @@ constexpr std::uint16_t turned_around(std::uint16_t set, unsigned bits) {
 /// The four keys that have a second subkey in common.
 inline constexpr auto keys_of_subkey = [] {
   std::array<std::array<std::uint16_t, 4>, 256> table{};
-  std::array<std::size_t, 256> found{};
+  std::array<std::size_t, 256> outputs{};
   for (unsigned key = 0; key < keys; ++key) {
     const auto subkey = second_subkeys[key];
-    table[subkey][found[subkey]++] = static_cast<std::uint16_t>(key);
+    table[subkey][outputs[subkey]++] = static_cast<std::uint16_t>(key);
   }
   return table;
 }();
@@ -58,12 +58,12 @@ inline constexpr int pairs_most = 64;
 
 /// Plain text `which` (0 or 1) of pair number `pair`. The two differ in their left half alone, so
 /// that the difference passes the first round unchanged, whatever the key.
-constexpr std::uint8_t chosen_plain(int pair, int which) {
+constexpr std::uint8_t chosen_plain(int pair, int member) {
   const auto number = static_cast<unsigned>(pair);
-  const auto difference = which == 0 ? 0 : 1 + number % 15;
-  const auto left = (number * 7 ^ difference) & 15;
+  const auto difference = member == 0 ? 0 : 1 + number % 15;
+  const auto left_half = (number * 7 ^ difference) & 15;
   const auto right = (number * 11 + number / 16) & 15;
-  return permuted_last[left << 4 | right];
+  return permuted_last[left_half << 4 | right];
 }
 
 /// The inputs of an S-box that have two differences, by the table that the compiler knows.
@@ -101,14 +101,14 @@ struct TabledPairs {
 class SubkeyCandidates {
  public:
   template <class Inputs = ConstantPairs>
-  void learn(std::uint8_t one, std::uint8_t other, const Inputs& inputs = {}) {
-    const unsigned ended = permuted_first[one];
-    const unsigned difference = ended ^ permuted_first[other];
-    const unsigned seen = expanded[ended & 15];
+  void learn(std::uint8_t first_output, std::uint8_t second_output, const Inputs& inputs = {}) {
+    const unsigned ended = permuted_first[first_output];
+    const unsigned difference = ended ^ permuted_first[second_output];
+    const unsigned expanded_input = expanded[ended & 15];
     const unsigned in = expanded[difference & 15];
     const unsigned out = before_p4[difference >> 4];
-    halves_[0] &= turned_around(inputs(0, in >> 4, out >> 2), seen >> 4);
-    halves_[1] &= turned_around(inputs(1, in & 15, out & 3), seen & 15);
+    halves_[0] &= turned_around(inputs(0, in >> 4, out >> 2), expanded_input >> 4);
+    halves_[1] &= turned_around(inputs(1, in & 15, out & 3), expanded_input & 15);
   }
   [[nodiscard]] bool holds(unsigned subkey) const {
     return (halves_[0] >> (subkey >> 4) & 1) != 0 && (halves_[1] >> (subkey & 15) & 1) != 0;
@@ -123,16 +123,16 @@ class SubkeyCandidates {
 /// after the other; none where none has. `inputs` looks up the tables of differences.
 template <class Next, class Inputs = ConstantPairs>
 std::optional<unsigned> recovered(int pairs, Next next, const Inputs& inputs = {}) {
-  std::array<std::uint8_t, 2 * pairs_most> seen{};
+  std::array<std::uint8_t, 2 * pairs_most> ciphertexts{};
   SubkeyCandidates candidates;
   for (std::size_t pair = 0; pair < static_cast<std::size_t>(pairs); ++pair) {
-    seen[2 * pair] = next();
-    seen[2 * pair + 1] = next();
-    candidates.learn(seen[2 * pair], seen[2 * pair + 1], inputs);
+    ciphertexts[2 * pair] = next();
+    ciphertexts[2 * pair + 1] = next();
+    candidates.learn(ciphertexts[2 * pair], ciphertexts[2 * pair + 1], inputs);
   }
   const auto explains = [&](unsigned key) {
     for (int i = 0; i < 2 * pairs; ++i)
-      if (encrypted(key, chosen_plain(i / 2, i % 2)) != seen[static_cast<std::size_t>(i)])
+      if (encrypted(key, chosen_plain(i / 2, i % 2)) != ciphertexts[static_cast<std::size_t>(i)])
         return false;
     return true;
   };

@@ -73,8 +73,9 @@ class Table {
 };
 
 /// A layout in which every rank has `each` elements for itself, in one block.
-inline pgas::Layout one_block_each(std::size_t each, int ranks) {
-  return {each * static_cast<std::size_t>(ranks), each, static_cast<std::size_t>(ranks)};
+inline pgas::Layout one_block_each(std::size_t block_size, int ranks) {
+  return {block_size * static_cast<std::size_t>(ranks), block_size,
+          static_cast<std::size_t>(ranks)};
 }
 
 /// Builds this rank's part of the table of pairs, in blocks of any length. Every rank has the

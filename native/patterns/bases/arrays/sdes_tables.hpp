@@ -31,7 +31,7 @@ struct Tabled {
   /// Entries of the table of distributions: a column for every difference of outputs.
   [[nodiscard]] std::size_t counts() const { return rows() << out_bits; }
 
-  bool operator==(const Tabled& other) const { return in_bits == other.in_bits; }
+  bool operator==(const Tabled& table) const { return in_bits == table.in_bits; }
 };
 
 inline constexpr auto both_boxes =
@@ -77,7 +77,7 @@ void count_pairs(const Tabled& of, std::size_t rows, Pairs pairs, To to) {
   const auto outputs = static_cast<std::ptrdiff_t>(of.outputs());
   for (; rows > 0; --rows) {
     for (std::ptrdiff_t out = 0; out < outputs; ++out) to[out] = std::uint16_t{0};
-    for (auto left = of.inputs(); left > 0; --left, ++pairs) {
+    for (auto remaining = of.inputs(); remaining > 0; --remaining, ++pairs) {
       const std::uint8_t out = *pairs;
       to[out] = static_cast<std::uint16_t>(to[out] + 1);
     }
@@ -95,8 +95,9 @@ inline bool is_pair(const Tabled& of, std::size_t entry, unsigned out) {
   };
   if (of == s_boxes_tabled) return out < 4 && has(row >> of.in_bits, difference, out, x);
   if (out >= 16) return false;
-  const unsigned both = before_p4[out];
-  return has(0, difference >> 4, both >> 2, x >> 4) && has(1, difference & 15, both & 3, x & 15);
+  const unsigned pair_of_outputs = before_p4[out];
+  return has(0, difference >> 4, pair_of_outputs >> 2, x >> 4) &&
+         has(1, difference & 15, pair_of_outputs & 3, x & 15);
 }
 
 /// What an entry of the table of distributions has to be. S-boxes have nothing to do with each
@@ -105,8 +106,9 @@ inline int distribution(const Tabled& of, std::size_t entry) {
   const auto out = static_cast<unsigned>(entry & (of.outputs() - 1));
   const auto row = static_cast<unsigned>(entry >> of.out_bits);
   if (of == s_boxes_tabled) return distribution(static_cast<int>(row >> 4), row & 15, out);
-  const unsigned both = before_p4[out];
-  return distribution(0, row >> 4, both >> 2) * distribution(1, row & 15, both & 3);
+  const unsigned pair_of_outputs = before_p4[out];
+  return distribution(0, row >> 4, pair_of_outputs >> 2) *
+         distribution(1, row & 15, pair_of_outputs & 3);
 }
 
 /// Whether rows of the table of distributions are right, and each has all inputs.

@@ -29,16 +29,16 @@ class WorkerThreads {
  public:
   /// `wanted` is a number or "all": as many as this process has cores. Throws InputError where it
   /// has fewer, or where the probe was built without OpenMP.
-  WorkerThreads(const std::string& wanted, int rank) : cpus_(allowed_cpus(getpid())) {
-    const Options given = Options::parse("threads=" + wanted, ',');
-    count_ = wanted == "all" ? static_cast<int>(cpus_.size()) : given.number("threads", 1);
-    if (wanted == "all" && !has_openmp) count_ = 1;
+  WorkerThreads(const std::string& setting, int rank) : cpus_(allowed_cpus(getpid())) {
+    const Options options = Options::parse("threads=" + setting, ',');
+    count_ = setting == "all" ? static_cast<int>(cpus_.size()) : options.number("threads", 1);
+    if (setting == "all" && !has_openmp) count_ = 1;
     if (count_ < 1) throw InputError("axis threads is 1 or more, or all");
     if (count_ == 1) return;
     if (!has_openmp)
-      throw InputError("threads=" + wanted + ": this probe was built without OpenMP");
+      throw InputError("threads=" + setting + ": this probe was built without OpenMP");
     if (static_cast<std::size_t>(count_) > cpus_.size())
-      throw InputError("threads=" + wanted + ": this rank may run on " +
+      throw InputError("threads=" + setting + ": this rank may run on " +
                        std::to_string(cpus_.size()) + " cores; try --placement free");
     pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
     each([this, rank](int thread, int) { bind(rank * count_ + thread); });

@@ -61,16 +61,16 @@ class ChosenAlgorithm<T, void(Arguments...)> {
     if (name == native_algorithm && is_cut)
       throw InputError("how the library itself cuts messages is its own: choose an algorithm");
     if (name == native_algorithm) return;
-    const auto found =
+    const auto entry =
         std::ranges::find(list, name, [](const Known& known) { return known.info.name; });
     const auto pattern = std::string(info.name);
-    if (found == list.end())
+    if (entry == list.end())
       throw InputError("pattern " + pattern + " has no algorithm '" + name + "'");
-    if (found->run == nullptr)
+    if (entry->run == nullptr)
       throw InputError("algorithm " + name + " of " + pattern +
                        " is absent: the transport lacks messages of the kind that it sends");
-    run_ = found->run;
-    if (is_cut) run_in_parts_ = found->run_in_parts;
+    run_ = entry->run;
+    if (is_cut) run_in_parts_ = entry->run_in_parts;
     if (is_cut && run_in_parts_ == nullptr)
       throw InputError("algorithm " + name + " of " + pattern + " does not cut messages");
   }

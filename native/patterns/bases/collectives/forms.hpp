@@ -108,22 +108,22 @@ class Prepared : public Overlapped<T, Blocking> {
 
 /// Keeps what descriptions of forms refer to for as long as the program runs.
 template <class Kept>
-const Kept& lasting(Kept kept) {
+const Kept& lasting(Kept object) {
   static std::deque<Kept> all;
-  return all.emplace_back(std::move(kept));
+  return all.emplace_back(std::move(object));
 }
 
 /// What is said of a form: what is said of the blocking operation, but for its name and these. It
 /// is the library's own, so there is no choice of algorithms; one that `lasts` is set up before it
 /// is called, so its first call is like the others.
-inline PatternInfo form_of(PatternInfo blocking, std::string name, std::string_view what,
+inline PatternInfo form_of(PatternInfo blocking, std::string name, std::string_view description,
                            std::string_view needs, bool lasts) {
   std::vector<AxisInfo> axes;
   std::ranges::copy_if(blocking.axes, std::back_inserter(axes), [lasts](const AxisInfo& axis) {
     return axis.name != "algorithm" && axis.name != "part" && !(lasts && axis.name == "call");
   });
   axes.insert(axes.end(), work_axes.begin(), work_axes.end());
-  blocking.what = lasting(std::string(blocking.name).append(what));
+  blocking.what = lasting(std::string(blocking.name).append(description));
   blocking.name = lasting(std::move(name));
   blocking.needs = needs;
   blocking.axes = lasting(std::move(axes));

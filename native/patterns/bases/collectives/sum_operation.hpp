@@ -21,10 +21,10 @@ template <Collectives T>
 class SumOperation : public Operation<T> {
  public:
   bool verify() override {
-    const auto given = floats_of(this->in_);
+    const auto input = floats_of(this->in_);
     const auto got = floats_of(this->out_);
     for (std::size_t i = 0; i < got.size(); ++i) got[i] = -1;
-    for (std::size_t i = 0; i < given.size(); ++i) given[i] = element(this->transport_.rank(), i);
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = element(this->transport_.rank(), i);
     this->run(1);
     for (std::size_t i = 0; i < got.size(); ++i)
       if (got[i] != expected(first_ + i)) return false;

@@ -47,21 +47,21 @@ struct Accessed {
 /// Rank 0 accesses rank 1, and perhaps the other way as well.
 inline Accessed accessed_pair(int rank, const Case& point) {
   constexpr std::string_view ways[] = {"one", "both"};
-  const bool both = point.choice("ways", ways) == 1;
-  Accessed found{.links = both ? 2 : 1};
-  if (rank == 0 || (both && rank == 1)) found.targets = {1 - rank};
-  if (rank == 1 || (both && rank == 0)) found.origins = {1 - rank};
-  return found;
+  const bool is_both_ways = point.choice("ways", ways) == 1;
+  Accessed accessed_ranks{.links = is_both_ways ? 2 : 1};
+  if (rank == 0 || (is_both_ways && rank == 1)) accessed_ranks.targets = {1 - rank};
+  if (rank == 1 || (is_both_ways && rank == 0)) accessed_ranks.origins = {1 - rank};
+  return accessed_ranks;
 }
 
 /// Many ranks at once.
 inline Accessed accessed_group(int rank, int ranks, const Case& point) {
   constexpr std::string_view words[] = {"all-to-all", "one-to-all", "neighbours"};
-  const auto others = all_but(rank, ranks);
+  const auto partners = all_but(rank, ranks);
   const auto who = point.choice("who", words);
-  if (who == 0) return {others, others, ranks * (ranks - 1)};
+  if (who == 0) return {partners, partners, ranks * (ranks - 1)};
   if (who == 1)
-    return {rank == 0 ? others : std::vector<int>{},
+    return {rank == 0 ? partners : std::vector<int>{},
             rank == 0 ? std::vector<int>{} : std::vector{0}, ranks - 1};
   std::vector<int> beside{(rank + 1) % ranks};
   if (ranks > 2) beside.push_back((rank + ranks - 1) % ranks);

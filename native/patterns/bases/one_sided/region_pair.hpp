@@ -93,9 +93,9 @@ class RegionPair : public Pattern {
   static Buffers reserved(T& transport, std::size_t size_bytes) {
     bool mine = false;
     try {
-      Buffers made{Buffer(size_bytes), Buffer(size_bytes)};
+      Buffers buffers{Buffer(size_bytes), Buffer(size_bytes)};
       mine = true;
-      if (transport.all(true)) return made;
+      if (transport.all(true)) return buffers;
     } catch (const std::bad_alloc&) {
       if (!mine) transport.all(false);
     }

@@ -46,20 +46,20 @@ class TogetherLoop : public Links<T> {
 
   /// `A>B`: seconds per message from A to B, the median over the latest rounds; and the window.
   std::vector<Value> values() override {
-    const auto kept = std::min(rounds_done_, rounds_kept);
+    const auto kept_rounds = std::min(rounds_done_, rounds_kept);
     const auto ranks = peers_ + 1;
     std::vector<double> mine_s(ranks, 0);
     for (std::size_t peer = 0; peer < peers_; ++peer) {
-      const auto times_s = std::span(times_s_).subspan(peer * rounds_kept, kept);
+      const auto times_s = std::span(times_s_).subspan(peer * rounds_kept, kept_rounds);
       mine_s[static_cast<std::size_t>(this->in_[peer].peer)] =
           median(times_s) / static_cast<double>(window);
     }
-    std::vector<Value> found{{"window", static_cast<double>(window)}};
+    std::vector<Value> columns{{"window", static_cast<double>(window)}};
     const auto everyone_s = collect(this->transport_, std::span<const double>(mine_s));
     for (std::size_t i = 0; i < everyone_s.size(); ++i)
       if (const auto to = i / ranks, from = i % ranks; from != to)
-        found.push_back({std::to_string(from) + ">" + std::to_string(to), everyone_s[i]});
-    return found;
+        columns.push_back({std::to_string(from) + ">" + std::to_string(to), everyone_s[i]});
+    return columns;
   }
 
  private:

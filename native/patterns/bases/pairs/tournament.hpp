@@ -43,10 +43,10 @@ class Tournament {
 
   /// By rank the opponent in a round from 0 to ranks - 1, -1 for those that rest.
   [[nodiscard]] std::vector<int> opponents(int round) const {
-    std::vector<int> found;
-    for (int rank = 0; rank < ranks_; ++rank) found.push_back(opponent(round, rank));
-    const bool nobody = std::ranges::all_of(found, [](int one) { return one < 0; });
-    return nobody && round > 0 ? opponents(0) : found;
+    std::vector<int> paired;
+    for (int rank = 0; rank < ranks_; ++rank) paired.push_back(opponent(round, rank));
+    const bool nobody = std::ranges::all_of(paired, [](int partner) { return partner < 0; });
+    return nobody && round > 0 ? opponents(0) : paired;
   }
 
  private:
@@ -66,15 +66,15 @@ class Tournament {
   [[nodiscard]] int opponent(int round, int rank) const {
     if (members_.size() < 2) return circle(ranks_, round, rank);
     const int hosts = static_cast<int>(members_.size());
-    const int each = static_cast<int>(members_[0].size());
+    const int ranks_per_host = static_cast<int>(members_[0].size());
     const auto [host, number] = places_[index(rank)];
-    const int shift = round % each;
-    const int other = circle(hosts, round / each, host);
-    if (other >= 0) {
-      const int met = host < other ? number + shift : number - shift + each;
-      return members_[index(other)][index(met % each)];
+    const int shift = round % ranks_per_host;
+    const int other_host = circle(hosts, round / ranks_per_host, host);
+    if (other_host >= 0) {
+      const int met = host < other_host ? number + shift : number - shift + ranks_per_host;
+      return members_[index(other_host)][index(met % ranks_per_host)];
     }
-    const int met = circle(each, shift, number);
+    const int met = circle(ranks_per_host, shift, number);
     return met < 0 ? -1 : members_[index(host)][index(met)];
   }
 
@@ -105,13 +105,13 @@ class TournamentRound {
 
   /// `peer_of_A` = B for every pair of which A is the first.
   [[nodiscard]] std::vector<Value> values() const {
-    std::vector<Value> found;
+    std::vector<Value> columns;
     for (int rank = 0; rank < static_cast<int>(opponents_.size()); ++rank) {
       const auto pair = partners(rank);
       if (pair.first == rank && pair.second >= 0)
-        found.push_back({"peer_of_" + std::to_string(rank), static_cast<double>(pair.second)});
+        columns.push_back({"peer_of_" + std::to_string(rank), static_cast<double>(pair.second)});
     }
-    return found;
+    return columns;
   }
 
  private:

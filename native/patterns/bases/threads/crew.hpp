@@ -17,23 +17,24 @@ class Crew {
 
   Crew(int threads, Work work) : work_(std::move(work)) {
     for (int thread = 1; thread < threads; ++thread)
-      others_.emplace_back([this, thread] { serve(thread); });
+      threads_.emplace_back([this, thread] { serve(thread); });
   }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
   ~Crew() {
     ends_ = true;
     next_turn();
-    for (auto& thread : others_) thread.join();
+    for (auto& thread : threads_) thread.join();
   }
 
   /// All do their rounds; returns when the last has done them.
   void run(std::uint64_t rounds) {
     rounds_ = rounds;
-    working_.store(static_cast<int>(others_.size()), std::memory_order_relaxed);
-    if (!others_.empty()) next_turn();
+    working_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
+    if (!threads_.empty()) next_turn();
     work_(0, rounds);
-    for (int left = working_.load(); left > 0; left = working_.load()) working_.wait(left);
+    for (int running = working_.load(); running > 0; running = working_.load())
+      working_.wait(running);
   }
 
  private:
@@ -42,9 +43,9 @@ class Crew {
     turn_.notify_all();
   }
   void serve(int thread) {
-    for (std::uint64_t seen = 0;;) {
-      turn_.wait(seen);
-      seen = turn_.load();
+    for (std::uint64_t generation = 0;;) {
+      turn_.wait(generation);
+      generation = turn_.load();
       if (ends_) return;
       work_(thread, rounds_);
       if (working_.fetch_sub(1) == 1) working_.notify_one();
@@ -56,7 +57,7 @@ class Crew {
   std::atomic<int> working_{0};
   std::atomic<bool> ends_{false};
   std::uint64_t rounds_ = 0;
-  std::vector<std::thread> others_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace nhalf

@@ -72,10 +72,10 @@ class ThreadCrew : public Pattern {
     return point.axis("threads", 1, 64);
   }
   static std::vector<typename T::ThreadChannel> channels(T& transport, int threads, bool own) {
-    std::vector<typename T::ThreadChannel> made;
+    std::vector<typename T::ThreadChannel> opened;
     for (int thread = 0; thread < threads; ++thread)
-      made.push_back(transport.thread_channel(thread, own));
-    return made;
+      opened.push_back(transport.thread_channel(thread, own));
+    return opened;
   }
 
   bool takes_part_;

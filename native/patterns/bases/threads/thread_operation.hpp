@@ -52,9 +52,9 @@ class ThreadSum : public ThreadOperation<T> {
   static std::span<float> floats(Bytes data) {
     return {reinterpret_cast<float*>(data.data()), data.size() / sizeof(float)};
   }
-  void give(std::span<float> given, std::span<float> sums, int thread) const {
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      given[i] = static_cast<float>(this->transport_.rank() + thread) + place(i);
+  void give(std::span<float> input, std::span<float> sums, int thread) const {
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      input[i] = static_cast<float>(this->transport_.rank() + thread) + place(i);
       sums[i] = -1;
     }
   }

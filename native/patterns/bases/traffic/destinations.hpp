@@ -19,10 +19,10 @@ class Destinations {
  public:
   /// What `to` may say: anybody, or a permutation.
   static constexpr auto names() {
-    std::array<std::string_view, std::size(bit_permutations::rules) + 1> found{"uniform"};
-    std::ranges::transform(bit_permutations::rules, found.begin() + 1,
+    std::array<std::string_view, std::size(bit_permutations::rules) + 1> destinations{"uniform"};
+    std::ranges::transform(bit_permutations::rules, destinations.begin() + 1,
                            &bit_permutations::Rule::name);
-    return found;
+    return destinations;
   }
 
   Destinations(int ranks, const Case& point)
@@ -46,24 +46,24 @@ class Destinations {
 
   /// To which ranks this one sends; to none where the permutation leaves it in its place.
   [[nodiscard]] std::vector<int> of(int rank) const {
-    std::vector<int> found;
+    std::vector<int> destinations;
     const auto add = [&](int to) {
-      if (to != rank && in_scope(rank, to)) found.push_back(to);
+      if (to != rank && in_scope(rank, to)) destinations.push_back(to);
     };
     if (rule_ == nullptr) {
       for (int to = 0; to < ranks_; ++to) add(to);
     } else if (rank < taking_part()) {
       add(static_cast<int>(permuted(static_cast<unsigned>(rank))));
     }
-    return found;
+    return destinations;
   }
 
   /// Whether two ranks are on one host; all are where nothing else is known.
-  [[nodiscard]] bool same_host(int one, int other) const {
+  [[nodiscard]] bool same_host(int rank_a, int rank_b) const {
     const auto host = [&](int rank) {
       return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)];
     };
-    return host(one) == host(other);
+    return host(rank_a) == host(rank_b);
   }
 
  private:

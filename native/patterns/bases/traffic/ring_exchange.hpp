@@ -89,13 +89,13 @@ class Ring : public Pattern {
     constexpr std::size_t longest_bytes = 4 << 20;
     const auto cores = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     const auto beyond_caches = longest_bytes * std::min(cores, ranks_here) / ranks_here;
-    const auto wanted = 6 * (std::max(size_bytes, beyond_caches) + 16);
+    const auto needed_bytes = 6 * (std::max(size_bytes, beyond_caches) + 16);
     const auto share = std::min<std::size_t>(Buffer::largest_bytes() / ranks_here / 2, INT_MAX);
     // Two messages that follow each other lie apart, wherever the first of them lies.
     const auto needed = 3 * (size_bytes + 8);
     if (needed > share) throw std::bad_alloc();
     if (!memory_source.is_real()) return needed;
-    return std::max(needed, std::min(wanted, share));
+    return std::max(needed, std::min(needed_bytes, share));
   }
 
  private:

@@ -42,9 +42,9 @@ class RingLayout {
   static std::shared_ptr<const RingLayout> of(int ranks, int number, std::uint64_t seed) {
     thread_local std::tuple<int, int, std::uint64_t> latest;
     thread_local std::shared_ptr<const RingLayout> layout;
-    if (const std::tuple wanted(ranks, number, seed); !layout || latest != wanted) {
+    if (const std::tuple request(ranks, number, seed); !layout || latest != request) {
       layout = std::make_shared<const RingLayout>(ranks, number, seed);
-      latest = wanted;
+      latest = request;
     }
     return layout;
   }
@@ -59,9 +59,9 @@ class RingLayout {
 
   [[nodiscard]] Neighbours neighbours(int rank) const {
     for (const auto& ring : rings_) {
-      const auto found = static_cast<std::size_t>(std::ranges::find(ring, rank) - ring.begin());
+      const auto position = static_cast<std::size_t>(std::ranges::find(ring, rank) - ring.begin());
       const auto size = ring.size();
-      if (found < size) return {ring[(found + 1) % size], ring[(found + size - 1) % size]};
+      if (position < size) return {ring[(position + 1) % size], ring[(position + size - 1) % size]};
     }
     return {rank, rank};
   }
@@ -77,8 +77,8 @@ class RingLayout {
   /// Cuts consecutive ranks into rings of two lengths that differ by one; where the shorter one is
   /// odd, the longer rings come first.
   void cut(int ranks, int target) {
-    const int wanted = static_cast<int>(static_cast<double>(ranks) / target + 0.4);
-    const int count = std::max(1, std::min(wanted, ranks / 2));
+    const int ring_count = static_cast<int>(static_cast<double>(ranks) / target + 0.4);
+    const int count = std::max(1, std::min(ring_count, ranks / 2));
     const int base = ranks / count;
     const int longer = ranks - base * count;
     const bool longer_first = base % 2 == 1;

@@ -73,17 +73,17 @@ class ScheduledTraffic : public Pattern {
 
   std::vector<Value> values() override {
     const auto bytes = static_cast<double>(total_bytes_);
-    std::vector<Value> found{{"messages", static_cast<double>(messages_)},
-                             {"senders", static_cast<double>(senders_)},
-                             {"ranks_taking_part", static_cast<double>(taking_part_)},
-                             {"on_node_share", on_node_share()}};
-    if (saturated_s_ > 0) found.push_back({"saturated_Bps", bytes / saturated_s_});
+    std::vector<Value> columns{{"messages", static_cast<double>(messages_)},
+                               {"senders", static_cast<double>(senders_)},
+                               {"ranks_taking_part", static_cast<double>(taking_part_)},
+                               {"on_node_share", on_node_share()}};
+    if (saturated_s_ > 0) columns.push_back({"saturated_Bps", bytes / saturated_s_});
     if (round_s_ > 0) {
-      found.push_back({"offered_Bps", bytes / round_s_});
-      found.push_back({"delay_s", over_senders(delays_s_)});
-      found.push_back({"last_delay_s", over_senders(last_delays_s_)});
+      columns.push_back({"offered_Bps", bytes / round_s_});
+      columns.push_back({"delay_s", over_senders(delays_s_)});
+      columns.push_back({"last_delay_s", over_senders(last_delays_s_)});
     }
-    return found;
+    return columns;
   }
 
  private:

@@ -87,9 +87,10 @@ inline void draw_sizes(std::span<ScheduledMessage> messages, Draw& draw, const T
   const std::uint64_t bytes = laws.size_bytes * messages.size();
   std::uint64_t before = 0;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const auto here = until[i] * (bytes / drawn) + (until[i] * (bytes % drawn) + drawn / 2) / drawn;
-    messages[i].size_bytes = here - before;
-    before = here;
+    const auto message_bytes =
+        until[i] * (bytes / drawn) + (until[i] * (bytes % drawn) + drawn / 2) / drawn;
+    messages[i].size_bytes = message_bytes - before;
+    before = message_bytes;
   }
 }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
@@ -22,7 +23,7 @@ from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, Messages
 from nhalf.machines.spread import over_nodes, within_node
 from nhalf.models.expression import PART_BYTES
-from nhalf.mpi.decision_table import NATIVE, Rule, rule_for
+from nhalf.mpi.decision_table import Rule, rule_for
 
 BUSY_SHARE = 0.5
 """Share of a message within a node per side: the sender copies it in, the receiver out."""
@@ -195,13 +196,14 @@ class MachineCosts(Costs):
             return self.guess_ratio * times[0][1]
         distance = self._between_nodes if apart else self._within_node
         rounds = math.ceil(math.log2(count))
-        if pattern in ("allgather", "alltoall", "gather", "scatter"):
+        if pattern in PER_RANK:
             rounds = count - 1
         return self.guess_ratio * rounds * distance.time_s(part_bytes)
 
     def _own_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float | None:
         """The time of the library's operation with counts, such as alltoallv, if measured."""
-        if not name.endswith(("v", "w")) or self._rules:
+        own = BY_NAME.get(name)
+        if own is None or not own.is_varying or own.pattern != name or self._rules:
             return None
         part_bytes = pattern_of(name, count, size_bytes)[1]
         times = _times(self._ways(name, apart, PART_BYTES), count, part_bytes)
@@ -255,14 +257,9 @@ def pattern_of(name: str, ranks: int, size_bytes: int) -> tuple[str, int]:
     A rank's input to an all-to-all is the blocks for all ranks; a pattern has the size of one
     block.
     """
-    pattern = {
-        "allgatherv": "allgather",
-        "alltoallv": "alltoall",
-        "alltoallw": "alltoall",
-        "gatherv": "gather",
-        "scatterv": "scatter",
-        "reduce_scatter_block": "reduce-scatter",
-        "reduce_scatter": "reduce-scatter",
-        "exscan": "scan",
-    }.get(name, name)
+    row = BY_NAME.get(name)
+    # No machine file has times of operations among neighbours.
+    if row is None or row.flow == "among_neighbours":
+        return name, size_bytes
+    pattern = row.like or row.pattern
     return pattern, size_bytes // ranks if pattern == "alltoall" else size_bytes

@@ -13,13 +13,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nhalf.base.operations import BY_NAME, PER_RANK
 from nhalf.decide.program.costs import pattern_of
 from nhalf.facts.program.operations import operation
 
-LINEAR = ("gatherv", "scatterv")
-"""The root has a message for or from each other rank, all at once."""
-AT_ONCE = ("gather", "scatter", "alltoall", "allgather")
-BLOCKS = (*AT_ONCE, "reduce-scatter")
+BLOCKS = (*PER_RANK, "reduce-scatter")
 BRUCK_BYTES, PAIRS_BYTES = 256, 32 << 10
 """An all-to-all goes through other ranks up to the first size, in pairs from the second on."""
 RING_BYTES = 512 << 10
@@ -63,8 +61,8 @@ def _of_blocks(name: str, pattern: str, ranks: int, part_bytes: int) -> Path:
     """Operations in which a rank has a block for or from each other one."""
     rounds, partners = math.ceil(math.log2(ranks)), ranks - 1
     messages, blocks = rounds, float(partners)
-    if name in LINEAR:
-        messages = 1
+    if BY_NAME[name].is_rooted and BY_NAME[name].is_varying:
+        messages = 1  # The root has one for or from each other rank, all at once.
     elif pattern == "alltoall" and part_bytes <= BRUCK_BYTES:
         blocks = rounds * ranks / 2
     elif pattern == "alltoall":
@@ -117,7 +115,7 @@ def fewest_path(call: str, ranks: int, size_bytes: int) -> Path:
     pattern, part_bytes = pattern_of(operation(call), ranks, size_bytes)
     usual = usual_path(call, ranks, size_bytes)
     rounds = math.ceil(math.log2(ranks))
-    messages = 1 if pattern in (*AT_ONCE, "bcast", "reduce") else rounds
+    messages = 1 if pattern in (*PER_RANK, "bcast", "reduce") else rounds
     return Path(messages, min(usual.bytes, part_bytes))
 
 

@@ -20,6 +20,7 @@ import polars as pl
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter, ExportOptions, Subject
+from nhalf.exchange.program.collective_rounds import binomial
 from nhalf.exchange.program.goal_schedule import goal_schedule
 from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
@@ -69,21 +70,12 @@ def ring(ranks: Ranks) -> None:
 
 
 def binomial_broadcast(ranks: Ranks) -> None:
-    """Schedule a binomial broadcast from rank 0; every rank sends to the farthest first.
-
-    Rank r receives from r without its lowest bit, and sends to r plus every lower power of two.
-    """
+    """Schedule a binomial broadcast from rank 0; every rank sends to the farthest first."""
     for number, rank in enumerate(ranks):
-        before: list[int] = []
-        step = 1
-        while step < len(ranks) and not number & step:
-            step *= 2
-        if number:
-            before = [rank.receive(number - step)]
-        while step > 1:
-            step //= 2
-            if number + step < len(ranks):
-                before = [rank.send(number + step, before)]
+        parent, children = binomial(number, len(ranks))
+        before = [] if parent is None else [rank.receive(parent)]
+        for child in children:
+            before = [rank.send(child, before)]
 
 
 def dissemination_barrier(ranks: Ranks) -> None:

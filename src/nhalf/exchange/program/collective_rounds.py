@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nhalf.base.operations import BY_NAME
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.schedule import ScheduledCall
 
@@ -28,16 +29,18 @@ def rounds_of(step: ScheduledCall, rank: int, ranks: Sequence[int]) -> Iterator[
     name, size_bytes, count = operation(step.call), step.size_bytes, len(ranks)
     position = ranks.index(rank)
     root = ranks.index(step.partner) if step.partner in ranks else 0
-    if name in ("bcast", "reduce"):
-        yield from _tree(name == "bcast", (position - root) % count, root, ranks, size_bytes)
-    elif name.startswith(("gather", "scatter")):
+    row = BY_NAME.get(name, BY_NAME["barrier"])
+    if row.is_rooted and not row.has_blocks:
+        downwards = row.flow == "from_root"
+        yield from _tree(downwards, (position - root) % count, root, ranks, size_bytes)
+    elif row.is_rooted:
         partners = (
             [ranks[root]] if position != root else [member for member in ranks if member != rank]
         )
-        takes = (position == root) == name.startswith("gather")
+        takes = (position == root) == (row.flow == "to_root")
         for partner in partners:
             yield Round(None if takes else partner, partner if takes else None, size_bytes)
-    elif name.startswith("alltoall"):
+    elif (row.flow, row.data) == ("among_all", "blocks"):
         for by in range(1, count):
             to, source = ranks[(position + by) % count], ranks[(position - by) % count]
             yield Round(to, source, size_bytes // count)

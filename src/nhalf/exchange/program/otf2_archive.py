@@ -20,7 +20,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
 from nhalf.exchange.program.otf2_sizes import transferred_bytes
 from nhalf.facts.program.completions import is_begun_before
-from nhalf.facts.program.operations import ROOTED, is_non_blocking, operation
+from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import BOTH_WAYS
 from nhalf.measure.traced.tables import Rank
@@ -202,7 +202,11 @@ def _collective(
     on = definitions.communicators.get(row["communicator"])
     if kind is None or on is None or is_non_blocking(row["call"]):
         return
-    root = definitions.place(row) if name in ROOTED and row["partner"] >= 0 else NO_ROOT
+    root = (
+        definitions.place(row)
+        if name in (*FROM_ROOT, *TO_ROOT) and row["partner"] >= 0
+        else NO_ROOT
+    )
     writer.mpi_collective_begin(span[0])
     rank: int = row["rank"]
     place = definitions.places.get((row["communicator"], rank), rank)

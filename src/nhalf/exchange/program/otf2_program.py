@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.base.operations import TABLE
 from nhalf.exchange.program.otf2_sizes import input_bytes
 from nhalf.exchange.program.written import counted_calls, with_waiting
 from nhalf.facts.program.completions import POLLS
@@ -31,6 +32,8 @@ WORLD = 0
 NO_ROOT = 0xFFFFFFFF
 WAITS = ("MPI_Wait", *POLLS, "MPI_Probe", "MPI_Mprobe", "MPI_Start", "MPI_Startall")
 """Beginnings of the names of calls that wait, probe or test."""
+RECORDED = frozenset(o.name for o in TABLE if o.flow != "among_neighbours")
+"""Collective operations that OTF2 has records of."""
 WITHOUT_MESSAGES = "{} calls of operations that OTF2 has no record of count as computing"
 
 
@@ -210,7 +213,7 @@ class _Archive:
         """The rows of a call that ended."""
         if call.name.startswith(WAITS):
             self._rows.append(_row(thread, call.name, "waiting", call.start_s, end_s))
-        elif not call.rows and operation(call.name).startswith(COLLECTIVES):
+        elif not call.rows and operation(call.name) in RECORDED:
             self._unknown += 1
         for row in call.rows:
             self._rows.append({"start_s": call.start_s, **row, "end_s": end_s})
@@ -252,10 +255,6 @@ class _Archive:
         sizes = (event.size_sent, event.size_received)
         row["size_bytes"] = input_bytes(name, *sizes, len(ranks))
         thread.call.rows.append(row)
-
-
-COLLECTIVES = ("barrier", "bcast", "reduce", "all", "gather", "scatter", "scan", "exscan")
-"""Beginnings of the names of collective operations."""
 
 
 def _row(thread: _Thread, call: str, kind: str, start_s: float, end_s: float) -> dict[str, Any]:

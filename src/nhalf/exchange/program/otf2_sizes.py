@@ -7,10 +7,11 @@ puts in. Source: the tests of Score-P's computation of bytes (test_scorep_mpi_co
 
 from __future__ import annotations
 
+from nhalf.base.operations import TABLE
 from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT
 
-SAME_TO_ALL = ("allreduce", "allgather", "allgatherv")
-PREFIXES = ("scan", "exscan")
+SAME_TO_ALL = tuple(o.name for o in TABLE if o.flow == "among_all" and o.data in ("sum", "block"))
+PREFIXES = tuple(o.name for o in TABLE if o.flow == "up_to_each")
 
 
 def transferred_bytes(

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from nhalf.base.operations import CALLS
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.mpi.affected import Affected
 
 SPAN = 4
 """Sizes up to this multiple of each other share a rule: more rules would take more launches."""
-TUNED = {"reduce_scatter_block": "reduce-scatter"}
+TUNED = {call: pattern for pattern, call in CALLS.items()}
 """The names of tuners, if they differ. They do not decide on `reduce_scatter` with its counts."""
 
 

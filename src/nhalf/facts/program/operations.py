@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import functools
 
-SCATTERS = ("scatter", "scatterv")
-FROM_ROOT = ("bcast", *SCATTERS)
-"""Only the root is waited for."""
-TO_ROOT = ("reduce", "gather", "gatherv")
-"""Only the root waits."""
-ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
+from nhalf.base.operations import BY_NAME, TABLE
 
-FOR_ALL = (
-    *("barrier", "allreduce", "allgather", "alltoall"),
-    *("reduce_scatter", "reduce_scatter_block"),
+FROM_ROOT = tuple(o.name for o in TABLE if o.flow == "from_root")
+"""Only the root is waited for."""
+SCATTERS = tuple(name for name in FROM_ROOT if BY_NAME[name].has_blocks)
+TO_ROOT = tuple(o.name for o in TABLE if o.flow == "to_root")
+"""Only the root waits."""
+
+FOR_ALL = tuple(
+    o.name for o in TABLE if o.flow == "among_all" and not (o.has_blocks and o.is_varying)
 )
 """Every rank waits for every other one, whatever the algorithm; those with a count or a type for
 each pair of ranks (alltoallv, allgatherv) may have nothing for some, and scans go one way."""

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.operations import PER_RANK
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.surroundings import library_path
-from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, call_of
+from nhalf.mpi.tuning_files.steps import Steps, blocks_of, call_of
 
 Tree = dict[str, Any]
 

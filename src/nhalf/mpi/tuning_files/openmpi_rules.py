@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nhalf.base.errors import FailedError
+from nhalf.base.operations import PER_RANK
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.tuner import rejected
 from nhalf.mpi.tuning_files.openmpi_numbers import (
@@ -30,7 +31,6 @@ from nhalf.mpi.tuning_files.openmpi_numbers import (
     read_file,
 )
 from nhalf.mpi.tuning_files.steps import (
-    PER_RANK,
     RANK_BLOCKS_MAX,
     Steps,
     blocks_of,

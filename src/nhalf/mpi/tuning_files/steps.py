@@ -7,15 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from nhalf.base.operations import CALLS, PER_RANK
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
-PER_RANK = ("allgather", "alltoall", "gather", "scatter")
-"""Operations whose size in a rule is one block, while libraries count all blocks of a rank."""
 RANK_BLOCKS_MAX = 64
 """Largest range of ranks with steps of their own, if sizes depend on the number of ranks."""
-
-CALLS = {"reduce-scatter": "reduce_scatter_block"}
-"""Names of operations in libraries if they differ; blocks have equal sizes."""
 
 Value = TypeVar("Value")
 Steps = list[tuple[int, str]]
@@ -38,7 +34,8 @@ def steps_of(rules: Sequence[Rule], operation: str, ranks: int) -> Steps:
 def blocks_of(rules: Sequence[Rule], operation: str) -> list[tuple[int, Steps]]:
     """The numbers of ranks from which steps apply; the first block begins at 0.
 
-    Sizes are those of the rules. Blocks equal to the one before are omitted, except for operations
+    Sizes are those of the rules: of those that are PER_RANK one block, while libraries count all
+    blocks of a rank. Blocks equal to the one before are omitted, except for operations
     whose size a library multiplies by the number of ranks.
     """
     own = [rule for rule in rules if rule.operation == operation]

@@ -9,16 +9,16 @@
 
 #if defined(OPEN_MPI)
 
+#include "calls/fortran_arguments.hpp"
+#include "calls/fortran_lists.hpp"
 #include "preloaded/entry.hpp"
-#include "trace/fortran_arguments.hpp"
-#include "trace/fortran_lists.hpp"
 
 /// Takes as many arguments as the longest call, and reads its own only.
 #define NHALF_FORTRAN(lower, function)                                                      \
   static void fortran_##lower(void* a0, void* a1, void* a2, void* a3, void* a4, void* a5,   \
                               void* a6, void* a7, void* a8, void* a9, void* a10, void* a11, \
                               void* a12, void* a13) {                                       \
-    using namespace nhalf::trace::fortran;                                                  \
+    using namespace nhalf::calls::fortran;                                                  \
     Arguments values{a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13};           \
     function(values);                                                                       \
   }                                                                                         \
@@ -27,9 +27,9 @@
 
 #define NHALF_COUNT int
 #define NHALF_PLACE int
-#define NHALF_CALL(name, lower, parameters, arguments, ...) \
+#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) \
   NHALF_FORTRAN(lower, ([](Arguments& values) { by_type(&MPI_##name, values); }))
-#include "trace/calls/by_type.inc"
+#include "calls/by_type.inc"
 #undef NHALF_CALL
 #undef NHALF_COUNT
 #undef NHALF_PLACE

@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "calls/library.hpp"
 #include "preloaded/mpi.hpp"
 #include "preloaded/sentinels.hpp"
-#include "trace/library.hpp"
 
-namespace nhalf::trace::fortran {
+namespace nhalf::calls::fortran {
 
 using Arguments = std::array<void*, 14>;
 
@@ -112,4 +112,4 @@ void by_type(int (*call)(Types...), Arguments& arguments) {
   called(call, arguments, std::index_sequence_for<Types...>());
 }
 
-}  // namespace nhalf::trace::fortran
+}  // namespace nhalf::calls::fortran

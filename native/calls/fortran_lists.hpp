@@ -5,10 +5,10 @@
 
 #include <vector>
 
+#include "calls/fortran_arguments.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/fortran_arguments.hpp"
 
-namespace nhalf::trace::fortran {
+namespace nhalf::calls::fortran {
 
 inline void init(Arguments& arguments) {
   nhalf::fortran::answer(static_cast<MPI_Fint*>(arguments[0]), MPI_Init(nullptr, nullptr));
@@ -133,10 +133,10 @@ template <class Call>
 void some(Arguments& arguments, Call call) {
   RequestList requests(arguments);
   StatusList statuses(arguments[4], requests.count());
-  int& done = number(arguments[2]);
+  int& completed = number(arguments[2]);
   auto* indices = static_cast<MPI_Fint*>(arguments[3]);
-  const int error = call(requests.count(), requests.data(), &done, indices, statuses.data());
-  const int ended = has_statuses(error) && done != MPI_UNDEFINED ? done : 0;
+  const int error = call(requests.count(), requests.data(), &completed, indices, statuses.data());
+  const int ended = has_statuses(error) && completed != MPI_UNDEFINED ? completed : 0;
   for (int at = 0; at < ended; ++at) indices[at] += 1;
   statuses.give_back(ended);
   finish(arguments, 5, error);
@@ -150,4 +150,4 @@ inline void test_some(Arguments& arguments) {
   some(arguments, &MPI_Testsome);
 }
 
-}  // namespace nhalf::trace::fortran
+}  // namespace nhalf::calls::fortran

@@ -19,7 +19,7 @@
 
 #include "preloaded/entry.hpp"
 
-namespace nhalf::trace {
+namespace nhalf::calls {
 
 /// Address ranges of the code of Fortran libraries: libmpifort, libmpichfort and the like.
 class FortranLibraries {
@@ -73,12 +73,12 @@ inline preloaded::Target found_by_caller(preloaded::EntryPoint& entry, const voi
   return behind.load(std::memory_order_relaxed);
 }
 
-}  // namespace nhalf::trace
+}  // namespace nhalf::calls
 
-#define NHALF_PROFILED(name) NHALF_JUMP(PMPI_##name, &MPI_##name, nhalf::trace::found_by_caller)
+#define NHALF_PROFILED(name) NHALF_JUMP(PMPI_##name, &MPI_##name, nhalf::calls::found_by_caller)
 
-#define NHALF_CALL(name, lower, parameters, arguments, ...) NHALF_PROFILED(name)
-#include "trace/calls/all.inc"
+#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) NHALF_PROFILED(name)
+#include "calls/all.inc"
 #undef NHALF_CALL
 
 NHALF_PROFILED(Init)

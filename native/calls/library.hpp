@@ -6,12 +6,12 @@
 
 #include <atomic>
 
+#include "calls/names.hpp"
 #include "preloaded/chain.hpp"
 #include "preloaded/library.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/names.hpp"
 
-namespace nhalf::trace {
+namespace nhalf::calls {
 
 /// Returns the same call of the next tool or of the library.
 template <auto call, class Function>
@@ -24,7 +24,7 @@ template <auto call, class Function>
   return function;
 }
 
-/// Returns a call of the library for the tracer's own use; `Tag` distinguishes calls of one type.
+/// Returns a call of the library for our own use; `Tag` distinguishes calls of one type.
 template <class Tag, class Function>
 Function* own(const char* name) {
   static auto* const function = reinterpret_cast<Function*>(preloaded::in_mpi(name));
@@ -32,13 +32,6 @@ Function* own(const char* name) {
 }
 
 #define NHALF_OWN(name) \
-  (::nhalf::trace::own<struct Tag##name, decltype(PMPI_##name)>("PMPI_" #name))
+  (::nhalf::calls::own<struct Tag##name, decltype(PMPI_##name)>("PMPI_" #name))
 
-/// Whether the library has sessions; Open MPI 5 does, though it does not claim MPI 4.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define NHALF_HAS_SESSIONS 1
-#else
-#define NHALF_HAS_SESSIONS 0
-#endif
-
-}  // namespace nhalf::trace
+}  // namespace nhalf::calls

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// All calls of the table by number, with their names and traits. Calls with large counts share the
+// name of the plain call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "calls/traits.hpp"
+#include "preloaded/mpi.hpp"
+
+/// Whether the library has the calls of MPI 4; Open MPI 5 does, though it does not claim MPI 4.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define NHALF_HAS_MPI_4 1
+#else
+#define NHALF_HAS_MPI_4 0
+#endif
+
+// An operation is a call in three forms, whose requests and roles follow from the blocking one.
+#define NHALF_INSIDE(...) __VA_ARGS__
+#define NHALF_OPERATION(name, lower, flow, data, sizes, parameters, arguments, ...)               \
+  NHALF_CALL(name, lower, (Traits{waits, {flow, data, sizes}}), parameters, arguments,            \
+             __VA_ARGS__)                                                                         \
+  NHALF_CALL(I##lower, i##lower, (Traits{returns, {flow, data, sizes}}),                          \
+             (NHALF_INSIDE parameters, MPI_Request * request), (NHALF_INSIDE arguments, request), \
+             __VA_ARGS__)                                                                         \
+  NHALF_PERSISTENT(name##_init, lower##_init, (Traits{returns, {flow, data, sizes}}),             \
+                   (NHALF_INSIDE parameters, MPI_Info info, MPI_Request * request),               \
+                   (NHALF_INSIDE arguments, info, request),                                       \
+                   prepared(on, (__VA_ARGS__), comm, request))
+#if NHALF_HAS_MPI_4
+#define NHALF_PERSISTENT(...) NHALF_CALL(__VA_ARGS__)
+#else
+#define NHALF_PERSISTENT(...)
+#endif
+
+namespace nhalf::calls {
+
+#define NHALF_COUNT int
+#define NHALF_PLACE int
+#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) name,
+enum class Call : std::uint16_t {
+#include "calls/all.inc"
+  number_of_calls
+};
+#undef NHALF_CALL
+
+inline constexpr auto calls_max = static_cast<std::size_t>(Call::number_of_calls);
+
+#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) "MPI_" #name,
+inline constexpr std::array<const char*, calls_max> call_names{
+#include "calls/all.inc"
+};
+#undef NHALF_CALL
+
+inline constexpr auto call_traits = [] {
+  using enum Effect;
+  using enum Flow;
+  using enum Data;
+  using enum Sizes;
+#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) traits,
+  return std::array<Traits, calls_max>{
+#include "calls/all.inc"
+  };
+#undef NHALF_CALL
+}();
+#undef NHALF_COUNT
+#undef NHALF_PLACE
+
+constexpr const char* name_of(Call call) {
+  return call_names[static_cast<std::size_t>(call)];
+}
+constexpr const Traits& traits_of(Call call) {
+  return call_traits[static_cast<std::size_t>(call)];
+}
+
+/// Whether a call may have to wait for another rank.
+constexpr bool can_wait(Call call) {
+  const Effect effect = traits_of(call).effect;
+  return effect == Effect::waits || effect == Effect::completes;
+}
+
+}  // namespace nhalf::calls
