@@ -74,7 +74,7 @@ BUDGET_LINES = {
     "native/probe": 1_000,
     "native/simulator": 1_500,
     "native/timing": 2_000,
-    "native/trace": 6_750,
+    "native/trace": 6_850,
     "native/transports": 9_750,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
