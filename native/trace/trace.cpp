@@ -16,8 +16,6 @@
 // shared_calls.cpp.
 #include <pthread.h>
 
-#include <tuple>
-
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/fortran.hpp"

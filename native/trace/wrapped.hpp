@@ -4,7 +4,6 @@
 // their arguments need; all else is shared by those whose roles are of one type.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -43,35 +42,39 @@ template <class Role>
       requests.first, [&] { return passed_over<Role>(any, requests); });
 }
 
-/// Counts a call: `steps` makes its role, and runs it.
-template <Call call, bool is_short, class Steps, class Arguments>
+/// The role of a call whose `steps` make it, and run it.
+template <class Steps>
+using RoleOf = decltype(std::declval<const Steps&>()(std::declval<Recorder&>()));
+
+/// Counts a call.
+template <Call call, bool is_short, class Steps>
 [[gnu::always_inline]] inline int wrapped(Caller caller, const Steps& steps,
-                                          const Arguments& given) {
-  using Role = decltype(steps(std::declval<Recorder&>()));
+                                          GivenRequests requests) {
+  using Role = RoleOf<Steps>;
   constexpr bool waits = can_wait(call);
   if constexpr (is_short)
     return counted<Role>(
         caller, call, [&](Recorder& on) { return carried_out_here<call>(on, steps); },
-        requests_in<Role>(given).first,
-        [&] { return passed_over<Role>(AnyCall(steps, waits), requests_in<Role>(given)); });
+        requests.first, [&] { return passed_over<Role>(AnyCall(steps, waits), requests); });
   else
-    return counted_apart<Role>(caller, call, requests_in<Role>(given), AnyCall(steps, waits));
+    return counted_apart<Role>(caller, call, requests, AnyCall(steps, waits));
 }
 
 }  // namespace nhalf::trace
 
 /// Makes the wrapper of a call from its row of the table.
-#define NHALF_TRACED(is_short, name, self_, parameters, arguments, ...)                   \
-  static int traced_##name parameters {                                                   \
-    using namespace nhalf::trace;                                                         \
-    constexpr Call self = Call::self_;                                                    \
-    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                   \
-    const auto steps = [&]<class Step>([[maybe_unused]] Step&& on) {                      \
-      if constexpr (std::is_same_v<Step, RunIt>)                                          \
-        return then arguments;                                                            \
-      else                                                                                \
-        return (__VA_ARGS__);                                                             \
-    };                                                                                    \
-    return wrapped<self, is_short>(NHALF_CALLER, steps, std::forward_as_tuple arguments); \
-  }                                                                                       \
+#define NHALF_TRACED(is_short, name, self_, parameters, arguments, ...)             \
+  static int traced_##name parameters {                                             \
+    using namespace nhalf::trace;                                                   \
+    constexpr Call self = Call::self_;                                              \
+    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);             \
+    const auto steps = [&]<class Step>([[maybe_unused]] Step&& on) {                \
+      if constexpr (std::is_same_v<Step, RunIt>)                                    \
+        return then arguments;                                                      \
+      else                                                                          \
+        return (__VA_ARGS__);                                                       \
+    };                                                                              \
+    return wrapped<self, is_short>(NHALF_CALLER, steps,                             \
+                                   requests_in<RoleOf<decltype(steps)>> arguments); \
+  }                                                                                 \
   NHALF_ENTRY(MPI_##name, &traced_##name)

@@ -4,13 +4,11 @@
 // ended requests again, and a handle must not stand for a receive that it was once.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 
 #include "preloaded/mpi.hpp"
 #include "trace/carried_out.hpp"
 #include "trace/handle_roles.hpp"
-#include "trace/requests/request_of.hpp"
 #include "trace/requests/requests.hpp"
 #include "trace/requests/waits.hpp"
 #include "trace/roles.hpp"
@@ -34,15 +32,36 @@ struct GivenRequests {
   const MPI_Request* first = nullptr;
 };
 
-/// Returns the requests among all arguments of a call with a role.
-template <class Role, class Arguments>
-[[gnu::always_inline]] inline GivenRequests requests_in(const Arguments& given) {
-  if constexpr (!ends_requests<Role>)
-    return {1, request_of(given)};
-  else if constexpr (std::is_same_v<std::tuple_element_t<0, Arguments>, int&>)
-    return {std::get<0>(given), std::get<1>(given)};
+template <class Given>
+[[gnu::always_inline]] inline const MPI_Request* as_request(const Given& given) {
+  if constexpr (std::is_same_v<Given, MPI_Request*>)
+    return given;
   else
-    return {1, std::get<0>(given)};
+    return nullptr;
+}
+
+template <class... Rest>
+[[gnu::always_inline]] inline GivenRequests ended_by(int count, const MPI_Request* first,
+                                                     const Rest&... /*unused*/) {
+  return {count, first};
+}
+template <class... Rest>
+[[gnu::always_inline]] inline GivenRequests ended_by(const MPI_Request* first,
+                                                     const Rest&... /*unused*/) {
+  return {1, first};
+}
+
+/// Returns the requests among all arguments of a call with a role; one that it makes is the last.
+/// No tuple of them: the compiler would make one for each of some hundred lists of types.
+template <class Role, class... Arguments>
+[[gnu::always_inline]] inline GivenRequests requests_in(const Arguments&... given) {
+  if constexpr (ends_requests<Role>) {
+    return ended_by(given...);
+  } else {
+    const MPI_Request* last = nullptr;
+    ((last = as_request(given)), ...);
+    return {1, last};
+  }
 }
 
 /// Forgets what had the handle of a new request.
