@@ -55,13 +55,10 @@ template <class... Rest>
 /// No tuple of them: the compiler would make one for each of some hundred lists of types.
 template <class Role, class... Arguments>
 [[gnu::always_inline]] inline GivenRequests requests_in(const Arguments&... given) {
-  if constexpr (ends_requests<Role>) {
-    return ended_by(given...);
-  } else {
-    const MPI_Request* last = nullptr;
-    ((last = as_request(given)), ...);
-    return {1, last};
-  }
+  if constexpr (ends_requests<Role>) return ended_by(given...);
+  const MPI_Request* last = nullptr;
+  ((last = as_request(given)), ...);
+  return {1, last};
 }
 
 /// Forgets what had the handle of a new request.
