@@ -75,7 +75,7 @@ BUDGET_LINES = {
     "native/probe": 1_000,
     "native/simulator": 1_500,
     "native/timing": 2_000,
-    "native/trace": 5_350,
+    "native/trace": 5_450,
     "native/transports": 9_750,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments

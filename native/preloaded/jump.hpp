@@ -35,6 +35,9 @@ EntryOf(Target, Function*, const char*, Target (*)(EntryPoint&, const void*)) ->
 
 #define NHALF_HIDDEN __attribute__((visibility("hidden"), used))
 
+extern "C" __attribute__((visibility("hidden"))) nhalf::preloaded::Target nhalf_find_target(
+    nhalf::preloaded::EntryPoint* entry, const void* caller);
+
 /// Defines what all jumps of a library share; used once per library.
 #define NHALF_JUMPS                                                   \
   extern "C" NHALF_HIDDEN nhalf::preloaded::Target nhalf_find_target( \

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <new>
 #include <optional>
-#include <string_view>
 
 #include "calls/names.hpp"
 #include "preloaded/mpi.hpp"
@@ -16,8 +17,9 @@
 namespace nhalf::trace {
 
 /// A call that a role runs between two readings of the clock.
-template <class Run>
+template <bool may_wait, class Run>
 struct Timed {
+  static constexpr bool waits = may_wait;
   const Run& run;
 
   [[gnu::always_inline]] int operator()() const { return run(); }
@@ -26,81 +28,87 @@ struct Timed {
   [[gnu::always_inline]] static Ticks begin(Recorder& on) { return on.arrived(trace::now()); }
 };
 
-/// A call whose arguments its role does not know, so that roles of one type share their code.
+/// Asks the steps of a wrapper to run the call.
+struct RunIt {};
+
+/// A call of which one function makes the role, or runs it, so that roles of one type share their
+/// code.
 class AnyCall {
  public:
-  template <class Run>
-  explicit AnyCall(const Run& run)
-      : arguments_(&run),
-        run_([](const void* arguments) { return (*static_cast<const Run*>(arguments))(); }) {}
+  /// `steps` makes the role from a recorder, and runs the call where it gets a RunIt.
+  template <class Steps>
+  [[gnu::always_inline]] AnyCall(const Steps& steps, bool may_wait)
+      : waits(may_wait), steps_(&steps), step_(&stepped<Steps>) {}
 
-  int operator()() const { return run_(arguments_); }
-
- private:
-  const void* arguments_;
-  int (*run_)(const void*);
-};
-
-/// A call that has succeeded before a role counts it.
-struct Past {
-  Ticks began;
-  Ticks ended;
-  mutable bool has_run = false;
-
+  /// Runs the call, or answers for one that has succeeded before.
   int operator()() const {
-    has_run = true;
+    if (!is_past_) return step_(steps_, nullptr, nullptr);
+    has_run_ = true;
     return MPI_SUCCESS;
   }
-  [[nodiscard]] Ticks now() const { return has_run ? ended : began; }
-  [[nodiscard]] Ticks begin(Recorder& /*unused*/) const { return began; }
+  [[nodiscard]] Ticks now() const { return !is_past_ ? trace::now() : has_run_ ? ended_ : began_; }
+  [[nodiscard]] Ticks begin(Recorder& on) const {
+    return is_past_ ? began_ : on.arrived(trace::now());
+  }
+
+  /// Runs the call before its role is made, and keeps when it began and ended.
+  int run_first(Recorder& on) {
+    on.forget_lack();
+    began_ = on.arrived(trace::now());
+    const int error = (*this)();
+    ended_ = trace::now();
+    is_past_ = true;
+    return error;
+  }
+
+  /// Makes the role, whose type is that of the steps.
+  template <class Role>
+  [[gnu::always_inline]] Role role(Recorder& on) const {
+    alignas(Role) std::array<std::byte, sizeof(Role)> place;
+    step_(steps_, &on, place.data());
+    return *std::launder(reinterpret_cast<Role*>(place.data()));
+  }
+
+  bool waits;
+
+ private:
+  template <class Steps>
+  static int stepped(const void* steps, Recorder* on, void* role) {
+    const auto& own = *static_cast<const Steps*>(steps);
+    if (on == nullptr) return own(RunIt());
+    new (role) auto(own(*on));
+    return 0;
+  }
+
+  const void* steps_;
+  int (*step_)(const void*, Recorder*, void*);
+  bool is_past_ = false;
+  mutable bool has_run_ = false;
+  Ticks began_ = 0;
+  Ticks ended_ = 0;
 };
 
-/// Whether a call may take no longer than a message in a cache, so that a jump would show. Others
-/// share their code: a copy in each of some five hundred is twice as long, and long to compile.
-constexpr bool is_short(std::string_view call) {
-  constexpr std::array<std::string_view, 10> calls{"Send", "Isend", "Recv",   "Irecv",   "Wait",
-                                                   "Test", "Probe", "Iprobe", "Waitall", "Testall"};
-  for (const auto name : calls)
-    if (name == call) return true;
-  return false;
-}
-
-template <bool waits, class Role, class Run>
-[[gnu::noinline]] int carried_out_apart(Recorder& on, Call call, const Role& role, const Run& run) {
-  return role.template carry_out<waits>(on, call, run);
-}
-
-/// Runs the call before its role is made; `past` gets when it began and ended.
-[[gnu::noinline]] inline int run_first(Recorder& on, AnyCall run, Past& past) {
-  on.forget_lack();
-  past.began = on.arrived(now());
-  const int error = run();
-  past.ended = now();
-  return error;
-}
-
-template <bool waits, bool is_short, class Role, class Run>
-[[gnu::always_inline]] inline int carried_out(Recorder& on, Call call, const Role& role,
-                                              const Run& run) {
+template <class Role>
+[[gnu::noinline]] int carried_out_apart(Recorder& on, Call call, AnyCall run) {
   std::optional<Recorder::Asking> asking;
-  Past past{};
   while (true) {
-    const auto made_role = role();
-    if (asking) [[unlikely]]
-      return carried_out_apart<waits>(on, call, made_role, past);
-    if (on.is_lacking()) [[unlikely]] {
-      const int error = run_first(on, AnyCall(run), past);
-      if (error != MPI_SUCCESS) return error;
-      asking.emplace(on);
-      continue;
-    }
-    if constexpr (is_short) {
-      return made_role.template carry_out<waits>(on, call, Timed<Run>{run});
-    } else {
-      const AnyCall any(run);
-      return carried_out_apart<waits>(on, call, made_role, Timed<AnyCall>{any});
-    }
+    const auto role = run.role<Role>(on);
+    if (asking || !on.is_lacking()) return role.carry_out(on, call, run);
+    const int error = run.run_first(on);
+    if (error != MPI_SUCCESS) return error;
+    asking.emplace(on);
   }
+}
+
+/// Carries out a short call; one with a handle never seen before is not.
+template <Call call, class Steps>
+[[gnu::always_inline]] inline int carried_out_here(Recorder& on, const Steps& steps) {
+  constexpr bool waits = can_wait(call);
+  const auto role = steps(on);
+  if (on.is_lacking()) [[unlikely]]
+    return carried_out_apart<decltype(steps(on))>(on, call, AnyCall(steps, waits));
+  const auto run = [&steps] { return steps(RunIt()); };
+  return role.carry_out(on, call, Timed<waits, decltype(run)>{run});
 }
 
 }  // namespace nhalf::trace

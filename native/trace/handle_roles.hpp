@@ -13,9 +13,9 @@ struct WindowMade {
   const Communicator& group;
   MPI_Win* window;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const int error = Counted{subject}.carry_out<waits>(on, call, run);
+    const int error = Counted{subject}.carry_out(on, call, run);
     if (error == MPI_SUCCESS) Windows::of_process().put(number_of(*window), &group);
     return error;
   }
@@ -28,12 +28,12 @@ inline WindowMade window_made(Recorder& on, Call call, MPI_Comm comm, MPI_Win* w
 struct WindowFreed {
   MPI_Win* window;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const auto handle = number_of(*window);
     auto role = synchronised(on, call, *window);
     role.subject.kind = Kind::collective;
-    const int error = role.carry_out<waits>(on, call, run);
+    const int error = role.carry_out(on, call, run);
     if (error == MPI_SUCCESS) Windows::of_process().erase(handle);
     return error;
   }
@@ -45,9 +45,9 @@ struct MatchedProbe {
   MPI_Message* message;
   const int* flag = nullptr;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const int error = waiting(on, call, comm).carry_out<waits>(on, call, run);
+    const int error = waiting(on, call, comm).carry_out(on, call, run);
     if (error == MPI_SUCCESS && (flag == nullptr || *flag != 0))
       Matched::of_process().put(number_of(*message), &on.communicator(comm));
     return error;
@@ -64,7 +64,7 @@ struct MatchedReceive {
   const Communicator& group;
   MPI_Status*& status;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
@@ -73,7 +73,7 @@ struct MatchedReceive {
     if (error == MPI_SUCCESS)
       on.add(on.subject(call, Kind::received, group, group.partner(status->MPI_SOURCE),
                         size_of(*status)),
-             status->MPI_TAG, begin, run.now(), waits);
+             status->MPI_TAG, begin, run.now(), run.waits);
     return error;
   }
 };
@@ -81,7 +81,7 @@ struct MatchedReceive {
 struct RequestFreed {
   MPI_Request* request;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
     Requests::of_process().freed(number_of(*request));
     return run();
@@ -89,7 +89,7 @@ struct RequestFreed {
 };
 
 struct Cancelled {
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
     Requests::of_process().some_are_cancelled();
     return run();
@@ -100,7 +100,7 @@ struct Named {
   MPI_Comm comm;
   const char* name;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call /*unused*/, Run run) const {
     const int error = run();
     if (error != MPI_SUCCESS) return error;

@@ -25,14 +25,6 @@ class Here {
     state_ = reinterpret_cast<Recorder*>(taken);
     recorder_->outermost.begin(caller);
   }
-  /// Takes it and notes where the program calls, in code that calls which are not short share.
-  [[gnu::noinline]] Here(Caller caller, std::false_type /*is_short*/) : Here(caller) {
-    if (recorder_ != nullptr) recorder_->called_from(caller);
-  }
-  [[gnu::always_inline]] Here(Caller caller, std::true_type /*is_short*/) : Here(caller) {
-    if (recorder_ != nullptr) [[likely]]
-      recorder_->called_from(caller);
-  }
   [[gnu::always_inline]] ~Here() {
     if (recorder_ == nullptr) return;
     state_ = recorder_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Roles of calls: each runs the call and counts what it does.
+// Roles of calls: each runs the call and counts what it does. `run.waits` tells whether the call
+// may have to wait for another rank.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Counted {
   Subject subject;
   std::int32_t tag = 0;
 
-  template <bool waits, class Run>
+  template <class Run>
   [[gnu::always_inline]] int carry_out(Recorder& on, Call /*unused*/, Run run) const {
     Cell& cell = on.cell(subject);
     const bool is_short = subject.kind == Kind::sent;
@@ -36,7 +37,7 @@ struct Counted {
     const int error = run();
     const Ticks end = run.now();
     if (error == MPI_SUCCESS) [[likely]]
-      on.add(cell, subject, tag, begin, end, waits, weight);
+      on.add(cell, subject, tag, begin, end, run.waits, weight);
     return error;
   }
 };
@@ -47,7 +48,7 @@ struct Received {
   MPI_Comm comm;
   MPI_Status*& status;
 
-  template <bool waits, class Run>
+  template <class Run>
   [[gnu::always_inline]] int carry_out(Recorder& on, Call call, Run run) const {
     if (source == MPI_PROC_NULL) {
       const int error = run();
@@ -74,7 +75,7 @@ struct Received {
       if (weight == 0)
         on.add_untimed(into, subject);
       else
-        on.add(into, subject, status->MPI_TAG, begin, end, waits, weight);
+        on.add(into, subject, status->MPI_TAG, begin, end, run.waits, weight);
     }
     return error;
   }
@@ -90,12 +91,12 @@ struct Exchanged {
   MPI_Comm comm;
   MPI_Status*& status;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Ticks begin = run.begin(on);
     if (Injection::is_on) [[unlikely]]
       on.tell(sent, tag, begin);
-    const int error = Received{source, comm, status}.carry_out<waits>(on, call, run);
+    const int error = Received{source, comm, status}.carry_out(on, call, run);
     if (error != MPI_SUCCESS) return error;
     const Recorder::Asking asking(on);
     on.add(sent(), tag, begin, begin, false);
@@ -110,10 +111,10 @@ struct Begun {
   const Communicator& group;
   MPI_Request* request;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Subject subject = on.subject(call, Kind::received, group, no_process, 0);
-    if (source == MPI_PROC_NULL) return Counted{subject}.carry_out<false>(on, call, run);
+    if (source == MPI_PROC_NULL) return Counted{subject}.carry_out(on, call, run);
     const auto weight = on.begun_weight();
     const Ticks begin = weight > 0 ? run.begin(on) : 0;
     const int error = run();
@@ -133,12 +134,12 @@ struct ExchangeBegun {
   std::int32_t tag;
   Begun received;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Ticks begin = run.begin(on);
     if (Injection::is_on) [[unlikely]]
       on.tell(sent, tag, begin);
-    const int error = received.template carry_out<waits>(on, call, run);
+    const int error = received.carry_out(on, call, run);
     if (error != MPI_SUCCESS) return error;
     const Recorder::Asking asking(on);
     on.add(sent(), tag, begin, begin, false);
@@ -154,7 +155,7 @@ struct Prepared {
   MPI_Request* request;
   bool is_from_status = false;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
     const int error = run();
     if (error == MPI_SUCCESS)
@@ -169,7 +170,7 @@ struct Started {
   int count;
   const MPI_Request* requests;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Ticks begin = run.begin(on);
     const int error = run();
@@ -192,12 +193,12 @@ struct Made {
   /// The parent, if the new communicator cannot be queried yet.
   const Communicator* parent = nullptr;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call /*unused*/, Run run) const {
     const Ticks begin = run.begin(on);
     const int error = run();
     if (error != MPI_SUCCESS) return error;
-    on.add(subject, 0, begin, run.now(), waits);
+    on.add(subject, 0, begin, run.now(), run.waits);
     Communicators::of_process().made(*created, parent);
     return error;
   }
@@ -206,7 +207,7 @@ struct Made {
 struct Freed {
   MPI_Comm* comm;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
     // Forgotten before the call, since another thread may get the same handle after it.
     Communicators::of_process().freed(number_of(*comm));

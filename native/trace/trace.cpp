@@ -5,61 +5,33 @@
 //
 //   1. preloaded/jump.hpp, entry.hpp: the exported symbol MPI_Send jumps to the wrapper
 //   2. ../calls/messages.inc: the row of MPI_Send, with its prototype and its role
-//   3. trace.cpp: the macro NHALF_WRAPPED, which makes the wrapper `traced_Send` from that row
-//   4. here.hpp: takes the recorder of this thread, or passes over a call within a call
+//   3. wrapped.hpp: the macro NHALF_TRACED, which makes the wrapper `traced_Send` from that row
+//   4. wrapped.hpp, here.hpp: take the recorder of this thread, or pass over a call within a call
 //   5. carried_out.hpp: makes the role, after the call if a handle is new
 //   6. role_makers.hpp: `sent` looks up communicator (communicators.hpp) and bytes (types.hpp)
 //   7. roles.hpp: `Counted` runs the call of the library between two readings of the clock
 //   8. recorder.hpp: adds it to a cell (cells.hpp), a span of time (spans.hpp) and the timeline
 //   9. layout.hpp: the file of the thread, which src/nhalf/measure/traced/layout.py reads
-// One table of prototypes (calls/) makes every wrapper.
+// One table of prototypes (calls/) makes every wrapper; those of calls that are not short are in
+// shared_calls.cpp.
 #include <pthread.h>
-
-#include <tuple>
 
 #include "calls/fortran.hpp"
 #include "calls/library.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/carried_out.hpp"
 #include "trace/handle_roles.hpp"
-#include "trace/here.hpp"
 #include "trace/process.hpp"
-#include "trace/requests/untracked.hpp"
 #include "trace/role_makers.hpp"
+#include "trace/short_calls.hpp"
+#include "trace/wrapped.hpp"
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                                  \
-  static int traced_##name parameters {                                                         \
-    using namespace nhalf::trace;                                                               \
-    constexpr Call self = Call::self_;                                                          \
-    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                         \
-    const Caller caller = NHALF_CALLER;                                                         \
-    const Here here(caller, std::bool_constant<is_short(#name)>());                             \
-    Recorder* const recorder = here.recorder();                                                 \
-    const auto role = [&] {                                                                     \
-      [[maybe_unused]] Recorder& on = *recorder;                                                \
-      return (__VA_ARGS__);                                                                     \
-    };                                                                                          \
-    const auto run = [&] { return then arguments; };                                            \
-    if (recorder == nullptr) [[unlikely]]                                                       \
-      return passed_over<decltype(role())>(run, std::forward_as_tuple arguments);               \
-    if (Injection::is_on) [[unlikely]]                                                          \
-      Injection::of_process().enter(recorder->injected, static_cast<std::uint16_t>(self));      \
-    const int error = carried_out<can_wait(self), is_short(#name)>(*recorder, self, role, run); \
-    if (Injection::is_on) [[unlikely]]                                                          \
-      recorder->hold(self);                                                                     \
-    if constexpr (makes_untracked<decltype(role())>)                                            \
-      forget_namesake(error, std::forward_as_tuple arguments);                                  \
-    return error;                                                                               \
-  }                                                                                             \
-  NHALF_ENTRY(MPI_##name, &traced_##name)
+#define NHALF_IS_SHORT(...) NHALF_TRACED(true, __VA_ARGS__)
+#define NHALF_NOT_SHORT(...)
 
 NHALF_PRELOADED("trace", "this program is not traced", )
 
 namespace nhalf::trace {
-
-using calls::can_wait;
-using calls::next;
 
 namespace {
 
@@ -123,7 +95,7 @@ static int traced_Grequest_start(MPI_Grequest_query_function* query,
   using namespace nhalf::trace;
   const int error = next<Own::generalised, decltype(PMPI_Grequest_start)>("MPI_Grequest_start")(
       query, release, cancel, state, request);
-  forget_namesake(error, std::forward_as_tuple(request));
+  forget_namesake(error, request);
   return error;
 }
 NHALF_ENTRY(MPI_Grequest_start, &traced_Grequest_start)

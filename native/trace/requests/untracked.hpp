@@ -4,11 +4,10 @@
 // ended requests again, and a handle must not stand for a receive that it was once.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 
-#include "calls/request_of.hpp"
 #include "preloaded/mpi.hpp"
+#include "trace/carried_out.hpp"
 #include "trace/handle_roles.hpp"
 #include "trace/requests/requests.hpp"
 #include "trace/requests/waits.hpp"
@@ -27,30 +26,57 @@ inline constexpr bool ends_requests =
     std::is_same_v<Role, WaitAll> || std::is_same_v<Role, WaitSome> ||
     std::is_same_v<Role, RequestFreed>;
 
-/// Forgets what had the handle of a new request, after a call with all its arguments.
-template <class Arguments>
-[[gnu::always_inline]] inline void forget_namesake(int error, const Arguments& given) {
-  const MPI_Request* const made = calls::request_of(given);
+/// The requests that a call ends, or where it puts the one that it makes.
+struct GivenRequests {
+  int count = 1;
+  const MPI_Request* first = nullptr;
+};
+
+template <class Given>
+[[gnu::always_inline]] inline const MPI_Request* as_request(const Given& given) {
+  if constexpr (std::is_same_v<Given, MPI_Request*>)
+    return given;
+  else
+    return nullptr;
+}
+
+template <class... Rest>
+[[gnu::always_inline]] inline GivenRequests ended_by(int count, const MPI_Request* first,
+                                                     const Rest&... /*unused*/) {
+  return {count, first};
+}
+template <class... Rest>
+[[gnu::always_inline]] inline GivenRequests ended_by(const MPI_Request* first,
+                                                     const Rest&... /*unused*/) {
+  return {1, first};
+}
+
+/// Returns the requests among all arguments of a call with a role; one that it makes is the last.
+/// No tuple of them: the compiler would make one for each of some hundred lists of types.
+template <class Role, class... Arguments>
+[[gnu::always_inline]] inline GivenRequests requests_in(const Arguments&... given) {
+  if constexpr (ends_requests<Role>) return ended_by(given...);
+  const MPI_Request* last = nullptr;
+  ((last = as_request(given)), ...);
+  return {1, last};
+}
+
+/// Forgets what had the handle of a new request.
+[[gnu::always_inline]] inline void forget_namesake(int error, const MPI_Request* made) {
   if (made == nullptr || !Requests::has_had_any() || error != MPI_SUCCESS) return;
   Requests::of_process().freed(number_of(*made));
 }
 
 /// Runs a call that is not counted.
-template <class Role, class Run, class Arguments>
-[[gnu::noinline]] int passed_over(const Run& run, const Arguments& given) {
+template <class Role>
+[[gnu::noinline]] int passed_over(const AnyCall& run, GivenRequests requests) {
   if constexpr (std::is_same_v<Role, Cancelled>) Requests::of_process().some_are_cancelled();
-  if constexpr (ends_requests<Role>) {
-    if constexpr (std::is_same_v<std::tuple_element_t<0, Arguments>, int&>)
-      Requests::of_process().drop(std::get<0>(given), std::get<1>(given));
-    else
-      Requests::of_process().drop(1, std::get<0>(given));
-    return run();
-  } else {
-    const int error = run();
-    if constexpr (!std::is_same_v<Role, Started> && !std::is_same_v<Role, Cancelled>)
-      forget_namesake(error, given);
-    return error;
-  }
+  if constexpr (ends_requests<Role>) Requests::of_process().drop(requests.count, requests.first);
+  const int error = run();
+  if constexpr (!ends_requests<Role> && !std::is_same_v<Role, Started> &&
+                !std::is_same_v<Role, Cancelled>)
+    forget_namesake(error, requests.first);
+  return error;
 }
 
 }  // namespace nhalf::trace

@@ -112,21 +112,21 @@ class Candidates {
 };
 
 /// Runs a call on requests and counts its time.
-template <bool waits, class Run>
+template <class Run>
 int timed_wait(Recorder& on, Call call, Run run, Ticks& end) {
   const Ticks begin = run.begin(on);
   const int error = run();
   end = run.now();
-  on.add(on.wait(call), 0, begin, end, waits);
+  on.add(on.wait(call), 0, begin, end, run.waits);
   return error;
 }
 
 /// MPI_Request_get_status and the like, which end no request.
 struct CheckedOnly {
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     Ticks end = 0;
-    return timed_wait<waits>(on, call, run, end);
+    return timed_wait(on, call, run, end);
   }
 };
 
@@ -136,7 +136,7 @@ struct WaitOne {
   MPI_Status*& status;
   const int* flag = nullptr;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     auto& requests = Requests::of_process();
     Pending pending;
@@ -149,7 +149,7 @@ struct WaitOne {
       status = &own;
     }
     Ticks end = 0;
-    const int error = timed_wait<waits>(on, call, run, end);
+    const int error = timed_wait(on, call, run, end);
     if (!is_known) return error;
     if (error != MPI_SUCCESS) {
       if (number_of(*request) != handle) requests.ended(handle, pending);
@@ -170,13 +170,13 @@ struct WaitAny {
   MPI_Status*& status;
   const int* flag = nullptr;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     Candidates before(count, requests);
     MPI_Status own = unfilled_status();
     if (status == MPI_STATUS_IGNORE && before.has_receives()) status = &own;
     Ticks end = 0;
-    const int error = timed_wait<waits>(on, call, run, end);
+    const int error = timed_wait(on, call, run, end);
     if (error != MPI_SUCCESS) before.ended_without_status(requests);
     if (error == MPI_SUCCESS && (flag == nullptr || *flag != 0) && *index != MPI_UNDEFINED)
       before.ended(on, *index, status == MPI_STATUS_IGNORE ? nullptr : status, end);
@@ -214,12 +214,12 @@ struct WaitAll {
   MPI_Status*& statuses;
   const int* flag = nullptr;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     Candidates before(count, requests);
     const Statuses used(statuses, count, before);
     Ticks end = 0;
-    const int error = timed_wait<waits>(on, call, run, end);
+    const int error = timed_wait(on, call, run, end);
     const bool has_statuses = error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
     const bool has_ended = has_statuses && (flag == nullptr || *flag != 0);
     for (int place = 0; has_ended && place < count; ++place)
@@ -237,12 +237,12 @@ struct WaitSome {
   const int* indices;
   MPI_Status*& statuses;
 
-  template <bool waits, class Run>
+  template <class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     Candidates before(count, requests);
     const Statuses used(statuses, count, before);
     Ticks end = 0;
-    const int error = timed_wait<waits>(on, call, run, end);
+    const int error = timed_wait(on, call, run, end);
     const bool has_statuses = error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
     for (int at = 0; has_statuses && *done != MPI_UNDEFINED && at < *done; ++at)
       if (used.is_well(at, error)) before.ended(on, indices[at], used.at(at), end);

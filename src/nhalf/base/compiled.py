@@ -43,7 +43,8 @@ class CompiledProgram:
     below the cache folder, to which a digest is appended: of `parts`, the installed headers and
     sources, and the command. `command` is the compiler command without its output, `variables` are
     added to the environment; those that are `neutral` do not change what is compiled. `why_not`
-    returns why a compiled file is unusable, '' if it is usable.
+    returns why a compiled file is unusable, '' if it is usable. `further` are sources that are
+    compiled beside the first and linked with it, each with flags of its own.
     """
 
     title: str
@@ -56,6 +57,7 @@ class CompiledProgram:
     neutral: Collection[str] = ()
     parts: Sequence[str] = ()
     remedy: str = ""
+    further: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @contextmanager
@@ -161,14 +163,13 @@ def _compiled(program: CompiledProgram, note: str, cancelled: threading.Event) -
         return target
     folder = target.parent
     include = native_files.include_folder()
-    command = [*program.command, "-I", str(include), str(include / program.source)]
     try:
         make_folder(folder)
         with _locked(folder / "lock"):
             if not target.is_file():
                 _report(f"compiling {program.title}{note}")
                 began_s = time.monotonic()
-                _compile(program, command, target, cancelled)
+                _compile(program, include, target, cancelled)
                 _report(f"compiled {program.title} in {time.monotonic() - began_s:.0f} s")
     except OSError as error:
         raise MissingError(
@@ -190,27 +191,70 @@ def _target(program: CompiledProgram) -> Path:
 
 
 def _compile(
-    program: CompiledProgram, command: list[str], target: Path, cancelled: threading.Event
+    program: CompiledProgram, include: Path, target: Path, cancelled: threading.Event
 ) -> None:
     """Compile next to the target and rename, so that the target is complete or absent."""
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
         output = Path(temporary, target.name)
-        # Linkers want libraries after the objects that use them.
-        libraries = [word for word in command if word.startswith("-l")]
-        command = [word for word in command if word not in libraries]
-        command = [*command, *libraries, "-o", str(output)]
-        outcome = run(command, COMPILE_TIMEOUT_S, program.variables, cancelled=cancelled)
         log = target.parent / "compile.log"
-        log.write_text(f"{' '.join(command)}\n\n{outcome.stdout}{outcome.stderr}", "utf-8")
-        reason = _first_error(outcome.stderr) or outcome.reason if not outcome.succeeded else ""
-        if not reason:
-            reason = program.why_not(output)
+        log.unlink(missing_ok=True)
+        # Linkers want libraries after the objects that use them.
+        libraries = [word for word in program.command if word.startswith("-l")]
+        command = [word for word in program.command if word not in libraries]
+        command += ["-I", str(include)]
+        source = str(include / program.source)
+        units = _units(program, command, include, output.parent)
+        reason = _run_at_once(program, units.values(), log, cancelled) if units else ""
+        whole = [*command, *(units or [source]), *libraries, "-o", str(output)]
+        reason = reason or _run_at_once(program, [whole], log, cancelled) or program.why_not(output)
         if reason:
             raise MissingError(
                 f"{program.title} does not compile: {reason}",
                 "; ".join(filter(None, [program.remedy, f"the log is in {log}"])),
             )
         output.replace(target)
+
+
+def _units(
+    program: CompiledProgram, command: list[str], include: Path, folder: Path
+) -> dict[str, list[str]]:
+    """The command that compiles each object file of a program; none if it has one source."""
+    if not program.further:
+        return {}
+    flags_by_source = {program.source: (), **program.further}
+    object_files = [str(folder / f"{Path(source).stem}.o") for source in flags_by_source]
+    return {
+        object_file: [*command, *flags, "-c", str(include / source), "-o", object_file]
+        for object_file, (source, flags) in zip(object_files, flags_by_source.items(), strict=True)
+    }
+
+
+def _run_at_once(
+    program: CompiledProgram,
+    commands: Collection[list[str]],
+    log: Path,
+    cancelled: threading.Event,
+) -> str:
+    """Run compilers side by side, and add what they say to the log; why one failed, or ''."""
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    with ThreadPoolExecutor(len(commands)) as executor:
+        attempts = [
+            executor.submit(run, command, COMPILE_TIMEOUT_S, program.variables, cancelled=cancelled)
+            for command in commands
+        ]
+        try:
+            while wait(attempts, POLL_S).not_done:
+                pass
+        except BaseException:
+            cancelled.set()
+            raise
+    outcomes = [attempt.result() for attempt in attempts]
+    with log.open("a", encoding="utf-8") as file:
+        for command, outcome in zip(commands, outcomes, strict=True):
+            file.write(f"{' '.join(command)}\n\n{outcome.stdout}{outcome.stderr}\n")
+    failed = next((outcome for outcome in outcomes if not outcome.succeeded), None)
+    return "" if failed is None else _first_error(failed.stderr) or failed.reason
 
 
 def _first_error(text: str) -> str:
@@ -231,7 +275,8 @@ def _digest(program: CompiledProgram, include: Path) -> str:
         for name, value in sorted(program.variables.items())
         if name not in program.neutral
     ]
-    for part in (*program.parts, *program.command, *settings):
+    further = [f"{name}={' '.join(flags)}" for name, flags in program.further.items()]
+    for part in (*program.parts, *program.command, *settings, *further):
         digest.update(f"{part}\0".encode())
     return digest.hexdigest()[:16]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nhalf.base import native_files
@@ -34,12 +34,14 @@ _SEPARATORS = " \t\n:"
 
 @dataclass(frozen=True)
 class Preloaded:
-    """A library to preload: built for the standard ABI, else compiled once."""
+    """A library to preload: built for the standard ABI, else compiled once, with FLAGS first."""
 
     title: str
     name: str
     folder: str
     source: str
+    flags: tuple[str, ...] = ()
+    further: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 COLLECTIVES = Preloaded("library of collectives", ABI_LIBRARY, "collectives", SOURCE)
@@ -136,7 +138,8 @@ def own_program(
         name=preloaded.name,
         folder=f"{preloaded.folder}/{maker.vendor}-{maker.version}",
         source=preloaded.source,
-        command=[str(maker.compiler), *FLAGS],
+        command=[str(maker.compiler), *FLAGS, *preloaded.flags],
+        further=preloaded.further,
         why_not=lambda path: "" if path.is_file() else "there is no file",
         variables={**maker.environment, **variables},
         neutral=of_running(maker.environment),

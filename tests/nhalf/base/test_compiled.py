@@ -48,6 +48,35 @@ def meeting(program: CompiledProgram, folder: Path, number: int) -> list[Compile
     return [replace(program, title=str(n), command=[compiler, str(n)]) for n in range(number)]
 
 
+def test_sources_are_compiled_side_by_side_and_linked(
+    program: CompiledProgram, tmp_path: Path
+) -> None:
+    (tmp_path / "include/second.cpp").touch()
+    body = (
+        f'echo "$*" >>"{tmp_path}/calls"; case "$*" in *" -c "*) touch "{tmp_path}/here-$$"; '
+        f"until [ $(ls {tmp_path} | grep -c here-) = 2 ]; do sleep 0.01; done;; esac; "
+        'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made >"$2"; shift; done'
+    )
+    compiler = str(write_script(tmp_path / "both", body))
+    both = replace(program, command=[compiler, "-O3", "-lm"], further={"second.cpp": ["-O1"]})
+    assert compiled(both).is_file()
+    calls = (tmp_path / "calls").read_text().splitlines()
+    units, linked = sorted(calls[:2], key=lambda call: "second.cpp" in call), calls[2]
+    assert ["-O1" in unit for unit in units] == [False, True]
+    assert "source.o" in linked and "second.o" in linked and " -lm -o " in linked
+    assert not is_compiled(replace(both, further={"second.cpp": ["-O2"]}))
+
+
+def test_one_source_of_several_that_does_not_compile_is_named(
+    program: CompiledProgram, tmp_path: Path
+) -> None:
+    (tmp_path / "include/second.cpp").touch()
+    body = 'case "$*" in *" -c "*second.cpp*) echo "second.cpp: error: why" >&2; exit 1;; esac'
+    compiler = str(write_script(tmp_path / "failing", body))
+    with pytest.raises(MissingError, match=r"second\.cpp: error: why"):
+        compiled(replace(program, command=[compiler], further={"second.cpp": []}))
+
+
 def test_it_is_compiled_once_into_a_private_folder(
     program: CompiledProgram, shared_place: Path
 ) -> None:

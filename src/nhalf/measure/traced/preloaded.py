@@ -16,7 +16,10 @@ from nhalf.mpi.launched import libraries_of_launcher
 from nhalf.mpi.preload import Preloaded, abi_library, own_library
 from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
 
-TRACE = Preloaded("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp")
+TRACE = Preloaded(
+    *("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp"),
+    further={"trace/shared_calls.cpp": ("-O1",)},
+)
 NAME, TRY = "nhalf", "try"
 TRIED_WITH = "mpich"
 """What `nhalf try` takes where none is named."""

@@ -10,6 +10,7 @@ import pytest
 
 from nhalf.base import native_files
 from nhalf.base.processes import run
+from nhalf.measure.traced.preloaded import TRACE
 from nhalf.mpi import Library
 from nhalf.mpi.preload import FLAGS
 from nhalf.mpi.probe import compiler_variables
@@ -17,7 +18,7 @@ from tests.nhalf.measure.traced.programs import maker_of
 from tests.patience import patience_s
 
 COMPILING_S = 300.0
-TRACER, COLLECTIVES = "trace/trace.cpp", "interposer/coll.cpp"
+TRACER, COLLECTIVES = TRACE.source, "interposer/coll.cpp"
 UNOPTIMISED = ("-O0", "-g1", "-fno-omit-frame-pointer")
 """Compiled in half the time of -O1; sanitizers see every access either way."""
 
@@ -66,7 +67,8 @@ def sanitized(
     maker = maker_of(compiler, library)
     flags = [flag for flag in FLAGS if flag not in ("-O3", "-static-libstdc++", "-static-libgcc")]
     command = [str(compiler), *flags, *UNOPTIMISED, f"-fsanitize={sanitizer.name}", "-Wno-tsan"]
-    command += [f"-I{include}", str(include / source), "-o", str(path)]
+    sources = [source, *(TRACE.further if source == TRACE.source else ())]
+    command += [f"-I{include}", *(str(include / name) for name in sources), "-o", str(path)]
     variables = {**maker.environment, **compiler_variables(maker)}
     outcome = run(command, patience_s(COMPILING_S), variables)
     if f"cannot find -l{sanitizer.runtime[3:7]}" in outcome.stderr:
