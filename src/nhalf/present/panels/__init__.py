@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels: one file per chart or table of the report, in folders by subject."""
+"""Panels: the charts and tables of the report, a class each, in one file a subject."""
 
 from __future__ import annotations
 

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on memory: rates by cores, and the life of a segment."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.numbers import percent
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.memory import (
+    EVEN,
+    PATTERNS,
+    SEGMENT_PARTS,
+    SEGMENT_PATTERN,
+    WAYS,
+    rates,
+    step_times,
+)
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.panels import Panel
+from nhalf.present.wording import interval_text, way_name
+
+
+class SegmentLife(Panel[Facts]):
+    title = "The life of a segment"
+    how_to_read = (
+        "One bar is the whole life of a segment of remote memory: setup (create, "
+        "register, publish, connect, map), one transfer of all its bytes each way, and teardown: "
+        "where setup and teardown fill most of the bar, segments should be kept and used again."
+    )
+    order = 36
+    patterns = (SEGMENT_PATTERN,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = step_times(facts)
+        if points.is_empty():
+            return None
+        sizes = [format_size(size) for size in sorted(set(points["bytes"]))]
+        rows = [
+            {
+                "series": row["series"],
+                "size": format_size(row["bytes"]),
+                "part": row["part"],
+                "step": row["step"],
+                "place": row["place"],
+                "share": common.digits(row["share"], 4),
+                "percent": percent(row["share"]),
+                "time": format_time(row["time_s"]),
+            }
+            for row in points.iter_rows(named=True)
+        ]
+        names = sorted({row["series"] for row in rows})
+        bars = (
+            alt.Chart()
+            .mark_bar(stroke="white", strokeWidth=0.5)
+            .encode(
+                x=alt.X("size:N", sort=sizes, title="segment size"),
+                y=alt.Y(
+                    "share:Q",
+                    title="share of a segment's life",
+                    axis=alt.Axis(format="%"),
+                    scale=alt.Scale(domain=[0, 1]),
+                ),
+                color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
+                order=alt.Order("place:Q"),
+                tooltip=[
+                    alt.Tooltip("step:N", title="step"),
+                    alt.Tooltip("time:N", title="takes"),
+                    alt.Tooltip("percent:N", title="share"),
+                    alt.Tooltip("size:N", title="segment"),
+                ],
+            )
+        )
+        return (
+            alt.layer(bars, data=common.data_of(rows))
+            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+            .facet(alt.Facet("series:N", title=None, sort=names), columns=2)
+        )
+
+
+class Memory(Panel[Facts]):
+    title = "Memory bandwidth"
+    how_to_read = (
+        "Bytes per second that all processes or threads together read and write, counted as STREAM "
+        "does: a line that rises with the cores has bandwidth to spare, and an access to shared "
+        "arrays below ordinary ones spends its time on address computation."
+    )
+    order = 72
+    patterns = PATTERNS
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = rates(facts)
+        if points.is_empty():
+            return None
+        rows = _rows(points)
+        return lines(
+            rows,
+            (
+                count_axis("cores", "cores", [row["cores"] for row in rows], doubling=True),
+                common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
+            ),
+            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            facets=("series", sorted({row["series"] for row in rows})),
+            tooltip=[
+                alt.Tooltip("series:N", title="on"),
+                alt.Tooltip("kind:N", title="access"),
+                alt.Tooltip("ranks:Q", title="ranks"),
+                alt.Tooltip("words:N", title="rate of all"),
+                alt.Tooltip("size:N", title="each array"),
+                alt.Tooltip("interval:N", title="95 % interval of the time"),
+            ],
+            choice=("kernel", "Kernel"),
+        )
+
+
+def _rows(points: pl.DataFrame) -> list[Row]:
+    """Rows in the order of WAYS, even blocks first."""
+    order = points.with_columns(
+        place=pl.col("way").replace_strict(list(WAYS), list(range(len(WAYS)))),
+        # Words come before numbers.
+        length=pl.when(block=EVEN).then(0).otherwise(pl.col("block").cast(pl.Int64, strict=False)),
+    )
+    return [
+        {
+            "series": row["series"],
+            "kind": way_name(row["way"], row["block"]),
+            "kernel": row["kernel"],
+            "ranks": row["ranks"],
+            "cores": row["cores"],
+            "rate": common.digits(row["rate_Bps"]),
+            "words": format_rate(row["rate_Bps"]),
+            "size": format_size(row["bytes"]),
+            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+        }
+        for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
+    ]
