@@ -131,7 +131,6 @@ def _unchanged(title: str, race: Race, kernels: list[str]) -> Finding:
 
 
 HALF_WIDTH_MAX = 0.25
-
 """A speed-up with a wider interval is not reported."""
 
 

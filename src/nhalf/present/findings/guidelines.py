@@ -17,7 +17,6 @@ from nhalf.present.wording import between, count, weight
 WEIGHTS = (44, 66)
 
 UNSURE = (30, 40)
-
 """Weights of what may be due to caches."""
 
 LABELS = {

@@ -54,7 +54,6 @@ def _array_access_finding(cost: AccessCost) -> Finding:
 
 
 NEAR_LINEAR = 0.9
-
 """The share of a rate proportional to the ranks that counts as near-linear."""
 
 

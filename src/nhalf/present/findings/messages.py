@@ -19,7 +19,6 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, ends, sentence, size_range, weight
 
 EXCEPTIONS_MAX = 3
-
 """The number of exceptions that are described; the rest are counted."""
 
 PATTERNS_MAX = 4
@@ -153,7 +152,6 @@ def _remedy(facts: Facts, contest: Contest, fast: str) -> str:
 
 
 HALF = 1.8
-
 """From this ratio on, both directions together move hardly more than one alone."""
 
 
@@ -234,7 +232,6 @@ def _sentence(part: LayerTime) -> str:
 
 
 BUSY = 0.5
-
 """Reported if processors are busy for more than this share of a message's time."""
 
 

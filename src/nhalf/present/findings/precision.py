@@ -51,7 +51,6 @@ class WrongData(Finder[Facts]):
 
 
 FIRST = 99
-
 """What follows is of a busy machine; only wrong data comes before."""
 
 
@@ -116,7 +115,6 @@ DOUBT_WEIGHTS = {
     "launch-apart": 27,
     "drift": 26,
 }
-
 """Warnings about biased results weigh more than those about wide intervals."""
 
 
@@ -124,7 +122,6 @@ NAMES_MAX = 6
 
 
 SAID_ELSEWHERE = {"unverified", "imprecise", "virtual"}
-
 """Warnings that have their own finding, or are said of the whole run."""
 
 
@@ -151,7 +148,6 @@ NAMED_MAX = 3
 REMEDY = "Measure again: nhalf run --resume RUN --budget 1m."
 
 FEW_LAUNCHES = 2
-
 """An interval over this few launches is wide even on a quiet machine."""
 
 
@@ -238,7 +234,6 @@ def _allowed(reached: ReachedPrecision, target_share: float) -> Finding:
 
 
 BELOW_PRECISION = 24
-
 """Importance: right after the precision that was reached."""
 
 

@@ -8,13 +8,14 @@ import polars as pl
 
 from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_time
 from nhalf.facts.algorithms import algorithm_name, root_medians
 from nhalf.facts.collectives import algorithms
 from nhalf.facts.facts import Facts
 from nhalf.facts.grain import PATTERN, loops
 from nhalf.facts.part_sizes import best_parts
 from nhalf.facts.series import library_label
+from nhalf.present.cells import Cell
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines, some_sizes
 from nhalf.present.panels import Panel, Table
@@ -47,13 +48,14 @@ class Algorithms(Panel[Facts]):
             kinds=[OWN, *sorted({row["kind"] for row in rows} - {OWN})],
             every_kind=False,
             facets=("series", sorted({row["series"] for row in rows})),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("kind:N", title="algorithm"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("interval:N", title="95 % interval"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                kind="algorithm",
+                size="size",
+                time="time",
+                interval="95 % interval",
+            ),
             choice=("pattern", "Operation"),
         )
 
@@ -80,24 +82,14 @@ class RootBusy(Panel[Facts]):
             pl.col("bytes").is_in(some_sizes(several["bytes"].to_list(), SIZES_SHOWN)),
             pl.col("ranks") == pl.col("ranks").max().over("pattern", "mpi"),
         ).sort("mpi", "pattern", "bytes", "complete_s", maintain_order=True)
-        rows = [_root_busy_cells(row, facts) for row in shown.iter_rows(named=True)]
-        columns = ["library", "operation", "size", "algorithm", "completion", "root busy", "share"]
-        return Table.shortened(columns, rows, ROWS_MAX)
-
-
-def _root_busy_cells(row: Row, facts: Facts) -> list[str]:
-    return [
-        library_label(facts, row["transport"], row["mpi"]),
-        f"{row['pattern']}, {row['ranks']} ranks",
-        format_size(row["bytes"]),
-        algorithm_name(row["algorithm"]),
-        format_time(row["complete_s"]),
-        format_time(row["root_s"]),
-        percent(row["root_s"] / row["complete_s"]),
-    ]
-
-
-ROWS_MAX = 60
+        columns: dict[str, Cell] = {
+            "library": lambda row: library_label(facts, row["transport"], row["mpi"]),
+            **{"operation": _operation, "size": "bytes"},
+            "algorithm": lambda row: algorithm_name(row["algorithm"]),
+            **{"completion": "complete_s", "root busy": "root_s"},
+            "share": lambda row: percent(row["root_s"] / row["complete_s"]),
+        }
+        return Table.of(shown.to_dicts(), columns, ROWS_MAX)
 
 
 class PartSizes(Panel[Facts]):
@@ -110,24 +102,19 @@ class PartSizes(Panel[Facts]):
 
     def render(self, facts: Facts) -> Table | None:
         best = best_parts(facts).sort("mpi", "pattern", "algorithm", "ranks", "bytes")
-        if best.is_empty():
-            return None
-        rows = [_part_sizes_cells(row, facts) for row in best.iter_rows(named=True)]
-        columns = ["library", "operation", "algorithm", "size", "best part", "time", "saves"]
-        return Table.shortened(columns, rows, ROWS_MAX)
+        columns: dict[str, Cell] = {
+            "library": lambda row: library_label(facts, row["transport"], row["mpi"]),
+            **{"operation": _operation, "algorithm": "algorithm", "size": "bytes"},
+            **{"best part": "part_bytes", "time": "median_s"},
+            "saves": lambda row: (
+                percent(1 - row["median_s"] / row["usual_s"]) if row["usual_s"] else ""
+            ),
+        }
+        return Table.of(best.to_dicts(), columns, ROWS_MAX)
 
 
-def _part_sizes_cells(row: Row, facts: Facts) -> list[str]:
-    saved = 1 - row["median_s"] / row["usual_s"] if row["usual_s"] else None
-    return [
-        library_label(facts, row["transport"], row["mpi"]),
-        f"{row['pattern']}, {row['ranks']} ranks",
-        row["algorithm"],
-        format_size(row["bytes"]),
-        format_size(row["part_bytes"]),
-        format_time(row["median_s"]),
-        "" if saved is None else percent(saved),
-    ]
+def _operation(row: Row) -> str:
+    return f"{row['pattern']}, {row['ranks']} ranks"
 
 
 class Grain(Panel[Facts]):
@@ -144,10 +131,8 @@ class Grain(Panel[Facts]):
         points = loops(facts, facts.summary).filter(pl.col("grain_s") > 0)
         rows = [
             {
-                "series": row["series"],
-                "kind": row["kind"],
-                "grain": row["grain_s"],
-                "work": format_time(row["grain_s"]),
+                **common.pick(row, "series", "kind"),
+                **{"grain": row["grain_s"], "work": format_time(row["grain_s"])},
                 "share": common.digits(row["share"], 4),
                 "barrier": format_time(row["median_s"] - row["grain_s"]),
             }
@@ -162,19 +147,11 @@ class Grain(Panel[Facts]):
             rows,
             (
                 alt.X("grain:Q", title="work", scale=common.LOG_SCALE, axis=axis),
-                alt.Y(
-                    "share:Q",
-                    title="share of barriers",
-                    scale=alt.Scale(domain=[0, 1]),
-                    axis=alt.Axis(format=".0%"),
-                ),
+                common.share_axis("share", "share of barriers", ".0%"),
             ),
             sorted({str(row["kind"]) for row in rows}),
             ("series", names),
-            [
-                alt.Tooltip("kind:N", title="barrier"),
-                alt.Tooltip("work:N", title="work"),
-                alt.Tooltip("barrier:N", title="beyond the work"),
-                alt.Tooltip("share:Q", title="share", format=".1%"),
-            ],
+            common.tooltip(
+                rows, kind="barrier", work="work", barrier="beyond the work", share="share"
+            ),
         )

@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import altair as alt
 
 from nhalf.base.listing import ranks_text
-from nhalf.base.numbers import fixed, format_number, percent, times
+from nhalf.base.numbers import fixed, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.applications import applications, part_races
 from nhalf.facts.facts import Facts
 from nhalf.facts.roofline import reached
 from nhalf.node.bandwidth import MEMORY
+from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.charts.dots import dots
 from nhalf.present.charts.lines import count_axis, lines
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import ends, interval_text, kernel_name, run_by
+from nhalf.present.wording import ends, interval_of, kernel_name, run_by
 
 PERFECT = "as many times as ranks"
 
@@ -47,26 +50,24 @@ class ApplicationSpeedup(Panel[Facts]):
             (count_axis("workers", "ranks or threads", workers, doubling=True), speedup),
             kinds,
             ("name", names),
-            [
-                alt.Tooltip("kind:N", title="run by"),
-                alt.Tooltip("workers:Q", title="ranks or threads"),
-                alt.Tooltip("speedup:Q", title="speed-up", format=".3~r"),
-                alt.Tooltip("base:N", title="against"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("interval:N", title="95 % interval"),
-            ],
+            common.tooltip(
+                rows,
+                kind="run by",
+                workers="ranks or threads",
+                speedup="speed-up",
+                base="against",
+                time="time",
+                interval="95 % interval",
+            ),
         )
 
 
 def _application_speedup_drawn(row: Row) -> Row:
     return {
-        "name": kernel_name(row),
-        "kind": run_by(row),
-        "workers": row["ranks"] * row["threads"],
+        **{"name": kernel_name(row), "kind": run_by(row), "workers": row["ranks"] * row["threads"]},
         "speedup": common.digits(row["speedup"], 4),
-        "base": _base(row["speedup_base"]),
-        "time": format_time(row["time_s"]),
-        "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+        **{"base": _base(row["speedup_base"]), "time": format_time(row["time_s"])},
+        "interval": interval_of(row),
     }
 
 
@@ -107,13 +108,14 @@ class ApplicationTimes(Panel[Facts]):
             rows,
             alt.X("ratio:Q", title="times the fastest", scale=common.LOG_SCALE, axis=axis),
             sorted({row["kind"] for row in rows}),
-            [
-                alt.Tooltip("name:N", title="kernel"),
-                alt.Tooltip("kind:N", title="run by"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("interval:N", title="95 % interval"),
-                alt.Tooltip("rate:N", title="Mop/s"),
-            ],
+            common.tooltip(
+                rows,
+                name="kernel",
+                kind="run by",
+                time="time",
+                interval="95 % interval",
+                rate="Mop/s",
+            ),
             ("on", "Ranks or threads"),
             level=1,
         )
@@ -131,15 +133,12 @@ def _application_times_drawn(row: Row, name: str, workers: int, fastest_s: float
     low_s = common.drawn_low(row["ci_low_s"], time_s)
     high_s = common.drawn_high(row["ci_high_s"], time_s)
     return {
-        "name": name,
-        "kind": run_by(row),
-        "on": str(workers),
+        **{"name": name, "kind": run_by(row), "on": str(workers)},
         "ratio": common.digits(time_s / fastest_s, 4),
         "low": common.digits(low_s / fastest_s, 4),
         "high": common.digits(high_s / fastest_s, 4),
-        "time": format_time(time_s),
-        "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-        "rate": "–" if row["mops"] is None else format_number(row["mops"]),
+        **texts(row, time="time_s", rate="mops"),
+        "interval": interval_of(row),
     }
 
 
@@ -215,11 +214,7 @@ class ApplicationCommunication(Panel[Facts]):
                 axis=alt.Axis(format=".0%"),
             ),
             sorted({str(row["kind"]) for row in rows}),
-            [
-                alt.Tooltip("name:N", title="kernel"),
-                alt.Tooltip("kind:N", title="run by"),
-                alt.Tooltip("share:Q", title="in communication", format=".1%"),
-            ],
+            common.tooltip(rows, name="kernel", kind="run by", share="in communication"),
             ("on", "Ranks or threads"),
         )
 
@@ -256,12 +251,9 @@ class ApplicationParts(Panel[Facts]):
             rows,
             alt.X("ratio:Q", title="times as fast", scale=common.LOG_SCALE, axis=axis),
             sorted({str(row["kind"]) for row in rows}),
-            [
-                alt.Tooltip("name:N", title="kernel"),
-                alt.Tooltip("kind:N", title="part"),
-                alt.Tooltip("ratio:Q", title="times as fast", format=".3~r"),
-                alt.Tooltip("interval:N", title="95 % interval"),
-            ],
+            common.tooltip(
+                rows, name="kernel", kind="part", ratio="times as fast", interval="95 % interval"
+            ),
             ("on", "Library"),
             level=1,
         )
@@ -280,17 +272,11 @@ class ApplicationRoofline(Panel[Facts]):
     order = 87
 
     def render(self, facts: Facts) -> Table | None:
-        rows = [
-            [
-                application.kernel,
-                application.series,
-                str(application.workers),
-                fixed(application.rate_per_s / 1e9, 2),
-                fixed(application.bound_per_s / 1e9, 2),
-                LIMITS[application.limit],
-                percent(application.share),
-            ]
-            for application in reached(facts)
-        ]
-        columns = ["kernel", "run by", "ranks or threads", "Gop/s", "bound", "limit", "reached"]
-        return Table(columns, rows) if rows else None
+        columns: dict[str, Cell] = {
+            **{"kernel": "kernel", "run by": "series", "ranks or threads": "workers"},
+            "Gop/s": lambda row: fixed(row["rate_per_s"] / 1e9, 2),
+            "bound": lambda row: fixed(row["bound_per_s"] / 1e9, 2),
+            "limit": lambda row: LIMITS[row["limit"]],
+            "reached": "share",
+        }
+        return Table.of(map(asdict, reached(facts)), columns)

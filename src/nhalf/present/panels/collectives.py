@@ -8,7 +8,7 @@ import math
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import times
+from nhalf.base.numbers import MISSING, times
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
@@ -24,13 +24,14 @@ from nhalf.facts.collectives import (
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
+from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import time_curves
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.fastest_by_ranks import fastest_by_ranks
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_text
+from nhalf.present.wording import interval_of
 
 
 class FastestByRanks(Panel[Facts]):
@@ -96,13 +97,14 @@ class CollectivesByRanks(Panel[Facts]):
                 detail="size:N",
             )
         )
-        tooltip = [
-            alt.Tooltip("series:N", title="library"),
-            alt.Tooltip("ranks:Q", title="ranks"),
-            alt.Tooltip("size:N", title="size"),
-            alt.Tooltip("time:N", title="time"),
-            alt.Tooltip("interval:N", title="95 % interval"),
-        ]
+        tooltip = common.tooltip(
+            rows,
+            series="library",
+            ranks="ranks",
+            size="size",
+            time="time",
+            interval="95 % interval",
+        )
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash(
                 "size:N", title="size", sort=list(dict.fromkeys(row["size"] for row in rows))
@@ -141,24 +143,12 @@ class Barriers(Panel[Facts]):
     order = 54
 
     def render(self, facts: Facts) -> Table | None:
-        points = barriers(facts)
-        if points.is_empty():
-            return None
-        rows = [
-            [
-                library_label(facts, row["transport"], row["mpi"]),
-                _kind(row),
-                str(row["ranks"]),
-                format_time(row["median_s"]),
-                interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-                format_time(row["first_s"]),
-                format_time(row["last_s"]),
-                ", ".join(row["advice"]) or "–",
-            ]
-            for row in points.to_dicts()
-        ]
-        columns = ["library", "kind", "ranks", "time", "95 % interval", "first", "last", "warnings"]
-        return Table(columns, rows)
+        columns: dict[str, Cell] = {
+            "library": lambda row: library_label(facts, row["transport"], row["mpi"]),
+            **{"kind": _kind, "ranks": "ranks", "time": "median_s", "95 % interval": interval_of},
+            **{"first": "first_s", "last": "last_s", "warnings": "advice"},
+        }
+        return Table.of(barriers(facts).to_dicts(), columns)
 
 
 def _kind(row: Row) -> str:
@@ -204,39 +194,21 @@ class StartedTogether(Panel[Facts]):
     order = 58
 
     def render(self, facts: Facts) -> Table | None:
-        points = started_both_ways(facts)
-        if points.is_empty():
-            return None
-        rows = [_cells(row, facts) for row in points.to_dicts()]
-        return Table.shortened(
-            [
-                "library",
-                "operation",
-                "size",
-                "together",
-                "after a barrier",
-                "ratio",
-                "its first start to last end",
-                "clocks agree within",
-            ],
-            rows,
-            ROWS_MAX,
-        )
+        columns: dict[str, Cell] = {
+            "library": lambda row: library_label(facts, row["transport"], row["mpi"]),
+            "operation": _operation,
+            "size": lambda row: format_size(row["bytes"]) if row["bytes"] else MISSING,
+            **{"together": "median_s", "after a barrier": "barrier_s"},
+            "ratio": lambda row: times(row["ratio"]).replace("x", "×"),
+            "its first start to last end": "true_s",
+            "clocks agree within": "clock_uncertainty_s",
+        }
+        return Table.of(started_both_ways(facts).to_dicts(), columns, ROWS_MAX)
 
 
-def _cells(row: Row, facts: Facts) -> list[str]:
-    unsure_s = row["clock_uncertainty_s"]
+def _operation(row: Row) -> str:
     algorithm = [] if row["algorithm"] in (NATIVE, "") else [row["algorithm"]]
-    return [
-        library_label(facts, row["transport"], row["mpi"]),
-        ", ".join([row["pattern"], *algorithm, f"{row['ranks']} ranks"]),
-        format_size(row["bytes"]) if row["bytes"] else "–",
-        format_time(row["median_s"]),
-        format_time(row["barrier_s"]),
-        times(row["ratio"]).replace("x", "×"),
-        "–" if row["true_s"] is None else format_time(row["true_s"]),
-        "–" if unsure_s is None else format_time(unsure_s),
-    ]
+    return ", ".join([row["pattern"], *algorithm, f"{row['ranks']} ranks"])
 
 
 RANKS_SHOWN = 64
@@ -258,7 +230,6 @@ class Ranks(Panel[Facts]):
         names = series_names(facts)
         rows = _ranks_rows(common.thin(points, ["series", "pattern"]))
         patterns = sorted({row["pattern"] for row in rows})
-        series = {row["series"] for row in rows}
         marks = (
             alt.Chart()
             .mark_tick(thickness=3, size=9, opacity=0.75)
@@ -271,24 +242,14 @@ class Ranks(Panel[Facts]):
                     scale=alt.Scale(domainMin=0),
                 ),
                 color=_rank_color(max(row["rank"] for row in rows)),
-                tooltip=[
-                    alt.Tooltip("series:N", title="library"),
-                    alt.Tooltip("rank:Q", title="rank"),
-                    alt.Tooltip("size:N", title="size"),
-                    alt.Tooltip("time:N", title="its time"),
-                ],
+                tooltip=common.tooltip(
+                    rows, series="library", rank="rank", size="size", time="its time"
+                ),
             )
         )
-        return (
-            alt.layer(marks, data=common.data_of(rows))
-            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-            .facet(
-                alt.Facet("series:N", title=None, sort=[name for name in names if name in series]),
-                columns=2,
-            )
-            .transform_filter(common.only_shown())
-            .add_params(common.pattern_choice(patterns))
-        )
+        chart = common.facets(alt.layer(marks, data=common.data_of(rows)), rows, names)
+        shown = chart.transform_filter(common.only_shown())
+        return shown.add_params(common.pattern_choice(patterns))
 
 
 def _rank_color(last: int) -> alt.Color:
@@ -301,23 +262,16 @@ def _rank_color(last: int) -> alt.Color:
 
 
 def _ranks_rows(points: pl.DataFrame) -> list[Row]:
-    rows = []
-    for row in points.to_dicts():
-        times = row["rank_s"]
-        step = max(1, len(times) // RANKS_SHOWN)
-        for rank in range(0, len(times), step):
-            rows.append(
-                {
-                    "series": row["series"],
-                    "pattern": row["pattern"],
-                    "bytes": row["bytes"],
-                    "size": format_size(row["bytes"]),
-                    "rank": rank,
-                    "share": common.digits(row["shares"][rank], 3),
-                    "time": format_time(times[rank]),
-                }
-            )
-    return rows
+    return [
+        {
+            **common.pick(row, "series", "pattern", "bytes"),
+            **{"size": format_size(row["bytes"]), "rank": rank},
+            "share": common.digits(row["shares"][rank], 3),
+            "time": format_time(row["rank_s"][rank]),
+        }
+        for row in points.to_dicts()
+        for rank in range(0, len(row["rank_s"]), max(1, len(row["rank_s"]) // RANKS_SHOWN))
+    ]
 
 
 class Overlap(Panel[Facts]):
@@ -335,13 +289,9 @@ class Overlap(Panel[Facts]):
             return None
         rows = [
             {
-                "series": row["series"],
-                "pattern": row["pattern"],
-                "bytes": row["bytes"],
-                "size": format_size(row["bytes"]),
+                **common.pick(row, "series", "pattern", "bytes"),
+                **texts(row, size="bytes", pure="pure_s", total="median_s"),
                 "overlap": common.digits(row["overlap"], 3),
-                "pure": "–" if row["pure_s"] is None else format_time(row["pure_s"]),
-                "total": format_time(row["median_s"]),
             }
             for row in common.thin(points, ["series", "pattern"]).to_dicts()
         ]
@@ -351,24 +301,20 @@ class Overlap(Panel[Facts]):
             .transform_filter(common.only_shown())
             .encode(
                 x=common.size_axis(),
-                y=alt.Y(
-                    "overlap:Q",
-                    title="hidden behind computing",
-                    axis=alt.Axis(format="%"),
-                    scale=alt.Scale(domain=[0, 1]),
-                ),
+                y=common.share_axis("overlap", "hidden behind computing"),
                 color=common.color(names),
             )
         )
         marks = base.mark_point(filled=True, size=42).encode(
             shape=common.shape(names),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("overlap:Q", title="hidden", format=".0%"),
-                alt.Tooltip("pure:N", title="operation alone"),
-                alt.Tooltip("total:N", title="with computing"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                size="size",
+                overlap="hidden",
+                pure="operation alone",
+                total="with computing",
+            ),
         )
         patterns = sorted({row["pattern"] for row in rows})
         return (

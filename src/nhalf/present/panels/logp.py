@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from nhalf.base.rows import Row
-from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import logp_rows
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_text
@@ -57,19 +57,16 @@ class Logp(Panel[Facts]):
         marks = base.mark_point(filled=True, size=34, opacity=1).encode(
             y=time_axis,
             shape=alt.Shape("quantity:N", title=None, scale=alt.Scale(domain=kinds)),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("quantity:N", title="what"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("interval:N", title="95 % interval"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                quantity="what",
+                size="size",
+                time="time",
+                interval="95 % interval",
+            ),
         )
-        return (
-            alt.layer(band, line, marks, data=common.data_of(rows))
-            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-            .facet(alt.Facet("series:N", title=None, sort=names), columns=2)
-        )
+        return common.facets(alt.layer(band, line, marks, data=common.data_of(rows)), rows, names)
 
 
 def _rows(library: dict[str, Any]) -> Iterator[Row]:
@@ -81,14 +78,11 @@ def _rows(library: dict[str, Any]) -> Iterator[Row]:
                 continue
             low_s, high_s = size[f"{name}_ci"] or (value_s, value_s)
             yield {
-                "series": library["series"],
-                "quantity": quantity,
-                "bytes": size["bytes"],
-                "size": format_size(size["bytes"]),
+                **{"series": library["series"], "quantity": quantity, "bytes": size["bytes"]},
+                **texts({**size, "value_s": value_s}, size="bytes", time="value_s"),
                 "value": common.digits(value_s),
                 "low": common.digits(common.drawn_low(low_s, value_s)),
                 "high": common.digits(common.drawn_high(high_s, value_s)),
-                "time": format_time(value_s),
                 "interval": interval_text(low_s, high_s, library["launches"]),
             }
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
-from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import (
     EVEN,
@@ -19,10 +18,11 @@ from nhalf.facts.memory import (
     rates,
     step_times,
 )
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines
 from nhalf.present.panels import Panel
-from nhalf.present.wording import interval_text, way_name
+from nhalf.present.wording import interval_of, way_name
 
 
 class SegmentLife(Panel[Facts]):
@@ -42,14 +42,9 @@ class SegmentLife(Panel[Facts]):
         sizes = [format_size(size) for size in sorted(set(points["bytes"]))]
         rows = [
             {
-                "series": row["series"],
-                "size": format_size(row["bytes"]),
-                "part": row["part"],
-                "step": row["step"],
-                "place": row["place"],
+                **common.pick(row, "series", "part", "step", "place"),
+                **texts(row, size="bytes", percent="share", time="time_s"),
                 "share": common.digits(row["share"], 4),
-                "percent": percent(row["share"]),
-                "time": format_time(row["time_s"]),
             }
             for row in points.iter_rows(named=True)
         ]
@@ -59,27 +54,15 @@ class SegmentLife(Panel[Facts]):
             .mark_bar(stroke="white", strokeWidth=0.5)
             .encode(
                 x=alt.X("size:N", sort=sizes, title="segment size"),
-                y=alt.Y(
-                    "share:Q",
-                    title="share of a segment's life",
-                    axis=alt.Axis(format="%"),
-                    scale=alt.Scale(domain=[0, 1]),
-                ),
+                y=common.share_axis("share", "share of a segment's life"),
                 color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
                 order=alt.Order("place:Q"),
-                tooltip=[
-                    alt.Tooltip("step:N", title="step"),
-                    alt.Tooltip("time:N", title="takes"),
-                    alt.Tooltip("percent:N", title="share"),
-                    alt.Tooltip("size:N", title="segment"),
-                ],
+                tooltip=common.tooltip(
+                    rows, step="step", time="takes", percent="share", size="segment"
+                ),
             )
         )
-        return (
-            alt.layer(bars, data=common.data_of(rows))
-            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-            .facet(alt.Facet("series:N", title=None, sort=names), columns=2)
-        )
+        return common.facets(alt.layer(bars, data=common.data_of(rows)), rows, names)
 
 
 class Memory(Panel[Facts]):
@@ -105,14 +88,15 @@ class Memory(Panel[Facts]):
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", sorted({row["series"] for row in rows})),
-            tooltip=[
-                alt.Tooltip("series:N", title="on"),
-                alt.Tooltip("kind:N", title="access"),
-                alt.Tooltip("ranks:Q", title="ranks"),
-                alt.Tooltip("words:N", title="rate of all"),
-                alt.Tooltip("size:N", title="each array"),
-                alt.Tooltip("interval:N", title="95 % interval of the time"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="on",
+                kind="access",
+                ranks="ranks",
+                words="rate of all",
+                size="each array",
+                interval="95 % interval of the time",
+            ),
             choice=("kernel", "Kernel"),
         )
 
@@ -126,15 +110,11 @@ def _rows(points: pl.DataFrame) -> list[Row]:
     )
     return [
         {
-            "series": row["series"],
+            **common.pick(row, "series", "kernel", "ranks", "cores"),
+            **texts(row, words="rate_Bps", size="bytes"),
             "kind": way_name(row["way"], row["block"]),
-            "kernel": row["kernel"],
-            "ranks": row["ranks"],
-            "cores": row["cores"],
             "rate": common.digits(row["rate_Bps"]),
-            "words": format_rate(row["rate_Bps"]),
-            "size": format_size(row["bytes"]),
-            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+            "interval": interval_of(row),
         }
         for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
     ]

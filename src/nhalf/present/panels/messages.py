@@ -19,6 +19,7 @@ from nhalf.facts.overview import LibraryOverview, fitted_curves, half_rates, ove
 from nhalf.facts.series import MAIN_PATTERN, library_label, plain_points, series_names
 from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves, time_curves
 from nhalf.present.charts.elsewhere import elsewhere_points
@@ -152,11 +153,9 @@ class Bandwidth(Panel[Facts]):
             axis=alt.Axis(labelExpr=common.RATE_LABEL, tickCount=6),
         )
         ends = (alt.Y("low_rate:Q"), "high_rate:Q")
-        tooltip = [
-            alt.Tooltip("rate:N", title="rate"),
-            alt.Tooltip("time:N", title="time"),
-            alt.Tooltip("interval:N", title="95 % interval of the time"),
-        ]
+        tooltip = common.tooltip(
+            rows, rate="rate", time="time", interval="95 % interval of the time"
+        )
         drawn = (rate_axis, "rate_Bps")
         elsewhere = elsewhere_points(points, facts).filter(pl.col("rate_Bps").is_not_null())
         chart = curves(
@@ -184,11 +183,9 @@ def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
             x=common.size_axis(),
             y=alt.Y("median_rate:Q"),
             color=color,
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("n_half:N", title="n½"),
-                alt.Tooltip("half:N", title="half of the highest rate"),
-            ],
+            tooltip=common.tooltip(
+                rows, series="library", n_half="n½", half="half of the highest rate"
+            ),
         )
     )
     stem = base.mark_rule(strokeDash=[2, 3], opacity=0.8).encode(y2=alt.value("height"))
@@ -196,7 +193,6 @@ def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
 
 
 HEADROOM = 1.15
-
 """How far above a pattern's highest rate an interval is drawn: a clock hiccup would flatten all."""
 
 
@@ -215,7 +211,6 @@ def _rate_rows(points: pl.DataFrame) -> list[Row]:
 
 
 STEPS_PER_SEGMENT = 24
-
 """Places at which a segment's line is drawn: it is curved on logarithmic axes."""
 
 
@@ -232,22 +227,14 @@ class Model(Panel[Facts]):
         rows = _rows(facts)
         if not any(row["kind"] == "segment" for row in rows):
             return None
-        shown = {row["series"] for row in rows}
         names = series_names(facts)
         # A layer without rows would leave its scale without an extent.
         switched = any(row["kind"] == "switch" for row in rows)
-        layers = [*([_stripes()] if switched else []), *_curves(rows, names)]
-        return (
-            alt.layer(*layers, data=common.data_of(rows))
-            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-            .facet(
-                alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),
-                columns=2,
-            )
-        )
+        layers = [*([_stripes(rows)] if switched else []), *_curves(rows, names)]
+        return common.facets(alt.layer(*layers, data=common.data_of(rows)), rows, names)
 
 
-def _stripes() -> Any:
+def _stripes(rows: list[Row]) -> Any:
     """The brackets of the switches."""
     return (
         alt.Chart()
@@ -256,7 +243,7 @@ def _stripes() -> Any:
         .encode(
             x=common.size_axis(),
             x2="until:Q",
-            tooltip=[_words("switch")],
+            tooltip=common.tooltip(rows, words="switch"),
         )
     )
 
@@ -268,22 +255,17 @@ def _curves(rows: list[Row], names: list[str]) -> list[Any]:
         y=common.log_axis("time", "time of one message", rows, common.TIME_LABEL),
         color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
     )
-    library = alt.Tooltip("series:N", title="library")
     dots = (
         base.transform_filter("datum.kind === 'measured'")
         .mark_point(filled=True, size=26, opacity=0.55)
-        .encode(tooltip=[library, alt.Tooltip("size:N", title="size"), _words("time")])
+        .encode(tooltip=common.tooltip(rows, series="library", size="size", words="time"))
     )
     lines = (
         base.transform_filter("datum.kind === 'segment'")
         .mark_line(strokeWidth=2.2)
-        .encode(detail="segment:N", tooltip=[library, _words("segment")])
+        .encode(detail="segment:N", tooltip=common.tooltip(rows, series="library", words="segment"))
     )
     return [dots, lines]
-
-
-def _words(title: str) -> alt.Tooltip:
-    return alt.Tooltip("words:N", title=title)
 
 
 def _rows(facts: Facts) -> list[Row]:
@@ -299,37 +281,26 @@ def _rows(facts: Facts) -> list[Row]:
 def _measured(points: pl.DataFrame) -> list[Row]:
     return [
         {
-            "kind": "measured",
-            "series": row["series"],
-            "bytes": row["bytes"],
-            "size": format_size(row["bytes"]),
+            **{"kind": "measured", "series": row["series"], "bytes": row["bytes"]},
+            **texts(row, size="bytes", words="median_s"),
             "time": common.digits(row["median_s"]),
-            "words": format_time(row["median_s"]),
         }
         for row in points.iter_rows(named=True)
     ]
 
 
 def _segments(model: FittedModel) -> list[Row]:
-    rows: list[Row] = []
-    for number, segment in enumerate(model.segments):
-        words = (
-            f"{format_size(segment.from_bytes)} to {format_size(segment.to_bytes)}: "
-            f"{format_time(segment.t0_s)} + n / {format_rate(segment.r_inf_Bps)}"
-        )
-        for size in _places(segment.from_bytes, segment.to_bytes):
-            time_s = segment.time_s(size)
-            if math.isfinite(time_s) and time_s > 0:
-                rows.append(
-                    {
-                        "kind": "segment",
-                        "segment": number,
-                        "bytes": common.digits(size, 8),
-                        "time": common.digits(time_s),
-                        "words": words,
-                    }
-                )
-    return rows
+    return [
+        {
+            **{"kind": "segment", "segment": number, "bytes": common.digits(size, 8)},
+            "time": common.digits(time_s),
+            "words": f"{format_size(segment.from_bytes)} to {format_size(segment.to_bytes)}: "
+            f"{format_time(segment.t0_s)} + n / {format_rate(segment.r_inf_Bps)}",
+        }
+        for number, segment in enumerate(model.segments)
+        for size in _places(segment.from_bytes, segment.to_bytes)
+        if math.isfinite(time_s := segment.time_s(size)) and time_s > 0
+    ]
 
 
 def _places(first: float, last: float) -> list[float]:

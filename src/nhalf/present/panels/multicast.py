@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import format_number, percent, whole
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
@@ -18,6 +18,7 @@ from nhalf.facts.multicast import (
     methods_of,
     multicasts,
 )
+from nhalf.present.cells import line, texts
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis
 from nhalf.present.panels import Panel, Table
@@ -58,21 +59,21 @@ class Multicast(Panel[Facts]):
         )
         marks = base.mark_point(filled=True, size=46, opacity=1).encode(
             shape=alt.Shape("method:N", title=None, sort=methods, scale=scale),
-            tooltip=[
-                alt.Tooltip("method:N", title="way"),
-                alt.Tooltip("forwarding:N", title="copies"),
-                alt.Tooltip("setting:N", title="message"),
-                alt.Tooltip("group:Q", title="destinations"),
-                alt.Tooltip("time:N", title="completion"),
-                alt.Tooltip("cpu:N", title="a host's processor, mean"),
-                alt.Tooltip("links:Q", title="links used"),
-                alt.Tooltip("concentration:Q", title="link concentration"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                method="way",
+                forwarding="copies",
+                setting="message",
+                group="destinations",
+                time="completion",
+                cpu="a host's processor, mean",
+                links="links used",
+                concentration="link concentration",
+            ),
         )
+        layers = alt.layer(line, marks, data=common.data_of(rows))
         return (
-            alt.layer(line, marks, data=common.data_of(rows))
-            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-            .facet(alt.Facet("forwarding:N", title=None, sort=forwardings_of(points)), columns=2)
+            common.facets(layers, rows, forwardings_of(points), "forwarding")
             .transform_filter("datum.setting === chosen")
             .add_params(common.choice("chosen", settings, settings[0], "Message"))
         )
@@ -92,18 +93,20 @@ def _rows(points: pl.DataFrame) -> list[Row]:
     several = points["series"].n_unique() > 1
     return [
         {
+            **common.pick(row, "method", "group"),
+            **texts(row, time="median_s", cpu="host_cpu_s"),
             "setting": format_size(row["bytes"]) + (f", {row['series']}" if several else ""),
-            "method": row["method"],
             "forwarding": FORWARDINGS.get(row["forwarding"], row["forwarding"]),
-            "group": row["group"],
             "median": common.digits(row["median_s"]),
-            "time": format_time(row["median_s"]),
-            "cpu": format_time(row["host_cpu_s"]) if row["host_cpu_s"] is not None else "–",
             "links": row["links_used"],
             "concentration": common.digits(row["link_concentration"] or 0.0, 3),
         }
         for row in points.sort("series", "bytes", "group", "method").iter_rows(named=True)
     ]
+
+
+MEASURES = ("group", "bytes", "links_used", "link_visits", "link_concentration")
+"""Columns that do not depend on whether host or adapter makes the copies."""
 
 
 class MulticastCost(Panel[Facts]):
@@ -130,7 +133,7 @@ class MulticastCost(Panel[Facts]):
             for method in methods_of(machine):
                 of_method = machine.filter(pl.col("method") == method)
                 cpu = {row["forwarding"]: row for row in of_method.iter_rows(named=True)}
-                rows.append([str(series), method, *_cells(of_method.row(0, named=True))])
+                rows.append([str(series), method, *line(of_method.row(0, named=True), MEASURES)])
                 rows[-1] += [_processor(cpu[name]) if name in cpu else "–" for name in forwardings]
         columns = ["machine", "way", "destinations", "size", "links", "visits", "concentration"]
         return Table([*columns, *(f"processor, {FORWARDINGS[name]}" for name in forwardings)], rows)
@@ -139,14 +142,3 @@ class MulticastCost(Panel[Facts]):
 def _processor(row: Row) -> str:
     """'6.86 µs (12 %)': the mean time of a node's processor, and its share of the completion."""
     return f"{format_time(row['host_cpu_s'])} ({percent(row['host_cpu_share'])})"
-
-
-def _cells(row: Row) -> list[str]:
-    """Make the cells that do not depend on whether host or adapter makes the copies."""
-    return [
-        str(row["group"]),
-        format_size(row["bytes"]),
-        whole(row["links_used"]),
-        whole(row["link_visits"]),
-        format_number(row["link_concentration"]),
-    ]

@@ -7,7 +7,7 @@ import math
 
 import altair as alt
 
-from nhalf.base.numbers import fixed, percent
+from nhalf.base.numbers import MISSING, fixed
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
@@ -17,6 +17,7 @@ from nhalf.loops.livermore.titles import PATTERN
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.node.bandwidth import KERNELS
 from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
+from nhalf.present.cells import Cell
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines
 from nhalf.present.panels import Panel, Table
@@ -42,21 +43,14 @@ class LoadLatency(Panel[Facts]):
             return None
         marks = [row for node in nodes(facts) for row in _marks(node)]
         base = alt.Chart(common.data_of(rows)).encode(
-            x=alt.X(
-                "bytes:Q",
-                title="memory that is loaded from",
-                scale=alt.Scale(type="log", base=2),
-                axis=alt.Axis(values=common.SIZE_TICKS, labelExpr=common.SIZE_LABEL),
-            ),
+            x=common.memory_axis("memory that is loaded from"),
             y=common.log_axis("time_s", "load-to-use latency", rows, common.TIME_LABEL),
             color=alt.Color("kind:N", title=None),
         )
         points = base.mark_point(filled=True, size=36, opacity=1).encode(
-            tooltip=[
-                alt.Tooltip("size:N", title="memory"),
-                alt.Tooltip("words:N", title="load-to-use latency"),
-                alt.Tooltip("cycles:Q", title="cycles"),
-            ]
+            tooltip=common.tooltip(
+                rows, size="memory", words="load-to-use latency", cycles="cycles"
+            )
         )
         layers: list[alt.Chart] = [base.mark_line(), points]
         if marks:
@@ -74,11 +68,9 @@ def _load_latency_rows(node: NodeFacts) -> list[Row]:
     steps_by_pages = (("huge pages", node.steps), ("small pages", node.small_steps))
     return [
         {
-            "kind": f"{node.run}, {pages}",
-            "bytes": step.size_bytes,
+            **{"kind": f"{node.run}, {pages}", "bytes": step.size_bytes},
+            **{"size": format_size(step.size_bytes), "words": format_time(step.latency_s)},
             "time_s": common.digits(step.latency_s),
-            "size": format_size(step.size_bytes),
-            "words": format_time(step.latency_s),
             "cycles": common.digits(step.cycles_median, 3),
         }
         for pages, steps in steps_by_pages
@@ -108,20 +100,17 @@ class Units(Panel[Facts]):
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> Table | None:
-        rows = [
-            [
-                operation.name.replace("_", " "),
-                operation.width,
-                fixed(operation.per_cycle, 2),
-                fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
-                operation.doubt or "",
-            ]
-            for node in nodes(facts)
-            for operation in node.operations
-        ]
-        if not rows:
-            return None
-        return Table(["operation", "width", "a cycle", "latency, cycles", "doubt"], rows)
+        rows = [vars(operation) for node in nodes(facts) for operation in node.operations]
+        columns: dict[str, Cell] = {
+            "operation": lambda row: row["name"].replace("_", " "),
+            "width": "width",
+            "a cycle": lambda row: fixed(row["per_cycle"], 2),
+            "latency, cycles": lambda row: (
+                fixed(row["latency_cycles"], 1) if row["latency_cycles"] else MISSING
+            ),
+            "doubt": lambda row: row["doubt"] or "",
+        }
+        return Table.of(rows, columns)
 
 
 FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
@@ -159,12 +148,9 @@ class Roofline(Panel[Facts]):
                 ),
                 y=common.log_axis("giga", "GFLOP/s", rows, _NUMBER),
                 color=alt.Color("level:N", title=None),
-                tooltip=[
-                    alt.Tooltip("level:N", title="arrays in"),
-                    alt.Tooltip("rate:N", title="triad"),
-                    alt.Tooltip("per_byte:Q", title="flop/B"),
-                    alt.Tooltip("giga:Q", title="GFLOP/s"),
-                ],
+                tooltip=common.tooltip(
+                    rows, level="arrays in", rate="triad", per_byte="flop/B", giga="GFLOP/s"
+                ),
             )
         )
         return chart.properties(width="container", height=common.CHART_HEIGHT)
@@ -183,9 +169,6 @@ def _roofline_rows(roof: Roof) -> list[Row]:
     ]
 
 
-RUNGS = ("ma_cycles", "mac_cycles", "macs_cycles", "cycles")
-
-
 class Ladder(Panel[Facts]):
     title = "From the bound to the time"
     how_to_read = (
@@ -197,18 +180,18 @@ class Ladder(Panel[Facts]):
     patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> Table | None:
-        rows = facts.results.get("ladder", [])
-        if not rows:
-            return None
-        columns = ["kernel", "build", "MA", "MAC", "MACS", "measured", "share", "largest gap"]
-        return Table(columns, [_ladder_cells(row) for row in rows])
+        columns: dict[str, Cell] = {
+            **{"kernel": "kernel", "build": "build", "MA": "ma_cycles", "MAC": "mac_cycles"},
+            **{"MACS": "macs_cycles", "measured": "cycles", "share": "share"},
+            "largest gap": lambda row: (
+                f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
+            ),
+        }
+        return Table.of(facts.results.get("ladder", []), columns)
 
 
-def _ladder_cells(row: Row) -> list[str]:
-    rungs = ["–" if row[name] is None else fixed(row[name], 2) for name in RUNGS]
-    why = f"{row['cause']}: {row['remedy']}" if row["cause"] else "–"
-    share = "–" if row["share"] is None else percent(row["share"])
-    return [row["kernel"], row["build"], *rungs, share, why]
+def _gap(row: Row) -> str:
+    return f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
 
 
 class TunedKernels(Panel[Facts]):
@@ -225,23 +208,21 @@ class TunedKernels(Panel[Facts]):
         for row in sorted(facts.results.get("ladder", []), key=lambda row: row["cycles"]):
             quickest.setdefault((row["number"], row["is_tuned"]), row)
         rows = [
-            _tuned_kernels_cells(plain, tuned)
+            plain | {"tuned_cycles": tuned["cycles"], "tuned_share": tuned["share"]}
             for number in TUNED
             if (plain := quickest.get((number, False))) and (tuned := quickest.get((number, True)))
         ]
-        columns = ["kernel", "bound", "plain", "tuned", "plain share", "share", "transformations"]
-        return Table(columns, rows) if rows else None
-
-
-def _tuned_kernels_cells(plain: Row, tuned: Row) -> list[str]:
-    cycles = [plain["ma_cycles"], plain["cycles"], tuned["cycles"]]
-    shares = [plain["share"], tuned["share"]]
-    return [
-        plain["kernel"],
-        *("–" if count is None else fixed(count, 2) for count in cycles),
-        *("–" if share is None else percent(share) for share in shares),
-        ", ".join(TUNED[plain["number"]]),
-    ]
+        columns: dict[str, Cell] = {
+            **{
+                "kernel": "kernel",
+                "bound": "ma_cycles",
+                "plain": "cycles",
+                "tuned": "tuned_cycles",
+            },
+            **{"plain share": "share", "share": "tuned_share"},
+            "transformations": lambda row: ", ".join(TUNED[row["number"]]),
+        }
+        return Table.of(rows, columns)
 
 
 class LevelBandwidth(Panel[Facts]):
@@ -269,13 +250,14 @@ class LevelBandwidth(Panel[Facts]):
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("kernel", KERNELS),
-            tooltip=[
-                alt.Tooltip("kernel:N", title="kernel"),
-                alt.Tooltip("kind:N", title="arrays in"),
-                alt.Tooltip("cores:Q", title="cores"),
-                alt.Tooltip("words:N", title="rate of all"),
-                alt.Tooltip("mark:N", title="doubt"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                kernel="kernel",
+                kind="arrays in",
+                cores="cores",
+                words="rate of all",
+                mark="doubt",
+            ),
         )
 
 
@@ -311,21 +293,12 @@ class Sweeps(Panel[Facts]):
         return lines(
             rows,
             (
-                alt.X(
-                    "bytes:Q",
-                    title="array",
-                    scale=alt.Scale(type="log", base=2),
-                    axis=alt.Axis(values=common.SIZE_TICKS, labelExpr=common.SIZE_LABEL),
-                ),
+                common.memory_axis("array"),
                 alt.Y("cycles:Q", title="cycles of an access", scale=alt.Scale(type="log")),
             ),
             kinds=[f"every {stride} B" for stride in SWEEP_STRIDES],
             facets=("access", [f"{kind}s" for kind in KINDS.values()]),
-            tooltip=[
-                alt.Tooltip("size:N", title="array"),
-                alt.Tooltip("kind:N", title="access"),
-                alt.Tooltip("cycles:Q", title="cycles"),
-            ],
+            tooltip=common.tooltip(rows, size="array", kind="access", cycles="cycles"),
         )
 
 

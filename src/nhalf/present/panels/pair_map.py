@@ -21,7 +21,6 @@ from nhalf.present.panels import Panel
 from nhalf.results.pair_map.times import PATTERNS, natural
 
 MEMBERS_MAX = 64
-
 """More ranks or hosts are drawn as this many groups of neighbours, each by its slowest pair."""
 
 
@@ -30,7 +29,6 @@ NAMES_MAX = 40
 NAME_LENGTH_MAX = 14
 
 COLOUR_FACTOR_MIN = 1.25
-
 """The colours span at least this factor, so that noise does not look like a distance."""
 
 
@@ -140,16 +138,11 @@ def _layers(rows: list[Row], names: dict[str, dict[str, list[str]]]) -> list[alt
         scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
         legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180, titleLimit=300),
     )
-    titles = {
-        "series": "library",
-        "pair": "pair",
-        "time": "time of a message",
-        "rate": "rate",
-        "launches": "in its launches",
-        "ratio": "times the usual",
-        "kind": "where",
-    }
-    tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
+    tooltip = common.tooltip(
+        rows,
+        **{"series": "library", "pair": "pair", "time": "time of a message", "rate": "rate"},
+        **{"launches": "in its launches", "ratio": "times the usual", "kind": "where"},
+    )
     base = (
         alt.Chart()
         .transform_calculate(

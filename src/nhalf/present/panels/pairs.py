@@ -17,25 +17,23 @@ from nhalf.facts.distance import PATTERN, distances, places_of, relation
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import BANDWIDTH, LATENCY, by_pairs, load_ratios, rates_of_pairs
 from nhalf.facts.series import series_names
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, dashed_level, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
-from nhalf.present.wording import interval_text
+from nhalf.present.wording import interval_of
 from nhalf.store.places import Place
 
 LARGE_BYTES = 2**16
-
 """From this size on a cell shows the rate; below, the time."""
 
 
 RANKS_WITH_TEXT = 8
-
 """This many ranks leave room for a number in each cell."""
 
 
 RANKS_WITH_PLACES = 32
-
 """This many ranks leave room for where they are beside the matrix."""
 
 
@@ -44,7 +42,6 @@ HOST_LENGTH_MAX = 12
 CELLS_MAX = 12_000
 
 COLOUR_FACTOR_MIN = 1.25
-
 """The colours span at least this factor, so that noise does not look like a distance."""
 
 
@@ -122,13 +119,13 @@ def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
     halves = [("first", "second"), ("second", "first")]
     for x, y in halves[:1] if any(row["first"] > row["second"] for row in rows) else halves:
         base = alt.Chart().encode(x=_rank_axis(alt.X, x, names), y=_rank_axis(alt.Y, y, names))
-        layers.append(base.mark_rect().encode(color=color, tooltip=_tooltip()))
+        layers.append(base.mark_rect().encode(color=color, tooltip=_tooltip(rows)))
         if ranks <= RANKS_WITH_TEXT:
             dark = f"datum.ratio < {math.sqrt(most):.4g}"
             text = base.mark_text(fontSize=11).encode(
                 text="text:N",
                 color=alt.condition(dark, alt.value("#ffffff"), alt.value("#14181f")),
-                tooltip=_tooltip(),
+                tooltip=_tooltip(rows),
             )
             layers.append(text)
     return layers
@@ -149,17 +146,12 @@ def _rank_axis(channel: Any, field: str, names: list[str]) -> Any:
     return channel(f"{field}:O", title="rank", scale=scale, axis=axis)
 
 
-def _tooltip() -> list[alt.Tooltip]:
-    names = {
-        "series": "library",
-        "first": "rank",
-        "second": "and rank",
-        "time": "time",
-        "rate": "rate",
-        "interval": "95 % interval",
-        "where": "where",
-    }
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in names.items()]
+def _tooltip(rows: list[Row]) -> list[alt.Tooltip]:
+    return common.tooltip(
+        rows,
+        **{"series": "library", "first": "rank", "second": "and rank", "time": "time"},
+        **{"rate": "rate", "interval": "95 % interval", "where": "where"},
+    )
 
 
 def _distance_rows(points: pl.DataFrame, facts: Facts) -> list[Row]:
@@ -173,15 +165,13 @@ def _distance_rows(points: pl.DataFrame, facts: Facts) -> list[Row]:
         shown = (size / row["median_s"] if is_rate else row["median_s"]) / factor
         rows.append(
             {
-                "series": row["series"],
+                **common.pick(row, "series", "first", "second"),
                 "choice": f"{format_size(size)}: {'rate' if is_rate else 'time'} in {unit}",
-                "first": row["first"],
-                "second": row["second"],
                 "ratio": common.digits(row["ratio"], 4),
                 "text": format_number(shown),
                 "time": format_time(row["median_s"]),
                 "rate": format_rate(row["rate_Bps"] or 0.0) if size else "–",
-                "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+                "interval": interval_of(row),
                 "where": _where(places_of(facts, row), row["first"], row["second"]),
             }
         )
@@ -231,33 +221,31 @@ class Load(Panel[Facts]):
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", series_names(facts)),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("pairs:Q", title="pairs"),
-                alt.Tooltip("kind:N", title="size"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("ratio:Q", title="times one pair", format=".3~r"),
-                alt.Tooltip("interval:N", title="95 % interval"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                pairs="pairs",
+                kind="size",
+                time="time",
+                ratio="times one pair",
+                interval="95 % interval",
+            ),
             behind=[dashed_level(1)],
         )
 
 
 def _load_rows(ratios: pl.DataFrame) -> list[Row]:
     shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
-    points = by_pairs(shown).sort("bytes", "series", "pairs")
     return [
         {
-            "series": row["series"],
-            "kind": format_size(row["bytes"]),
-            "pairs": row["pairs"],
+            **common.pick(row, "series", "pairs"),
+            **texts(row, kind="bytes", time="time_s"),
             "ratio": common.digits(row["ratio"], 4),
-            "time": format_time(row["time_s"]),
             "interval": span(row["low"], row["high"])
             if row["launches"] > 1 and row["pairs"] > 1
             else "none",
         }
-        for row in points.iter_rows(named=True)
+        for row in by_pairs(shown).sort("bytes", "series", "pairs").iter_rows(named=True)
     ]
 
 
@@ -284,30 +272,26 @@ class LoadBandwidth(Panel[Facts]):
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", series_names(facts)),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("pairs:Q", title="pairs"),
-                alt.Tooltip("kind:N", title="size"),
-                alt.Tooltip("words:N", title="all pairs"),
-                alt.Tooltip("each:N", title="each pair"),
-                alt.Tooltip("interval:N", title="95 % interval of the time"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                pairs="pairs",
+                kind="size",
+                words="all pairs",
+                each="each pair",
+                interval="95 % interval of the time",
+            ),
         )
 
 
 def _load_bandwidth_rows(points: pl.DataFrame) -> list[Row]:
     shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
-    rows = []
-    for row in shown.sort("bytes", "series", "pairs").iter_rows(named=True):
-        rows.append(
-            {
-                "series": row["series"],
-                "kind": format_size(row["bytes"]),
-                "pairs": row["pairs"],
-                "rate": common.digits(row["rate_Bps"]),
-                "words": format_rate(row["rate_Bps"]),
-                "each": format_rate(row["each_Bps"]),
-                "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-            }
-        )
-    return rows
+    return [
+        {
+            **common.pick(row, "series", "pairs"),
+            **texts(row, kind="bytes", words="rate_Bps", each="each_Bps"),
+            "rate": common.digits(row["rate_Bps"]),
+            "interval": interval_of(row),
+        }
+        for row in shown.sort("bytes", "series", "pairs").iter_rows(named=True)
+    ]

@@ -13,17 +13,17 @@ import polars as pl
 
 from nhalf.base.numbers import MISSING, format_number, half_width_text, percent, span
 from nhalf.base.rows import Row
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_time
 from nhalf.facts.certainty.precision import POINT, deviations, missed
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name, series_names
+from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import count
 from nhalf.store.environment import flat
 
 LAUNCHES_MAX, LAUNCHES_MIN = 24, 6
-
 """More launches than the first are thinned to evenly spaced ones per point; the spread stays whole.
 
 Several patterns share them, but each keeps the second.
@@ -31,7 +31,6 @@ Several patterns share them, but each keeps the second.
 
 
 USUAL_FACTOR = 1.8
-
 """The axis reaches this many times what nine in ten launches stay below."""
 
 
@@ -49,6 +48,7 @@ class LaunchSpread(Panel[Facts]):
         if points.is_empty():
             return None
         points = _some(common.thin(points, ["series", "pattern"]))
+        rows = _launches(points)
         patterns = sorted(points["pattern"].unique())
         names = series_names(facts)
         base = (
@@ -70,24 +70,18 @@ class LaunchSpread(Panel[Facts]):
         )
         dots = base.mark_point(filled=True, size=22, opacity=0.75).encode(
             y=deviation,
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("launch:Q", title="launch"),
-                alt.Tooltip("time:N", title="median of the launch"),
-                alt.Tooltip("deviation:Q", title="from the median", format="+.1%"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                size="size",
+                launch="launch",
+                time="median of the launch",
+                deviation="from the median",
+            ),
         )
-        shown = set(points["series"].to_list())
-        return (
-            alt.layer(span, dots, data=common.data_of(_launch_spread_rows(points)))
-            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-            .facet(
-                alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),
-                columns=2,
-            )
-            .add_params(common.pattern_choice(patterns))
-        )
+        layers = alt.layer(span, dots, data=common.data_of(rows))
+        chart = common.facets(layers, rows, names)
+        return chart.add_params(common.pattern_choice(patterns))
 
 
 def _range(points: pl.DataFrame) -> list[float]:
@@ -110,22 +104,18 @@ def _some(points: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _launch_spread_rows(points: pl.DataFrame) -> list[Row]:
+def _launches(points: pl.DataFrame) -> list[Row]:
     return [
         {
-            "series": row["series"],
-            "pattern": row["pattern"],
-            "bytes": row["bytes"],
-            "size": format_size(row["bytes"]),
-            "launch": row["launch"],
-            "time": format_time(row["median_s"]),
+            **common.pick(row, "series", "pattern", "bytes", "launch"),
+            **texts(row, size="bytes", time="median_s"),
             "deviation": common.digits(row["deviation"], 4),
         }
         for row in points.iter_rows(named=True)
     ]
 
 
-INTERVAL_WIDTH_ROWS_MAX = 10
+POINTS_MAX = 10
 
 
 class IntervalWidth(Panel[Facts]):
@@ -137,23 +127,12 @@ class IntervalWidth(Panel[Facts]):
     order = 80
 
     def render(self, facts: Facts) -> Table | None:
-        points = missed(facts)
-        if points.is_empty():
-            return None
-        rows = [
-            [
-                row["series"],
-                full_name(row),
-                format_size(row["bytes"]),
-                format_time(row["median_s"]),
-                half_width_text(row["half_width"]),
-                str(row["launches"]),
-                ", ".join(row["advice"] or []) or "–",
-            ]
-            for row in points.iter_rows(named=True)
-        ]
-        columns = ["library", "pattern", "size", "time", "half-width", "launches", "warnings"]
-        return Table.shortened(columns, rows, INTERVAL_WIDTH_ROWS_MAX)
+        columns: dict[str, Cell] = {
+            **{"library": "series", "pattern": full_name, "size": "bytes", "time": "median_s"},
+            "half-width": lambda row: half_width_text(row["half_width"]),
+            **{"launches": "launches", "warnings": "advice"},
+        }
+        return Table.of(missed(facts).to_dicts(), columns, POINTS_MAX)
 
 
 class StartTimes(Panel[Facts]):
@@ -183,10 +162,9 @@ def _numbers(times_s: list[float]) -> list[str]:
     return [str(len(times_s)), format_time(median(times_s)), ends]
 
 
-ENVIRONMENT_ROWS_MAX = 60
+ROWS_MAX = 60
 
 BOOKKEEPING = ("blocks", "hosts_found", "launches_fixed", "looks", "precision")
-
 """What a plan holds for nhalf itself, or what is put in words here."""
 
 
@@ -198,22 +176,20 @@ class Environment(Panel[Facts]):
     order = 90
 
     def render(self, facts: Facts) -> Table | None:
-        runs = {run: dict(_environment_rows(values)) for run, values in facts.environments.items()}
+        runs = {run: dict(_environment(values)) for run, values in facts.environments.items()}
         keys = list(dict.fromkeys(key for values in runs.values() for key in values))
         if not keys:
             return None
         rows = [
             [key, *(values.get(key, MISSING) for values in runs.values())]
-            for key in keys[:ENVIRONMENT_ROWS_MAX]
+            for key in keys[:ROWS_MAX]
         ]
-        if len(keys) > ENVIRONMENT_ROWS_MAX:
-            rows.append(
-                [f"and {len(keys) - ENVIRONMENT_ROWS_MAX} more in run.json", *("" for _ in runs)]
-            )
+        if len(keys) > ROWS_MAX:
+            rows.append([f"and {len(keys) - ROWS_MAX} more in run.json", *("" for _ in runs)])
         return Table(["", *runs], rows)
 
 
-def _environment_rows(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _environment(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The environment, then what was asked for, without the bookkeeping of a plan."""
     yield from flat({name: value for name, value in environment.items() if name != "plan"})
     plan = environment.get("plan")

@@ -15,11 +15,12 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import DENSE, FANS, fans, phases
 from nhalf.facts.series import series_names, with_names
 from nhalf.facts.traffic import b_eff_curves
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
-from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.present.charts.traffic import SETTING_TITLE, rules_of, tooltip, traffic_rows
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_text
+from nhalf.present.wording import interval_of
 from nhalf.results.b_eff import EffectiveBandwidth
 from nhalf.results.b_eff.average import PATTERN as B_EFF_CURVES_PATTERN
 from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
@@ -54,7 +55,7 @@ class Traffic(Panel[Facts]):
             ),
             kinds=rules_of(rows),
             facets=("series", series_names(facts)),
-            tooltip=TOOLTIP,
+            tooltip=tooltip(rows),
             choice=("setting", SETTING_TITLE),
             behind=[diagonal],
         )
@@ -86,7 +87,7 @@ class TrafficDelay(Panel[Facts]):
             (load, delay),
             kinds=rules_of(rows),
             facets=("series", series_names(facts)),
-            tooltip=TOOLTIP,
+            tooltip=tooltip(rows),
             choice=("setting", SETTING_TITLE),
         )
 
@@ -98,7 +99,6 @@ FAN_KINDS = {
 }
 
 OWN = "one to many, the one's own time"
-
 """The time of rank 0 until its last message is sent, without waiting for other ranks."""
 
 
@@ -125,15 +125,16 @@ class Fan(Panel[Facts]):
             (common.size_axis(), time_axis),
             kinds=[kind for kind in (*FAN_KINDS.values(), OWN) if kind in shown_kinds],
             facets=("series", series_names(facts)),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("kind:N", title="traffic"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("words:N", title="per message"),
-                alt.Tooltip("round:N", title="whole round"),
-                alt.Tooltip("rate:N", title="rate of all"),
-                alt.Tooltip("interval:N", title="95 % interval of the round"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                kind="traffic",
+                size="size",
+                words="per message",
+                round="whole round",
+                rate="rate of all",
+                interval="95 % interval of the round",
+            ),
         )
 
 
@@ -150,15 +151,12 @@ def _row(row: Row, kind: str, round_s: float) -> Row:
     """A point of the chart from the time of a round."""
     per_message_s = row["per_message_s"] * round_s / row["median_s"]
     return {
-        "series": row["series"],
-        "kind": kind,
-        "bytes": row["bytes"],
-        "size": format_size(row["bytes"]),
+        **{"series": row["series"], "kind": kind, "bytes": row["bytes"]},
+        **{"size": format_size(row["bytes"]), "words": format_time(per_message_s)},
         "per_message": common.digits(per_message_s),
-        "words": format_time(per_message_s),
         "round": format_time(round_s),
         "rate": format_rate(row["rate_Bps"] or 0.0),
-        "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+        "interval": interval_of(row),
     }
 
 
@@ -192,37 +190,33 @@ class Dense(Panel[Facts]):
             (count_axis("phase", "phase", [row["phase"] for row in rows]), rate),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("pattern", list(PATTERNS.values())),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("phase:Q", title="phase"),
-                alt.Tooltip("kind:N", title="size"),
-                alt.Tooltip("active:N", title="processes taking part"),
-                alt.Tooltip("words:N", title="each of these"),
-                alt.Tooltip("all:N", title="all together"),
-                alt.Tooltip("interval:N", title="95 % interval of the time"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                phase="phase",
+                kind="size",
+                active="processes taking part",
+                words="each of these",
+                all="all together",
+                interval="95 % interval of the time",
+            ),
             choice=("series", "Library"),
         )
 
 
 def _dense_rows(points: pl.DataFrame) -> list[Row]:
     shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
-    rows = []
-    for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True):
-        rows.append(
-            {
-                "series": row["series"],
-                "pattern": PATTERNS[row["pattern"]],
-                "kind": format_size(row["bytes"]),
-                "phase": row["phase"],
-                "rate": common.digits(row["each_Bps"]),
-                "active": f"{row['active']} of {row['ranks']}",
-                "words": format_rate(row["each_Bps"]),
-                "all": format_rate(row["rate_Bps"]),
-                "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-            }
-        )
-    return rows
+    return [
+        {
+            **common.pick(row, "series", "phase"),
+            **texts(row, kind="bytes", words="each_Bps", all="rate_Bps"),
+            "pattern": PATTERNS[row["pattern"]],
+            "rate": common.digits(row["each_Bps"]),
+            "active": f"{row['active']} of {row['ranks']}",
+            "interval": interval_of(row),
+        }
+        for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True)
+    ]
 
 
 class BEff(Panel[Facts]):
@@ -296,13 +290,14 @@ class BEffCurves(Panel[Facts]):
             y=rate_axis,
             shape=alt.Shape("kind:N", title=None, scale=kinds, legend=LEGEND),
             opacity=common.faded(picked, 1),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("kind:N", title="neighbours"),
-                alt.Tooltip("size:N", title="length"),
-                alt.Tooltip("text:N", title="rate"),
-                alt.Tooltip("interval:N", title="95 % interval of a launch"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                kind="neighbours",
+                size="length",
+                text="rate",
+                interval="95 % interval of a launch",
+            ),
         )
         return (
             alt.layer(band, line, marks, data=common.data_of(rows))
@@ -314,14 +309,12 @@ class BEffCurves(Panel[Facts]):
 def _b_eff_curves_rows(points: pl.DataFrame) -> list[Row]:
     return [
         {
-            "series": row["series"],
+            **common.pick(row, "series", "bytes"),
+            **texts(row, size="bytes", text="rate_Bps"),
             "kind": B_EFF_CURVES_KINDS[row["kind"]],
-            "bytes": row["bytes"],
-            "size": format_size(row["bytes"]),
             "rate": common.digits(row["rate_Bps"]),
             "low": common.digits(common.drawn_low(row["low_Bps"], row["rate_Bps"])),
             "high": common.digits(common.drawn_high(row["high_Bps"], row["rate_Bps"])),
-            "text": format_rate(row["rate_Bps"]),
             "interval": span(row["low_Bps"], row["high_Bps"], format_rate)
             if row["launches"] > 1
             else "none (needs several launches)",

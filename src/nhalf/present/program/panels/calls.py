@@ -6,21 +6,22 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import percent, whole
+from nhalf.base.numbers import MISSING, percent
 from nhalf.base.rows import Row
-from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.base.units import format_rate, format_time
 from nhalf.facts.program.call_sites import calls_by_place
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.rate import rate_phases, rates_over_time
 from nhalf.facts.program.threads import threads_by_rank
 from nhalf.facts.program.time_in_mpi import time_by_call
+from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.program.ranks import places_of
+from nhalf.present.program.ranks import places_of, rank_bars
 from nhalf.present.program.sizes import size_span
 
-CALL_SITES_ROWS_MAX = 12
+SITES_MAX = 12
 
 
 class CallSites(Panel[Program]):
@@ -32,23 +33,15 @@ class CallSites(Panel[Program]):
     order = 8
 
     def render(self, program: Program) -> Table | None:
-        rows = [
-            [
-                row["place"],
-                row["function"],
-                row["call"],
-                size_span(row["least_bytes"], row["most_bytes"]),
-                whole(row["count"]),
-                format_time(row["time_s"] / max(1, program.ranks)),
-                percent(row["share"]) if row["share"] is not None else "–",
-            ]
-            for row in calls_by_place(program).iter_rows(named=True)
-            if row["place"]
-        ]
-        if not rows:
-            return None
-        columns = ["place", "function", "call", "sizes", "calls", "time per rank", "of the run"]
-        return Table.shortened(columns, rows, CALL_SITES_ROWS_MAX)
+        columns: dict[str, Cell] = {
+            **{"place": "place", "function": "function", "call": "call"},
+            "sizes": lambda row: size_span(row["least_bytes"], row["most_bytes"]),
+            "calls": "count",
+            "time per rank": lambda row: format_time(row["time_s"] / max(1, program.ranks)),
+            "of the run": "share",
+        }
+        placed = calls_by_place(program).filter(pl.col("place") != "")
+        return Table.of(placed.to_dicts(), columns, SITES_MAX)
 
 
 CALLS_MAX = 5
@@ -84,44 +77,24 @@ class TimeInMpi(Panel[Program]):
         )
         rows = [
             {
-                "place": row["place"],
-                "rank": row["ranks"],
-                "call": row["call"],
-                "count": row["count"],
+                **common.pick(row, "place", "call", "count"),
+                **texts(row, rank="ranks", time="each_s"),
                 "share": common.digits(min(1.0, row["each_s"] / program.elapsed_s)),
-                "time": format_time(row["each_s"]),
             }
             for row in summed.iter_rows(named=True)
         ]
         kinds = [*shown, OTHERS] if any(row["call"] == OTHERS for row in rows) else shown
-        return _bars(rows, kinds)
+        y = alt.Y("share:Q", title="share of the run", axis=alt.Axis(format="%"))
+        color = alt.Color("call:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
+        return rank_bars(
+            rows, y, color, call="call", count="calls", time="time", share="of the run"
+        )
 
 
 def _threads(program: Program, places: pl.DataFrame) -> pl.DataFrame:
     """How many threads of a place call MPI."""
     threads = threads_by_rank(program).join(places, on="rank")
     return threads.group_by("place").agg(pl.col("threads").sum())
-
-
-def _bars(rows: list[dict[str, object]], kinds: list[str]) -> alt.TopLevelMixin:
-    chart: alt.Chart = (
-        alt.Chart(common.data_of(rows))
-        .mark_bar()
-        .encode(
-            x=alt.X("place:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-            y=alt.Y("share:Q", title="share of the run", axis=alt.Axis(format="%")),
-            color=alt.Color("call:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
-            tooltip=[
-                alt.Tooltip("rank:N", title="rank"),
-                alt.Tooltip("call:N", title="call"),
-                alt.Tooltip("count:Q", title="calls"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("share:Q", title="of the run", format=".1%"),
-            ],
-        )
-        .properties(width="container", height=common.CHART_HEIGHT)
-    )
-    return chart
 
 
 KINDS = {"sent": "messages sent", "collective": "collective calls", "one-sided": "one-sided"}
@@ -153,12 +126,9 @@ class OverTime(Panel[Program]):
                 x=alt.X("time:Q", title="time", axis=axis),
                 y=alt.Y("rate:Q", title="rate", stack=None, axis=alt.Axis(labelExpr=_LABEL)),
                 color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
-                tooltip=[
-                    alt.Tooltip("at:N", title="at"),
-                    alt.Tooltip("kind:N", title="what"),
-                    alt.Tooltip("rate:Q", title="calls per second", format=".3s"),
-                    alt.Tooltip("bytes_text:N", title="bytes"),
-                ],
+                tooltip=common.tooltip(
+                    rows, at="at", kind="what", rate="calls per second", bytes_text="bytes"
+                ),
             )
         )
         borders = [{"border": common.digits(row["start_s"])} for row in rate_phases(program)[1:]]
@@ -191,7 +161,7 @@ def _rows(program: Program) -> list[Row]:
     return rows
 
 
-COLLECTIVES_ROWS_MAX = 30
+ROWS_MAX = 30
 
 
 class Collectives(Panel[Program]):
@@ -203,20 +173,13 @@ class Collectives(Panel[Program]):
     order = 70
 
     def render(self, program: Program) -> Table | None:
-        rows = [
-            [
-                row["call"],
-                format_size(row["size_bytes"]),
-                str(row["ranks"]),
-                str(row["communicator"]),
-                whole(row["operations"]),
-                format_time(row["time_s"] / max(1, row["operations"])),
-                format_time(row["time_s"]),
-                percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",
-            ]
-            for row in collective_calls(program).head(COLLECTIVES_ROWS_MAX).iter_rows(named=True)
-        ]
-        if not rows:
-            return None
-        columns = ["call", "size", "ranks", "communicator", "operations", "each", "per rank"]
-        return Table([*columns, "waiting"], rows)
+        columns: dict[str, Cell] = {
+            **{"call": "call", "size": "size_bytes", "ranks": "ranks"},
+            **{"communicator": "communicator", "operations": "operations"},
+            "each": lambda row: format_time(row["time_s"] / max(1, row["operations"])),
+            "per rank": "time_s",
+            "waiting": lambda row: (
+                percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else MISSING
+            ),
+        }
+        return Table.of(collective_calls(program).head(ROWS_MAX).to_dicts(), columns)

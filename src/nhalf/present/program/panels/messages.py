@@ -22,17 +22,14 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import count, count_text
 
 RANKS_MIN = 3
-
 """Two ranks are described in a sentence."""
 
 MEMBERS_MAX = 64
-
 """More ranks are drawn as this many groups of neighbours."""
 
 BYTES, MESSAGES = "bytes", "messages"
 
 ALIKE = 10.0
-
 """Where no pair sends this many times as much as another, colours are linear, from 0 on."""
 
 _LABEL = f"chosen === '{BYTES}' ? {common.BYTES_LABEL} : format(datum.value, '~s')"
@@ -70,7 +67,7 @@ class Matrix(Panel[Program]):
         step = math.ceil(program.ranks / MEMBERS_MAX)
         unit = "rank" if step == 1 else f"groups of {step} ranks"
         axis = alt.Axis(labelOverlap=True, ticks=False, domain=False, labelAngle=0)
-        fields = {"from": "from", "to": "to", "bytes_text": "bytes", "messages": "messages"}
+        titles = {"from": "from", "to": "to", "bytes_text": "bytes", "messages": "messages"}
         chart: alt.Chart = (
             alt.Chart(common.data_of(rows))
             .mark_rect()
@@ -78,7 +75,7 @@ class Matrix(Panel[Program]):
                 x=alt.X("x:O", title=f"to {unit}", axis=axis),
                 y=alt.Y("y:O", title=f"from {unit}", axis=axis),
                 color=size,
-                tooltip=[alt.Tooltip(f"{name}:N", title=title) for name, title in fields.items()],
+                tooltip=common.tooltip(rows, **titles),
             )
             .transform_filter("datum.order === ordered && datum.measure === chosen")
             .add_params(
@@ -136,7 +133,6 @@ def _name(names: Sequence[str], place: int, step: int) -> str:
 
 
 SIZES_MIN = 2
-
 """A single size is no distribution: a finding names it."""
 
 SIZES_MAX = 200
@@ -161,23 +157,15 @@ class MessageSizes(Panel[Program]):
         color = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
         base = alt.Chart(common.data_of(rows)).encode(
             x=common.size_axis().scale(type="symlog", constant=1, domain=_reach(rows)),
-            y=alt.Y(
-                "share:Q",
-                title="share of this size or smaller",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%"),
-            ),
+            y=common.share_axis("share", "share of this size or smaller"),
             color=color,
         )
         lines = base.mark_line(interpolate="step-after", strokeWidth=2)
         points = base.mark_point(filled=True, size=42, opacity=1).encode(
             shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
-            tooltip=[
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("count:Q", title="messages of this size"),
-                alt.Tooltip("kind:N", title="share"),
-                alt.Tooltip("share:Q", title="no larger", format=".1%"),
-            ],
+            tooltip=common.tooltip(
+                rows, size="size", count="messages of this size", kind="share", share="no larger"
+            ),
         )
         return alt.layer(lines, points).properties(width="container", height=common.CHART_HEIGHT)
 

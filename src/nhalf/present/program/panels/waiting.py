@@ -6,9 +6,9 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import format_number, percent, share_span, whole
+from nhalf.base.numbers import format_number, percent, share_span
 from nhalf.base.rows import Row
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_time
 from nhalf.decide.program.basis import is_disturbed, traced_run
 from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.tolerance_curves import network_curves
@@ -17,9 +17,10 @@ from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.states import COMPUTING, IN_MPI, NO_PROCESSOR, STATES
 from nhalf.facts.program.waiting import waiting_by_cause
+from nhalf.present.cells import Cell
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.program.ranks import places_of
+from nhalf.present.program.ranks import places_of, rank_bars
 from nhalf.present.program.tolerance import TITLES
 from nhalf.present.report.themes import ON_COLOR
 
@@ -71,11 +72,7 @@ class Efficiencies(Panel[Program]):
                     "part:N", title=None, scale=alt.Scale(domain=[KEPT, LOST]), sort=[KEPT, LOST]
                 ),
                 order=alt.Order("place:Q"),
-                tooltip=[
-                    alt.Tooltip("name:N", title="efficiency"),
-                    alt.Tooltip("meaning:N", title="is"),
-                    alt.Tooltip("text:N", title="share"),
-                ],
+                tooltip=common.tooltip(rows, name="efficiency", meaning="is", text="share"),
             )
         )
         labels = (
@@ -132,42 +129,25 @@ class Delays(Panel[Program]):
         )
         rows = [
             {
-                "place": row["place"],
-                "rank": row["ranks"],
-                "doing": DOING[row["doing"]],
-                "seconds": common.digits(row["value"]),
-                "time": format_time(row["value"]),
+                **{"place": row["place"], "rank": row["ranks"], "doing": DOING[row["doing"]]},
+                **{"seconds": common.digits(row["value"]), "time": format_time(row["value"])},
             }
             for row in summed.iter_rows(named=True)
             if row["value"] > 0
         ]
         shown = [name for name in DOING.values() if any(row["doing"] == name for row in rows)]
-        chart: alt.Chart = (
-            alt.Chart(common.data_of(rows))
-            .mark_bar()
-            .encode(
-                x=alt.X("place:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-                y=alt.Y(
-                    "seconds:Q",
-                    title="waiting of others",
-                    axis=alt.Axis(labelExpr=common.TIME_LABEL),
-                ),
-                color=alt.Color(
-                    "doing:N",
-                    title=None,
-                    scale=alt.Scale(domain=list(STATES)),
-                    sort=list(DOING.values()),
-                    legend=alt.Legend(values=shown),
-                ),
-                tooltip=[
-                    alt.Tooltip("rank:N", title="rank"),
-                    alt.Tooltip("doing:N", title="meanwhile"),
-                    alt.Tooltip("time:N", title="waiting of others"),
-                ],
-            )
-            .properties(width="container", height=common.CHART_HEIGHT - 100)
+        axis = alt.Axis(labelExpr=common.TIME_LABEL)
+        color = alt.Color(
+            "doing:N",
+            title=None,
+            scale=alt.Scale(domain=list(STATES)),
+            sort=list(DOING.values()),
+            legend=alt.Legend(values=shown),
         )
-        return chart
+        title = "waiting of others"
+        y = alt.Y("seconds:Q", title=title, axis=axis)
+        height = common.CHART_HEIGHT - 100
+        return rank_bars(rows, y, color, height, doing="meanwhile", time=title)
 
 
 CAUSES = ("late sender", "late receiver", "collective", "completion")
@@ -194,9 +174,7 @@ class Waiting(Panel[Program]):
         )
         rows = [
             {
-                "place": row["place"],
-                "rank": row["ranks"],
-                "cause": row["cause"],
+                **{"place": row["place"], "rank": row["ranks"], "cause": row["cause"]},
                 "seconds": common.digits(row["waiting_s"] / row["members"]),
                 "time": format_time(row["waiting_s"] / row["members"]),
             }
@@ -204,27 +182,12 @@ class Waiting(Panel[Program]):
         ]
         shown = [cause for cause in CAUSES if cause in set(summed["cause"])]
         axis = alt.Axis(labelExpr=common.TIME_LABEL)
-        chart: alt.Chart = (
-            alt.Chart(common.data_of(rows))
-            .mark_bar()
-            .encode(
-                x=alt.X("place:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-                y=alt.Y("seconds:Q", title="waiting", axis=axis),
-                color=alt.Color("cause:N", title=None, scale=alt.Scale(domain=shown), sort=shown),
-                tooltip=[
-                    alt.Tooltip("rank:N", title="rank"),
-                    alt.Tooltip("cause:N", title="for"),
-                    alt.Tooltip("time:N", title="waiting"),
-                ],
-            )
-            .properties(width="container", height=common.CHART_HEIGHT)
-        )
-        return chart
+        y = alt.Y("seconds:Q", title="waiting", axis=axis)
+        color = alt.Color("cause:N", title=None, scale=alt.Scale(domain=shown), sort=shown)
+        return rank_bars(rows, y, color, cause="for", time="waiting")
 
 
 ROWS_MAX = 30
-
-COLUMNS = ("rank", "waits for", "cause", "late", "of", "waiting", "longest", "size", "from")
 
 
 class LateMessages(Panel[Program]):
@@ -237,21 +200,13 @@ class LateMessages(Panel[Program]):
     order = 45
 
     def render(self, program: Program) -> Table | None:
-        rows = [
-            [
-                str(row["rank"]),
-                str(row["late_rank"]),
-                row["cause"],
-                whole(row["messages"]),
-                whole(row["of_messages"]),
-                format_time(row["waiting_s"]),
-                format_time(row["longest_s"]),
-                format_size(row["size_bytes"]),
-                f"{format_number(row['from_s'], 6)} s",
-            ]
-            for row in late_pairs(program).head(ROWS_MAX).iter_rows(named=True)
-        ]
-        return Table(list(COLUMNS), rows) if rows else None
+        columns: dict[str, Cell] = {
+            **{"rank": "rank", "waits for": "late_rank", "cause": "cause", "late": "messages"},
+            **{"of": "of_messages", "waiting": "waiting_s", "longest": "longest_s"},
+            "size": "size_bytes",
+            "from": lambda row: f"{format_number(row['from_s'], 6)} s",
+        }
+        return Table.of(late_pairs(program).head(ROWS_MAX).to_dicts(), columns)
 
 
 _SHARE = "format(datum.value, '.0%')"
@@ -283,11 +238,7 @@ class Tolerance(Panel[Program]):
         )
         line = base.mark_line(point=True).encode(
             y=alt.Y("lost:Q", title=title, axis=form),
-            tooltip=[
-                alt.Tooltip("added_text:N", title="added"),
-                alt.Tooltip("lost_text:N", title="lost"),
-                alt.Tooltip("interval:N", title="interval"),
-            ],
+            tooltip=common.tooltip(rows, added_text="added", lost_text="lost", interval="interval"),
         )
         return (
             alt.layer(band, line)
