@@ -279,4 +279,7 @@ class ApplicationRoofline(Panel[Facts]):
             "limit": lambda row: LIMITS[row["limit"]],
             "reached": "share",
         }
-        return Table.of(map(asdict, reached(facts)), columns)
+        rows = [
+            asdict(application) | {"share": application.share} for application in reached(facts)
+        ]
+        return Table.of(rows, columns)

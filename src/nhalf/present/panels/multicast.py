@@ -94,11 +94,10 @@ def _rows(points: pl.DataFrame) -> list[Row]:
     return [
         {
             **common.pick(row, "method", "group"),
-            **texts(row, time="median_s", cpu="host_cpu_s"),
+            **texts(row, time="median_s", cpu="host_cpu_s", links="links_used"),
             "setting": format_size(row["bytes"]) + (f", {row['series']}" if several else ""),
             "forwarding": FORWARDINGS.get(row["forwarding"], row["forwarding"]),
             "median": common.digits(row["median_s"]),
-            "links": row["links_used"],
             "concentration": common.digits(row["link_concentration"] or 0.0, 3),
         }
         for row in points.sort("series", "bytes", "group", "method").iter_rows(named=True)

@@ -100,7 +100,12 @@ class Units(Panel[Facts]):
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> Table | None:
-        rows = [vars(operation) for node in nodes(facts) for operation in node.operations]
+        names = ("name", "width", "per_cycle", "latency_cycles", "doubt")
+        rows = [
+            {name: getattr(operation, name) for name in names}
+            for node in nodes(facts)
+            for operation in node.operations
+        ]
         columns: dict[str, Cell] = {
             "operation": lambda row: row["name"].replace("_", " "),
             "width": "width",
@@ -213,13 +218,8 @@ class TunedKernels(Panel[Facts]):
             if (plain := quickest.get((number, False))) and (tuned := quickest.get((number, True)))
         ]
         columns: dict[str, Cell] = {
-            **{
-                "kernel": "kernel",
-                "bound": "ma_cycles",
-                "plain": "cycles",
-                "tuned": "tuned_cycles",
-            },
-            **{"plain share": "share", "share": "tuned_share"},
+            **{"kernel": "kernel", "bound": "ma_cycles", "plain": "cycles"},
+            **{"tuned": "tuned_cycles", "plain share": "share", "share": "tuned_share"},
             "transformations": lambda row: ", ".join(TUNED[row["number"]]),
         }
         return Table.of(rows, columns)
