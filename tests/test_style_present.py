@@ -8,8 +8,8 @@ import pytest
 from style_present import PRESENT_TREE_RULES
 from style_source import Source
 
-FINDING = "src/nhalf/present/findings/pairs/noise.py"
-PANEL = "src/nhalf/present/panels/pairs/noise.py"
+FINDING = "src/nhalf/present/findings/noise.py"
+PANEL = "src/nhalf/present/panels/noise.py"
 OTHERS = ("src/nhalf/present/findings/drift.py", "src/nhalf/present/panels/drift.py")
 
 

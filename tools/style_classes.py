@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of classes: one name, one thing in all of the package.
 
-A plug-in is found by its folder, and its class has the name of its file: only there a name may
-stand again, as that of a finding beside that of the panel that draws it.
+A plug-in is found by its folder: only there a name may stand again, as that of a finding beside
+that of the panel that draws it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,13 @@ PLUGIN_FOLDERS = {
     *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
     *("experiment/improve/candidates", "experiment/improve/forms"),
 }
-FOLDERS_BY_SUBJECT = ("present/findings/", "present/panels/")
-"""Plug-in folders with sub-folders."""
 
 
 def is_plugin(path: str) -> bool:
     """Whether a file is a plug-in: all that a folder of plug-ins holds beside `__init__.py`."""
     inside = PurePosixPath(path.removeprefix(PACKAGE))
     folder = inside.parent.as_posix()
-    among_plugins = folder in PLUGIN_FOLDERS or folder.startswith(FOLDERS_BY_SUBJECT)
-    return among_plugins and inside.name != "__init__.py"
+    return folder in PLUGIN_FOLDERS and inside.name != "__init__.py"
 
 
 def class_names_stand_once(sources: list[Source]) -> Iterator[Complaint]:

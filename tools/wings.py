@@ -56,7 +56,7 @@ BUDGET_LINES = {
     "decide": 10_650,
     "experiment": 6_800,
     "studies": 2_450,
-    "present": 17_000,
+    "present": 15_850,
     "jobs": 950,
     "cli": 8_100,
     "native/algorithms": 2_150,

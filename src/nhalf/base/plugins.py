@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Discovery of plug-ins: each module holds one, and the module's name is the plug-in's name.
+"""Discovery of plug-ins: a module holds one, and the module's name is the plug-in's name.
 
 Built-in plug-ins are found by their folder, those of installed packages by their entry points:
 the group for `nhalf.sites.launchers` is `nhalf.launchers`, and so on (a folder whose group has
 another name defines `ENTRY_POINTS`). Entry points are looked up only when a kind is loaded.
 
-A folder that defines `BY_SUBJECT = True` may hold its files in sub-folders, one level deep; the
-name of a plug-in is that of its module all the same.
+A folder that defines `BY_SUBJECT = True` has several to a module: there each class is one, and its
+name in words is that of the plug-in, without the name of the kind: `LongWaitFinder` is long-wait.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import importlib
 import inspect
 import keyword
 import pkgutil
-from itertools import chain
+import re
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,12 +40,8 @@ def _plugin_name(module: str) -> str:
 
 def _modules(package: str) -> list[str]:
     """The dotted names of the modules that hold the built-in plug-ins of a package."""
-    folder = importlib.import_module(package)
-    modules = [m for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")]
-    if not getattr(folder, "BY_SUBJECT", False):
-        return [f"{package}.{m.name}" for m in modules]
-    subjects = (_modules(f"{package}.{m.name}") for m in modules if m.ispkg)
-    return [f"{package}.{m.name}" for m in modules if not m.ispkg] + list(chain(*subjects))
+    modules = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return [f"{package}.{m.name}" for m in modules if not m.name.startswith("_")]
 
 
 def module_name(name: str) -> str:
@@ -61,20 +57,28 @@ def group(package: str) -> str:
 
 @functools.cache
 def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
-    """The one concrete subclass of `kind` in every module, by name: built-in and external.
+    """The concrete subclasses of `kind` in the modules of a folder, by name: built-in and external.
 
-    An entry point names such a module, or the class itself. Raises MissingError for one that
-    cannot be loaded, is not of this kind, or has a name already in use: a broken plug-in is an
-    error and is never skipped silently.
+    A module holds one, unless the folder defines `BY_SUBJECT`. An entry point names such a module,
+    or a class in it. Raises MissingError for one that cannot be loaded, is not of this kind, or has
+    a name already in use: a broken plug-in is an error and is never skipped silently.
     """
+    by_subject = getattr(importlib.import_module(package), "BY_SUBJECT", False)
+    own: list[tuple[str, type[Kind]]] = []
+    for path in _modules(package):
+        module = importlib.import_module(path)
+        if by_subject:
+            own += [(_class_name(chosen, kind), chosen) for chosen in _classes(module, kind, path)]
+        else:
+            own.append((_plugin_name(path), _only_class(module, kind, path)))
     loaded: dict[str, type[Kind]] = {}
-    for path in sorted(_modules(package), key=_plugin_name):
-        name = _plugin_name(path)
+    for name, chosen in sorted(own, key=lambda item: item[0]):
         if name in loaded:
             raise MissingError(
-                f"{path} has the name of {loaded[name].__module__}", "rename one of them"
+                f"{chosen.__module__} has the name of {loaded[name].__module__}: {name}",
+                "rename one of them",
             )
-        loaded[name] = _only_class(importlib.import_module(path), kind, path)
+        loaded[name] = chosen
     for point in sorted(_entry_points().select(group=group(package))):
         origin = f"{_package_of(point)} ({point.group}: {point.name} = {point.value})"
         if point.name in loaded:
@@ -121,18 +125,32 @@ def _class_of(point: EntryPoint, kind: type[Kind], origin: str) -> type[Kind]:
 
 def _only_class(module: ModuleType, kind: type[Kind], origin: str) -> type[Kind]:
     """The one class of a kind that a module defines. Raises MissingError for none or several."""
+    own = _classes(module, kind, origin)
+    if len(own) != 1:
+        raise _wrong_number(len(own), kind, origin, "a plug-in defines exactly one")
+    return own[0]
+
+
+def _classes(module: ModuleType, kind: type[Kind], origin: str) -> list[type[Kind]]:
+    """The classes of a kind that a module defines. Raises MissingError for none."""
     own = [
         item
         for item in vars(module).values()
         if _is_concrete(item, kind) and item.__module__ == module.__name__
     ]
-    if len(own) != 1:
-        raise MissingError(
-            f"{origin} defines {len(own)} classes of kind {kind.__name__}",
-            "a plug-in defines exactly one",
-        )
-    chosen: type[Kind] = own[0]
-    return chosen
+    if not own:
+        raise _wrong_number(0, kind, origin, "a file of this folder defines one at least")
+    return own
+
+
+def _wrong_number(number: int, kind: type, origin: str, rule: str) -> MissingError:
+    return MissingError(f"{origin} defines {number} classes of kind {kind.__name__}", rule)
+
+
+def _class_name(chosen: type, kind: type) -> str:
+    """The plug-in's name for a class: LongWait and LongWaitFinder are long-wait."""
+    name = chosen.__name__.removesuffix(kind.__name__)
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
 
 
 def _is_concrete(item: Any, kind: type) -> bool:

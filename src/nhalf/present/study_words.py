@@ -11,8 +11,7 @@ from nhalf.base.numbers import MISSING, format_number, percent, says_nothing, sp
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement
 from nhalf.studies.repeat import Repetition, StudyTable, TableCell
-from nhalf.studies.unit import Unit
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import StudyValue, Unit
 
 FORMS: dict[Unit, Callable[[float], str]] = {
     "s": format_time,

@@ -129,6 +129,11 @@ def interval_text(low_s: float, high_s: float, launches: int) -> str:
     return span(low_s, high_s, format_time)
 
 
+def interval_of(row: Mapping[str, Any]) -> str:
+    """The interval of a summarised point, as `interval_text` has it."""
+    return interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"])
+
+
 def exact_size(size_bytes: int) -> str:
     """A size by which it can be measured again: '4 KiB', but '1048577 B' or '1 GiB + 1 B'."""
     if size_bytes % 2**10 == 0 or size_bytes < MOST:

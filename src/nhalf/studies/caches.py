@@ -15,8 +15,7 @@ from nhalf.node.levels import Level, hierarchy
 from nhalf.node.measured import line_cycles
 from nhalf.node.plateaus import curve
 from nhalf.node.reading import LOAD, STORE, Reading, readings
-from nhalf.studies.unit import Unit
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import StudyValue, Unit
 
 PUBLISHED = "published"
 BEYOND = 2

@@ -14,6 +14,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.typed_toml import read_toml, typed
 from nhalf.studies.checks import check_names
 from nhalf.studies.form import Conclusion, FigureForm, OptionsForm, StudyForm, TableForm
+from nhalf.studies.number_words import members
 
 FOLDER = Path(__file__).parent / "records"
 TABLES: dict[str, type[msgspec.Struct]] = {
@@ -23,7 +24,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "conclusion": Conclusion,
 }
 NUMBERS = "number"
-"""The table of numbers that a file names, for its tables, figures and conclusions."""
+"""The table of numbers that a file names, where words would be too long or stand too often."""
 
 
 def names() -> list[str]:
@@ -88,11 +89,14 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _fill_in(path: Path, row: Any, numbers: Mapping[str, Any]) -> None:
-    """Replace the names of numbers in a row; raises InputError for one that is unknown."""
+    """Replace numbers in words, or by a name of their file, with their members.
+
+    Raises InputError for words that mean nothing.
+    """
     for key in ("value", "over"):
-        name = row.get(key) if isinstance(row, dict) else None
-        if isinstance(name, str):
-            if name not in numbers:
-                error = unknown("number", name, numbers)
-                raise InputError(f"{path}: {key}: {error.message}", error.remedy)
-            row[key] = numbers[name]
+        text = row.get(key) if isinstance(row, dict) else None
+        if isinstance(text, str):
+            try:
+                row[key] = numbers[text] if text in numbers else members(text)
+            except InputError as error:
+                raise InputError(f"{path}: {key}: {error.message}", error.remedy) from error

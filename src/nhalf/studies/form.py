@@ -17,7 +17,7 @@ from nhalf.measure.plan.axes import expand
 from nhalf.measure.plan.catalogue import StudyFile
 from nhalf.store.axes import axes_text
 from nhalf.studies.node_figures import NODE_FIGURES
-from nhalf.studies.unit import Unit, unit_of_name
+from nhalf.studies.value import Unit, unit_of_name
 
 Figure = (
     Literal["time", "rate", "throughput", "t0", "r-inf", "n-half", "error"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
@@ -13,7 +13,6 @@ from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.published import published, published_point
 from nhalf.studies.read_back import READ_BACK, is_read_back
 from nhalf.studies.recorded import RecordedMachine
-from nhalf.studies.source import NumberSource
 from nhalf.studies.value import StudyValue
 
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
@@ -24,6 +23,19 @@ ROUNDING = 1e-9
 """Relative error of numbers that are equal."""
 
 Groups = Sequence[Sequence[str]]
+
+
+class NumberSource(Protocol):
+    """Where the numbers of a machine come from: a run, or a record.
+
+    `needs_intervals` says whether a number without an interval decides nothing.
+    """
+
+    name: str
+    needs_intervals: bool
+
+    def value(self, quantity: Quantity) -> StudyValue:
+        """A number of the machine; raises InputError with the reason if it is not known."""
 
 
 @dataclass(frozen=True)

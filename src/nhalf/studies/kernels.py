@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, partial
 
 import polars as pl
@@ -18,7 +17,6 @@ from nhalf.machines.processor_file import processor
 from nhalf.store.axes import axis
 from nhalf.store.values import value
 from nhalf.studies.caches import Figure, recorded_processor
-from nhalf.studies.unit import Unit
 from nhalf.studies.value import StudyValue
 
 LEVELS = {"unoptimised": "O0", "basic": "O2", "full": "O3-native"}
@@ -91,21 +89,13 @@ def _figures() -> dict[str, Figure]:
     figures: dict[str, Figure] = {}
     for number in range(1, len(TITLES) + 1):
         name = f"kernel-{number}"
-        figures[f"{name}-cpf"] = _pair("ratio", number, _measured_cpf, _recorded_cpf)
-        figures[f"{name}-rate"] = _pair("flop/s", number, _measured_rate, _recorded_rate)
+        cpf = partial(_measured_cpf, number), partial(_recorded_cpf, number)
+        rate = partial(_measured_rate, number), partial(_recorded_rate, number)
+        figures |= {f"{name}-cpf": ("ratio", *cpf), f"{name}-rate": ("flop/s", *rate)}
         for level in LEVELS:
             measured = partial(_measured_share, number, level)
             figures[f"{name}-{level}"] = ("share", measured, _no_share)
     return figures
-
-
-def _pair(
-    unit: Unit,
-    number: int,
-    measured: Callable[[int, Facts], StudyValue],
-    recorded: Callable[[int, Machine], StudyValue],
-) -> Figure:
-    return unit, partial(measured, number), partial(recorded, number)
 
 
 FIGURES = _figures()

@@ -77,7 +77,7 @@ class Measured:
             return at_phase(values, quantity.phase) if quantity.phase else values[0]
 
         number, low, high = (middle(dict(numbered.select("at", end).iter_rows())) for end in ENDS)
-        ci = self._interval(rows, low, high)
+        ci = None if rows["launches"].min() == 1 else (low, high)  # single launches have none
         per_launch = {
             launch: middle(values) for launch, values in self._per_launch(numbered).items()
         }
@@ -147,12 +147,6 @@ class Measured:
                 f"{quantity.ranks} ranks was not measured"
             )
         return _plain_first(rows.filter(pl.col("ranks") == pl.col("ranks").max()))
-
-    @staticmethod
-    def _interval(rows: pl.DataFrame, low: float, high: float) -> tuple[float, float] | None:
-        """The interval; None of single launches, which have none."""
-        is_single = rows["launches"].min() == 1
-        return None if is_single else (low, high)
 
     def _extra(self, name: str, point: pl.DataFrame) -> StudyValue:
         """A further result of a point, with the interval of its launches.

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
 from nhalf.studies import caches, kernels
-from nhalf.studies.unit import Unit
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import StudyValue, Unit
 
 
 @dataclass(frozen=True)

@@ -98,10 +98,13 @@ class RecordedMachine:
 
 
 def _of_figure(time: StudyValue, quantity: Quantity) -> StudyValue:
-    """A time, or the rate that it means."""
-    if quantity.figure == "throughput":
-        return time.inverse(_moved_bytes(quantity))
-    return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
+    """A time, or the rate that it means; raises InputError for a throughput without pairs."""
+    if quantity.figure not in ("rate", "throughput"):
+        return time
+    messages = 1 if quantity.figure == "rate" else MESSAGES_PER_TIME.get(quantity.pattern)
+    if messages is None:
+        raise InputError(f"the throughput of {quantity.pattern} is not predicted")
+    return time.inverse(messages * quantity.size_bytes)
 
 
 def is_at(placement: str, quantity: Quantity) -> bool:
@@ -228,13 +231,6 @@ def _segment(curve: FittedModel, size_bytes: int) -> Segment:
     raise InputError(f"no model covers {size_bytes} B")
 
 
-def _moved_bytes(quantity: Quantity) -> int:
-    """What moves in the time of a pattern of pairs; raises InputError for others."""
-    if quantity.pattern not in MESSAGES_PER_TIME:
-        raise InputError(f"the throughput of {quantity.pattern} is not predicted")
-    return MESSAGES_PER_TIME[quantity.pattern] * quantity.size_bytes
-
-
 def _curve(machine: Machine, quantity: Quantity) -> FittedModel:
     """The curve of a message where it is asked for, within a node if it is not said.
 
@@ -268,12 +264,8 @@ def _time(machine: Machine, quantity: Quantity) -> StudyValue:
         _curve(machine, quantity)
         away = machine.node.ranks if machine.node and quantity.placement == "off-node" else 1
         return StudyValue.of_draws(_drawn_times(machine, [(0, away), (away, 0)], size), 2)
-    return _predicted(_placed(machine, quantity), quantity)
-
-
-def _placed(machine: Machine, quantity: Quantity) -> Machine:
-    """The machine with its messages within a node only, if the number is of a node."""
-    return placed(machine, SAME_NODE) if quantity.placement == "on-node" else machine
+    on_node = quantity.placement == "on-node"
+    return _predicted(placed(machine, SAME_NODE) if on_node else machine, quantity)
 
 
 def _predicted(machine: Machine, quantity: Quantity) -> StudyValue:

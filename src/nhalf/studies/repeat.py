@@ -11,19 +11,11 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.statistics.unbeaten import unbeaten
-from nhalf.studies.form import (
-    FigureForm,
-    OptionsForm,
-    Quantity,
-    StudyForm,
-    TableForm,
-)
-from nhalf.studies.judge import ConclusionJudgement, Groups, judge
+from nhalf.studies.form import FigureForm, OptionsForm, Quantity, StudyForm, TableForm
+from nhalf.studies.judge import ConclusionJudgement, Groups, NumberSource, judge
 from nhalf.studies.published import published
 from nhalf.studies.recorded import RecordedMachine
-from nhalf.studies.source import NumberSource
-from nhalf.studies.unit import Unit
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import StudyValue, Unit
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers with their intervals and origins."""
+"""Numbers with their units, intervals and origins."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from nhalf.machines.draws import PredictedRate
 from nhalf.statistics.next_run import next_run_intervals
 from nhalf.studies.launch_ratio import Launch, ratio_over_launches
 
+Unit = Literal["s", "Bps", "bytes", "ratio", "s/B", "share", "cycles", "flop/s"]
+ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes", "_share": "share"}
 ORIGINS = ("measured", "predicted", "published")
 """A ratio is the first of these that either of its numbers is."""
 
@@ -135,3 +138,8 @@ class StudyValue:
     def _each(self, function: Callable[[float], float]) -> dict[Launch, float]:
         """A function of the number of each launch."""
         return {launch: function(number) for launch, number in self.per_launch.items()}
+
+
+def unit_of_name(name: str) -> Unit:
+    """The unit that ends a name: 's' of 'root_s'; numbers without any count as ratios."""
+    return next((unit for end, unit in ENDINGS.items() if name.endswith(end)), "ratio")

@@ -99,25 +99,30 @@ def test_two_packages_with_one_name_are_refused(add: Add) -> None:
         plugins.load(LAUNCHERS, Launcher)
 
 
-def test_a_folder_by_subject_has_the_files_of_its_subfolders(
+def test_each_class_of_a_file_by_subject_is_a_plugin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "by_subject"
-    (folder / "near").mkdir(parents=True)
+    folder.mkdir()
     (folder / "__init__.py").write_text("BY_SUBJECT = True\nclass Kind: pass")
-    (folder / "near" / "__init__.py").touch()
-    code = "from by_subject import Kind\nclass One(Kind): pass"
-    for name in ("direct.py", "near/in_folder.py"):
-        (folder / name).write_text(code)
+    code = "from by_subject import Kind\nclass LongWait(Kind): pass\nclass ShortKind(Kind): pass"
+    (folder / "waiting.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     import by_subject
 
-    assert plugins.names("by_subject") == ["direct", "in-folder"]
     loaded = plugins.load("by_subject", by_subject.Kind)
-    assert loaded["in-folder"].__module__ == "by_subject.near.in_folder"
-    (folder / "near" / "direct.py").write_text(code)
+    assert {name: kind.__name__ for name, kind in loaded.items()} == {
+        "long-wait": "LongWait",
+        "short": "ShortKind",
+    }
+    (folder / "also.py").write_text("from by_subject import Kind\nclass Short(Kind): pass")
     plugins.load.cache_clear()
-    with pytest.raises(MissingError, match=r"direct has the name of by_subject"):
+    with pytest.raises(MissingError, match=r"has the name of by_subject\.\w+: short"):
+        plugins.load("by_subject", by_subject.Kind)
+    (folder / "also.py").write_text("")
+    sys.modules.pop("by_subject.also")
+    plugins.load.cache_clear()
+    with pytest.raises(MissingError, match=r"by_subject\.also defines 0 classes of kind Kind"):
         plugins.load("by_subject", by_subject.Kind)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.grain import PATTERN, crossings
-from nhalf.present.findings.collectives.grain import Grain as GrainFinder
-from nhalf.present.panels.collectives.grain import Grain
+from nhalf.present.findings.collectives import Grain as GrainFinder
+from nhalf.present.panels.algorithms import Grain
 
 Make = Callable[..., pl.LazyFrame]
 GRAINS_NS = (0, 1000, 4000, 16000, 64000, 256000)

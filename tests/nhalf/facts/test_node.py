@@ -17,7 +17,7 @@ from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
-from nhalf.present.panels.applications.application_roofline import ApplicationRoofline
+from nhalf.present.panels.applications import ApplicationRoofline
 from nhalf.present.report.page import page
 from nhalf.present.report.sections import sections
 from nhalf.present.terminal.node import show_node

@@ -18,9 +18,7 @@ from nhalf.facts.jumps import jump_between
 from nhalf.facts.overview import overview
 from nhalf.facts.switches import bends, jumps, switches
 from nhalf.machines.machine import PeriodicSteps, Segment
-from nhalf.present.findings.messages.packet_steps import PacketSteps
-from nhalf.present.findings.messages.protocol_switch import ProtocolSwitch
-from nhalf.present.findings.messages.rate_falls import RateFalls
+from nhalf.present.findings.protocols import PacketSteps, ProtocolSwitch, RateFalls
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
 

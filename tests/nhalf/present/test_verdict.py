@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption
-from nhalf.present.findings.messages.fastest_library import FastestLibrary
+from nhalf.present.findings.messages import FastestLibrary
 from nhalf.present.verdict import BUSY, EQUAL, exception, undecided, verdict
 from nhalf.statistics.intervals import Interval
 from nhalf.store.others import Others

@@ -11,9 +11,8 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import findings
 from nhalf.present.panels import Table
-from nhalf.present.panels.messages.bandwidth import Bandwidth
-from nhalf.present.panels.traffic.b_eff import BEff
-from nhalf.present.panels.traffic.b_eff_curves import BEffCurves
+from nhalf.present.panels.messages import Bandwidth
+from nhalf.present.panels.traffic import BEff, BEffCurves
 from nhalf.results.b_eff import EffectiveBandwidth
 
 Make = Callable[..., pl.LazyFrame]

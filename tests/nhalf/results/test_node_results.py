@@ -10,8 +10,7 @@ from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import RunState
 from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask
-from nhalf.present.panels.node.load_latency import LoadLatency
-from nhalf.present.panels.node.sweeps import Sweeps
+from nhalf.present.panels.node import LoadLatency, Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.record import event
 from nhalf.store.run import Run

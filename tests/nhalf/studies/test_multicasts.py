@@ -14,10 +14,10 @@ from nhalf.mpi.simgrid import simgrid
 from nhalf.present.terminal.study import show_repetition
 from nhalf.studies import multicasts
 from nhalf.studies.form import OptionsForm, Quantity, StudyForm
+from nhalf.studies.judge import NumberSource
 from nhalf.studies.measured import Measured
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.repeat import StudyTable, repeat
-from nhalf.studies.source import NumberSource
 from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_measurements
 

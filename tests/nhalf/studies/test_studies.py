@@ -393,7 +393,9 @@ def test_numbers_have_names_in_their_file_and_parts_are_files_beside_it(tmp_path
         ("parts = 3\n" + MINE, "parts", "more.toml"),
         ('parts = ["nowhere.toml"]\n' + MINE, "nowhere.toml cannot be read", ""),
         (MINE + IS_IT.replace("pingpong", "pingpang"), "is-it: unknown pattern", "pingpong"),
-        (MINE + IS_IT.replace('{pattern = "pingpong"}', '"short"'), "unknown number 'short'", ""),
+        (MINE + IS_IT.replace('{pattern = "pingpong"}', '"short"'), "unknown pattern 'short'", ""),
+        (MINE + IS_IT.replace('{pattern = "pingpong"}', '"pingpong 8 near"'), "unknown word 'near'",
+         "on-node or off-node"),
         (MINE.replace("sp2-mpl", "sp2-mlp") + IS_IT, "machines: unknown machine", "sp2-mpl"),
         (MINE + IS_IT + 'drawn_on = ["sp3"]\n', "is-it: unknown machine of record", "sp1-mpl"),
         (MINE + IS_IT.replace("{", '{transport = "tpc", '), "unknown transport 'tpc'", "tcp"),
@@ -404,7 +406,7 @@ def test_numbers_have_names_in_their_file_and_parts_are_files_beside_it(tmp_path
         (MINE + IS_IT.replace("{", "{axes = {pairs = 1}, "), "unknown axis 'pairs'", ""),
         (MINE + IS_IT.replace('{pattern = "pingpong"}', "{}"), "either a pattern or a node", ""),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said_before_anything_is_measured(
     tmp_path: Path, text: str, words: str, remedy: str
 ) -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.progress import Progress
     from nhalf.store.run import Run
     from nhalf.studies.form import StudyForm
+    from nhalf.studies.judge import NumberSource
     from nhalf.studies.repeat import Repetition
-    from nhalf.studies.source import NumberSource
 
 GROUP = "machine"
 

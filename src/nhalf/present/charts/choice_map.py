@@ -59,14 +59,15 @@ def choice_map(prediction: Prediction) -> alt.Chart:
             y=alt.Y("ranks:N", title="ranks", sort=ranks),
             color=colour,
             opacity=opacity,
-            tooltip=[
-                alt.Tooltip("ranks:N", title="ranks"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("algorithm:N", title="fastest"),
-                alt.Tooltip("parts:N", title="in parts of"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("second:N", title="second"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                ranks="ranks",
+                size="size",
+                algorithm="fastest",
+                parts="in parts of",
+                time="time",
+                second="second",
+            ),
         )
         .add_params(picked)
         .properties(width="container", height=height)

@@ -11,9 +11,10 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.base.units import format_rate
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.present.wording import interval_text
+from nhalf.present.cells import texts
+from nhalf.present.wording import interval_of
 
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""
@@ -71,20 +72,62 @@ def time_rows(points: pl.DataFrame) -> list[Row]:
     """Rows of a time chart from sound points with `series`."""
     return [
         {
-            "series": row["series"],
-            "pattern": row["pattern"],
-            "bytes": row["bytes"],
-            "size": format_size(row["bytes"]),
+            **pick(row, "series", "pattern", "bytes", "launches"),
+            **texts(row, size="bytes", time="median_s"),
             "median": digits(row["median_s"]),
             "low": digits(drawn_low(row["low_s"], row["median_s"])),
             "high": digits(drawn_high(row["high_s"], row["median_s"])),
-            "time": format_time(row["median_s"]),
             "rate": format_rate(row["rate_Bps"] or 0.0),
-            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-            "launches": row["launches"],
+            "interval": interval_of(row),
         }
         for row in points.iter_rows(named=True)
     ]
+
+
+def pick(row: Row, *columns: str) -> Row:
+    """Some columns of a row."""
+    return {name: row[name] for name in columns}
+
+
+TIP_FORMS = {
+    **{"share": ".1%", "overlap": ".0%", "deviation": "+.1%"},
+    **{"ratio": ".3~r", "speedup": ".3~r", "rate": ".3s"},
+}
+"""How numbers are written in tooltips, by the column's name; others with all their digits."""
+
+
+def tooltip(rows: Sequence[Row], **titles: str) -> list[alt.Tooltip]:
+    """The columns of `rows` with these titles, numbers in the form of their unit."""
+    tips = []
+    for name, title in titles.items():
+        value = next((row[name] for row in rows if row.get(name) is not None), "")
+        if isinstance(value, str):
+            tips.append(alt.Tooltip(f"{name}:N", title=title))
+        elif name in TIP_FORMS:
+            tips.append(alt.Tooltip(f"{name}:Q", title=title, format=TIP_FORMS[name]))
+        else:
+            tips.append(alt.Tooltip(f"{name}:Q", title=title))
+    return tips
+
+
+def facets(
+    chart: Any, rows: Iterable[Row], names: Iterable[str], field: str = "series"
+) -> alt.FacetChart:
+    """A small chart for each of `names` that occur in a field of `rows`, two side by side."""
+    values = {row[field] for row in rows}
+    small = chart.properties(width=FACET_WIDTH, height=FACET_HEIGHT)
+    order = [name for name in names if name in values]
+    facetted: alt.FacetChart = small.facet(
+        alt.Facet(f"{field}:N", title=None, sort=order), columns=2
+    )
+    return facetted
+
+
+def kind_color(kinds: Any = alt.Undefined, **options: Any) -> alt.Color:
+    """Colour by kind, with a legend without a title."""
+    scale = alt.Undefined if kinds is alt.Undefined else alt.Scale(domain=list(kinds))
+    legend = alt.Legend(title=None, symbolOpacity=1, labelLimit=320)
+    return alt.Color("kind:N", title=None, scale=scale, legend=legend, **options)
 
 
 def data_of(rows: list[Row]) -> alt.InlineData:
@@ -94,12 +137,21 @@ def data_of(rows: list[Row]) -> alt.InlineData:
 
 def size_axis(title: str = "message size") -> alt.X:
     """The size axis: logarithmic, with 0 bytes at its own place one doubling left of 1 B."""
-    return alt.X(
-        "bytes:Q",
-        title=title,
-        scale=alt.Scale(type="symlog", constant=1, nice=False),
-        axis=alt.Axis(values=SIZE_TICKS, labelExpr=SIZE_LABEL, labelOverlap="greedy"),
-    )
+    scale = alt.Scale(type="symlog", constant=1, nice=False)
+    axis = alt.Axis(values=SIZE_TICKS, labelExpr=SIZE_LABEL, labelOverlap="greedy")
+    return alt.X("bytes:Q", title=title, scale=scale, axis=axis)
+
+
+def memory_axis(title: str) -> alt.X:
+    """The axis of sizes of memory: logarithmic, in doublings."""
+    axis = alt.Axis(values=SIZE_TICKS, labelExpr=SIZE_LABEL)
+    return alt.X("bytes:Q", title=title, scale=alt.Scale(type="log", base=2), axis=axis)
+
+
+def share_axis(field: str, title: str, form: str = "%") -> alt.Y:
+    """The axis of shares from 0 to 100 %."""
+    scale = alt.Scale(domain=[0, 1])
+    return alt.Y(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format=form))
 
 
 def log_ticks(values: Iterable[float | None]) -> list[float]:

@@ -28,11 +28,7 @@ def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelM
         (common.log_axis("median", title, rows, common.TIME_LABEL), "median_s"),
         elsewhere_points(series, facts),
         ends=(alt.Y("low:Q", scale=alt.Scale(type="log")), "high:Q"),
-        tooltip=[
-            alt.Tooltip("time:N", title="time"),
-            alt.Tooltip("interval:N", title="95 % interval"),
-            alt.Tooltip("launches:Q", title="launches"),
-        ],
+        tooltip=common.tooltip(rows, time="time", interval="95 % interval", launches="launches"),
     )
 
 
@@ -75,11 +71,7 @@ def curves(
         y=value,
         shape=common.shape(names),
         opacity=common.faded(picked, 1),
-        tooltip=[
-            alt.Tooltip("series:N", title="library"),
-            alt.Tooltip("size:N", title="size"),
-            *tooltip,
-        ],
+        tooltip=[*common.tooltip(rows, series="library", size="size"), *tooltip],
     )
     return (
         alt.layer(

@@ -33,12 +33,7 @@ def dots(
     base = alt.Chart().encode(
         y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(grid=True, tickBand="extent")),
         yOffset=alt.YOffset("kind:N", scale=shifts, sort=list(kinds)),
-        color=alt.Color(
-            "kind:N",
-            title=None,
-            scale=scale,
-            legend=alt.Legend(title=None, symbolOpacity=1, labelLimit=320),
-        ),
+        color=common.kind_color(kinds),
     )
     rules = base.mark_rule(strokeWidth=2, opacity=0.5).encode(x=alt.X("low:Q"), x2="high:Q")
     marks = base.mark_point(filled=True, size=60, opacity=1).encode(

@@ -7,9 +7,10 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 
 DATA = "elsewhere"
@@ -46,12 +47,13 @@ def elsewhere_layers(
             x=common.size_axis(),
             y=value,
             color=color,
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("state:N", title="in another state of the machine"),
-            ],
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                size="size",
+                time="time",
+                state="in another state of the machine",
+            ),
         )
     )
     return [layer]
@@ -59,8 +61,8 @@ def elsewhere_layers(
 
 def _row(point: Row, field: str, column: str) -> Row:
     return {
-        **{"series": point["series"], "pattern": point["pattern"], "bytes": point["bytes"]},
-        **{"size": format_size(point["bytes"]), "time": format_time(point["median_s"])},
+        **common.pick(point, "series", "pattern", "bytes"),
+        **texts(point, size="bytes", time="median_s"),
         field: common.digits(point[column]),
         "state": f"flag {format_time(point['state_s'])}" if point["state_s"] else "unknown",
     }

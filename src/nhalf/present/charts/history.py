@@ -33,14 +33,14 @@ def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
     x = alt.X("at:T", title="measured", axis=alt.Axis(format=TIMES, labelOverlap="greedy"))
     ratio = alt.Y("ratio:Q", title="times the first run", scale=alt.Scale(zero=False))
     ends = base.encode(x=x, y=alt.Y("low:Q"), y2="high:Q").transform_filter("isValid(datum.low)")
-    tips = [("when", "measured"), ("run", "run"), ("library", "library"), ("time", "/ first")]
+    titles = {"when": "measured", "run": "run", "library": "library", "time": "/ first"}
     marks = base.mark_point(filled=True, size=46, opacity=1).encode(
-        x=x, y=ratio, tooltip=[alt.Tooltip(f"{field}:N", title=title) for field, title in tips]
+        x=x, y=ratio, tooltip=common.tooltip(rows, **titles)
     )
     changes = (
         base.transform_filter("datum.change !== ''")
         .mark_rule(strokeDash=[5, 4], strokeWidth=2, color="#d55e00")
-        .encode(x=x, tooltip=[alt.Tooltip("change:N", title="changed")])
+        .encode(x=x, tooltip=common.tooltip(rows, change="changed"))
     )
     line = base.mark_line(strokeWidth=2).encode(x=x, y=ratio)
     # A layer without rows would leave its scale without an extent.

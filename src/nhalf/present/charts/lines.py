@@ -70,26 +70,18 @@ def lines(
     `every_kind`, the legend has only the kinds of what is shown.
     """
     (x, y), (field, order) = axes, facets
-    facet_values = {row[field] for row in rows}
     kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
     # Legends of colour and shape are one where their domains are the same and given.
     kind_shapes = alt.Undefined if every_kind else None
-    base = alt.Chart()
     parameters, chosen = [], "true"
     if choice is not None:
         options = sorted({row[choice[0]] for row in rows}, key=natural)
         parameters = [common.choice("chosen", options, options[0], choice[1])]
         chosen = f'datum["{choice[0]}"] === chosen'
-    base = base.encode(
+    base = alt.Chart().encode(
         x=x,
         y=y,
-        color=alt.Color(
-            "kind:N",
-            title=None,
-            sort=list(kinds),
-            scale=kind_scale,
-            legend=alt.Legend(title=None, symbolOpacity=1, labelLimit=320),
-        ),
+        color=common.kind_color(kinds if every_kind else alt.Undefined, sort=list(kinds)),
     )
     shape = alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes)
     marks = base.mark_point(filled=True, size=42, opacity=1).encode(
@@ -100,15 +92,9 @@ def lines(
     dashes = _strokes(kinds if every_kind else ())
     strokes = base.mark_line(strokeWidth=2).encode(opacity=opacity, **dashes)
     marks = marks.encode(opacity=opacity).add_params(picked)
+    layers = alt.layer(*behind, strokes, marks, data=common.data_of(list(rows)))
     return (
-        alt.layer(*behind, strokes, marks, data=common.data_of(list(rows)))
-        .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-        .facet(
-            alt.Facet(
-                f"{field}:N", title=None, sort=[name for name in order if name in facet_values]
-            ),
-            columns=2,
-        )
+        common.facets(layers, rows, order, field)
         .transform_filter(chosen)  # not within the facets: those of other choices would be empty
         .add_params(*parameters)
     )

@@ -9,9 +9,9 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import series_names
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 
 DATA = "overlay"
@@ -48,24 +48,17 @@ def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.
             x=common.size_axis(),
             y=value,
             color=color,
-            tooltip=[
-                alt.Tooltip("of:N", title="for comparison"),
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("rate:N", title="rate"),
-            ],
+            tooltip=common.tooltip(
+                rows, of="for comparison", series="library", size="size", time="time", rate="rate"
+            ),
         )
     )
     return [line]
 
 
 def _row(point: Row, field: str, column: str, name: str) -> Row:
-    rate_Bps = point["rate_Bps"]
     return {
-        **{"of": name, "series": point["series"], "pattern": point["pattern"]},
-        **{"bytes": point["bytes"], "size": format_size(point["bytes"])},
-        field: common.digits(point[column]),
-        "time": format_time(point["median_s"]),
-        "rate": "–" if rate_Bps is None else format_rate(rate_Bps),
+        **{"of": name, field: common.digits(point[column])},
+        **common.pick(point, "series", "pattern", "bytes"),
+        **texts(point, size="bytes", time="median_s", rate="rate_Bps"),
     }

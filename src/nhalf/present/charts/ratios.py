@@ -21,9 +21,8 @@ def ratio_row(point: Row, kind: str) -> Row:
     """A row of the chart from a size with its ratio and interval (facts/difference.py)."""
     ratio, low, high = point["ratio"], point["low"], point["high"]
     return {
-        "series": point["series"],
+        **common.pick(point, "series", "bytes"),
         "kind": kind,
-        "bytes": point["bytes"],
         "size": format_size(point["bytes"]),
         "ratio": common.digits(ratio, 4),
         "low": common.digits(common.drawn_low(low, ratio), 4),
@@ -47,18 +46,11 @@ def ratio_chart(
     kinds are in `order`, by default sorted. Without `outliers` the axis shows every ratio. Rows
     with `pattern` are shown one pattern at a time, with a choice.
     """
-    series = {row["series"] for row in rows}
     kinds = list(order) or sorted({row["kind"] for row in rows})
     patterns = sorted({row["pattern"] for row in rows if "pattern" in row})
-    kind_color = alt.Color(
-        "kind:N",
-        title=None,
-        scale=alt.Scale(domain=kinds),
-        legend=alt.Legend(title=None, symbolOpacity=1, labelLimit=320),
-    )
     domain = ratio_domain([row["ratio"] for row in rows], 25 if outliers else len(rows) + 1)
     ratio = ratio_axis(domain, standard)
-    base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
+    base = alt.Chart().encode(x=common.size_axis(), color=common.kind_color(kinds))
     unity_line = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
     shade = 0.14 if len(kinds) <= common.BANDS_MAX else 0.0
     band = base.mark_area(opacity=shade).encode(
@@ -68,22 +60,14 @@ def ratio_chart(
     marks = base.mark_point(filled=True, size=30).encode(
         y=ratio,
         shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds)),
-        tooltip=[
-            alt.Tooltip("series:N", title=series_title),
-            alt.Tooltip("kind:N", title=kind_title),
-            alt.Tooltip("size:N", title="size"),
-            alt.Tooltip("ratio:Q", title=f"times {standard}", format=".3~r"),
-            alt.Tooltip("interval:N", title="95 % interval"),
-        ],
+        tooltip=common.tooltip(
+            rows,
+            **{"series": series_title, "kind": kind_title, "size": "size"},
+            **{"ratio": f"times {standard}", "interval": "95 % interval"},
+        ),
     )
-    chart = (
-        alt.layer(band, unity_line, line, marks, data=common.data_of(list(rows)))
-        .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
-        .facet(
-            alt.Facet("series:N", title=None, sort=[name for name in names if name in series]),
-            columns=2,
-        )
-    )
+    layers = alt.layer(band, unity_line, line, marks, data=common.data_of(list(rows)))
+    chart = common.facets(layers, rows, names)
     if not patterns:
         return chart
     return chart.transform_filter(common.only_shown()).add_params(common.pattern_choice(patterns))

@@ -7,22 +7,13 @@ import altair as alt
 
 from nhalf.base.numbers import percent, share_span
 from nhalf.base.rows import Row
-from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.traffic import offered_and_accepted
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.results.traffic.accepted import rule_name, setting_name
 
 SETTING_TITLE = "Mean size "
-TOOLTIP = [
-    alt.Tooltip("series:N", title="library"),
-    alt.Tooltip("kind:N", title="to"),
-    alt.Tooltip("load:Q", title="load, % of saturation"),
-    alt.Tooltip("offered_text:N", title="offered, per sender"),
-    alt.Tooltip("accepted_text:N", title="accepted, per sender"),
-    alt.Tooltip("share:N", title="of what was offered"),
-    alt.Tooltip("delay_text:N", title="delay"),
-]
 
 
 def traffic_rows(facts: Facts) -> list[Row]:
@@ -35,21 +26,29 @@ def rules_of(rows: list[Row]) -> list[str]:
     return sorted({row["kind"] for row in rows}, key=lambda name: (name != "uniform", name))
 
 
+def tooltip(rows: list[Row]) -> list[alt.Tooltip]:
+    """What is said of a load."""
+    return common.tooltip(
+        rows,
+        series="library",
+        kind="to",
+        load="load, % of saturation",
+        offered_text="offered, per sender",
+        accepted_text="accepted, per sender",
+        share="of what was offered",
+        delay_text="delay",
+    )
+
+
 def _row(row: Row) -> Row:
-    offered, accepted = row["offered_per_sender_Bps"], row["accepted_per_sender_Bps"]
+    offered, accepted = "offered_per_sender_Bps", "accepted_per_sender_Bps"
     share = percent(row["accepted_share"])
     if row["launches"] > 1:
         share += f" ({share_span(row['accepted_share_low'], row['accepted_share_high'])})"
     return {
-        "series": row["series"],
-        "kind": rule_name(row),
-        "setting": setting_name(row),
-        "load": row["load_percent"],
-        "offered": common.digits(offered),
-        "accepted": common.digits(accepted),
+        **{"series": row["series"], "kind": rule_name(row), "setting": setting_name(row)},
+        **{"load": row["load_percent"], "share": share},
+        **{"offered": common.digits(row[offered]), "accepted": common.digits(row[accepted])},
         "delay": common.digits(row["delay_s"]) if row["delay_s"] else None,
-        "offered_text": format_rate(offered),
-        "accepted_text": format_rate(accepted),
-        "share": share,
-        "delay_text": format_time(row["delay_s"]) if row["delay_s"] is not None else "–",
+        **texts(row, offered_text=offered, accepted_text=accepted, delay_text="delay_s"),
     }

@@ -6,11 +6,10 @@ neighbour or a change of clock frequency disturbs both. A finding is made only i
 lies beyond a stated threshold, and a remedy is given only if it was measured or if the warning
 itself says what would remove it.
 
-To add a finding, put a file into the folder of its subject, or into this one: `NAME.py` with one
-class that derives from `Finder`.
-It then appears in the report, in `report --json` and at the end of `nhalf run`; no other file
-changes. Facts (nhalf.facts) compute; a finder decides which of them to report and phrases them
-with the wording and weights of present/wording.py.
+To add a finding, put a class that derives from `Finder` into the file of its subject, or into a
+file of its own. It then appears in the report, in `report --json` and at the end of `nhalf run`; no
+other file changes. Facts (nhalf.facts) compute; a finder decides which of them to report and
+phrases them with the wording and weights of present/wording.py.
 
     class Example(Finder[Facts]):
         def find(self, facts):

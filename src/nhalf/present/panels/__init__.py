@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels: one file per chart or table of the report, in folders by subject."""
+"""Panels: the charts and tables of the report, a class each, in one file a subject."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Generic, Self, TypeVar
 
 import altair as alt
+
+from nhalf.base.rows import Row
+from nhalf.present.cells import Cell, line
 
 BY_SUBJECT = True
 
@@ -19,6 +22,17 @@ class Table:
 
     columns: list[str]
     rows: list[list[str]]
+
+    @classmethod
+    @classmethod
+    def of(
+        cls, rows: Iterable[Row], columns: Mapping[str, Cell], most: int | None = None
+    ) -> Self | None:
+        """A table of rows by title and column, or what makes its cells; None without rows."""
+        cells = [line(row, list(columns.values())) for row in rows]
+        if not cells:
+            return None
+        return cls.shortened(list(columns), cells, len(cells) if most is None else most)
 
     @classmethod
     def shortened(cls, columns: list[str], rows: list[list[str]], most: int) -> Self:

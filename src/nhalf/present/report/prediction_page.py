@@ -141,10 +141,6 @@ def _curves(prediction: Prediction) -> alt.TopLevelMixin:
         ),
         kinds=[way.algorithm for way in prediction.ways],
         facets=("machine", [prediction.machine]),
-        tooltip=[
-            alt.Tooltip("kind:N", title="algorithm"),
-            alt.Tooltip("size:N", title="size"),
-            alt.Tooltip("time:N", title="time"),
-        ],
+        tooltip=common.tooltip(rows, kind="algorithm", size="size", time="time"),
         choice=("ranks", "Ranks"),
     )

@@ -7,8 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-import altair as alt
-
 from nhalf.base.numbers import MISSING
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, parse_size
@@ -158,11 +156,9 @@ def _spec(table: StudyTable, form: FigureForm) -> Row | None:
         ),
         kinds=[name for name in names if name in {row["kind"] for row in rows}],
         facets=("figure", [table.title]),
-        tooltip=[
-            alt.Tooltip("kind:N", title="machine"),
-            alt.Tooltip("place:N", title="size" if of_size else "ranks"),
-            alt.Tooltip("number:N", title=title),
-        ],
+        tooltip=common.tooltip(
+            rows, kind="machine", place="size" if of_size else "ranks", number=title
+        ),
     )
     spec = {**chart.to_dict(), "description": f"{table.title}. {FIGURE_HOW}"}
     return captioned(spec, table.title)

@@ -11,8 +11,8 @@ import pytest
 from nhalf.experiment.tune.bench import launch_times
 from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.precision.machine_states import MachineStatesSeen
-from nhalf.present.findings.precision.taken_cores import TakenCores
+from nhalf.present.findings.precision import MachineStatesFinder as MachineStatesSeen
+from nhalf.present.findings.precision import TakenCores
 from nhalf.present.terminal.summary import show_points
 from tests.nhalf.synthetic import build_measurements
 

@@ -23,8 +23,8 @@ from nhalf.loops.rungs import Rungs
 from nhalf.machines.processor_file import processor
 from nhalf.present.findings import findings
 from nhalf.present.panels import Table
-from nhalf.present.panels.node.ladder import Ladder as Panel
-from nhalf.present.panels.node.tuned_kernels import TunedKernels
+from nhalf.present.panels.node import Ladder as Panel
+from nhalf.present.panels.node import TunedKernels
 from nhalf.present.terminal.livermore import show_livermore
 from nhalf.store.run import Run
 

@@ -10,8 +10,7 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview
 from nhalf.present.charts.elsewhere import DATA
-from nhalf.present.panels.messages.bandwidth import Bandwidth
-from nhalf.present.panels.messages.latency import Latency
+from nhalf.present.panels.messages import Bandwidth, Latency
 from tests.nhalf.facts.certainty.test_machine_states import facts
 
 SIZES = (0, 8, 64, 512, 4096)

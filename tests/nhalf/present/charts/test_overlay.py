@@ -15,8 +15,7 @@ from nhalf.cli.verbs.report import Request, command
 from nhalf.facts.facts import Facts
 from nhalf.facts.overlay import of_machine, of_run
 from nhalf.machines import catalogue
-from nhalf.present.panels.messages.bandwidth import Bandwidth
-from nhalf.present.panels.messages.latency import Latency
+from nhalf.present.panels.messages import Bandwidth, Latency
 from nhalf.present.report.sections import sections
 from tests.nhalf.present.report.test_page import stored
 

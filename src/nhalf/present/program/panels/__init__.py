@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of a traced program: one file, one picture or table of its report.
+"""Panels of a traced program: the charts and tables of its report, in one file a subject.
 
-To add one, put a file into this folder: `NAME.py` with one class that derives from
-`nhalf.present.panels.Panel[Program]`.
+To add one, put a class that derives from `nhalf.present.panels.Panel[Program]` into a file here.
 """
 
+BY_SUBJECT = True
 ENTRY_POINTS = "nhalf.program_panels"

@@ -21,9 +21,12 @@ from nhalf.present.report.themes import PATH, PATH_EDGE
 
 PLACES_MAX = 64
 """More ranks are drawn as groups of neighbours."""
+
 PARTS_MAX = 240
+
 MARKS_MAX = 6000
 """A page with more rectangles takes noticeably longer to open."""
+
 ROW_HEIGHT = 9
 
 
@@ -70,12 +73,9 @@ class Timeline(Panel[Program]):
                     sort=list(STATES),
                     legend=alt.Legend(values=used, labelLimit=320),
                 ),
-                tooltip=[
-                    alt.Tooltip("rank:N", title="rank"),
-                    alt.Tooltip("state:N", title="does"),
-                    alt.Tooltip("at:N", title="at"),
-                    alt.Tooltip("share:N", title="of that time"),
-                ],
+                tooltip=common.tooltip(
+                    rows, rank="rank", state="does", at="at", share="of that time"
+                ),
             )
         )
         line = (

@@ -1,17 +1,154 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each rank waits for."""
+"""Panels on what ranks wait for, and on what it costs."""
 
 from __future__ import annotations
 
 import altair as alt
 import polars as pl
 
+from nhalf.base.numbers import format_number, percent, share_span
+from nhalf.base.rows import Row
 from nhalf.base.units import format_time
+from nhalf.decide.program.basis import is_disturbed, traced_run
+from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.decide.program.tolerance_curves import network_curves
+from nhalf.facts.program.delays import delays
+from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.states import COMPUTING, IN_MPI, NO_PROCESSOR, STATES
 from nhalf.facts.program.waiting import waiting_by_cause
+from nhalf.present.cells import Cell
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel
-from nhalf.present.program.ranks import places_of
+from nhalf.present.panels import Panel, Table
+from nhalf.present.program.ranks import places_of, rank_bars
+from nhalf.present.program.tolerance import TITLES
+from nhalf.present.report.themes import ON_COLOR
+
+KEPT, LOST = "used", "lost"
+
+DEPTH = "› "
+
+LABEL_WIDTH = 150
+
+ROW_HEIGHT = 34
+
+
+class Efficiencies(Panel[Program]):
+    title = "Efficiency"
+    how_to_read = (
+        "The first bar is the share of the ranks' time in which they compute; the bars below are "
+        "its factors, and the lowest of them says what to do first: balance the work, send results "
+        "earlier (serialisation), or make messages faster (transfer)."
+    )
+    order = 2
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        tree = None if program.calls.is_empty() else efficiency(program)
+        if tree is None:
+            return None
+        rows = _efficiencies_rows(tree)
+        names = list(dict.fromkeys(str(row["name"]) for row in rows))
+        axis = alt.Axis(
+            labelLimit=260,
+            labelFontSize=13,
+            title=None,
+            labelAlign="left",
+            labelPadding=LABEL_WIDTH,
+        )
+        y = alt.Y("name:N", sort=names, axis=axis)
+        bars = (
+            alt.Chart(common.data_of(rows))
+            .mark_bar(height={"band": 0.7})
+            .encode(
+                x=alt.X(
+                    "share:Q",
+                    title=None,
+                    axis=alt.Axis(format="%"),
+                    stack="zero",
+                    scale=alt.Scale(domain=[0, 1], nice=False),
+                ),
+                y=y,
+                color=alt.Color(
+                    "part:N", title=None, scale=alt.Scale(domain=[KEPT, LOST]), sort=[KEPT, LOST]
+                ),
+                order=alt.Order("place:Q"),
+                tooltip=common.tooltip(rows, name="efficiency", meaning="is", text="share"),
+            )
+        )
+        labels = (
+            alt.Chart(common.data_of([row for row in rows if row["part"] == KEPT]))
+            .mark_text(style=ON_COLOR, align="left", dx=8, fontWeight=600, fontSize=13)
+            .encode(x=alt.datum(0), y=y, text="text:N")
+        )
+        return alt.layer(bars, labels).properties(
+            width="container", height=max(210, ROW_HEIGHT * len(names))
+        )
+
+
+def _efficiencies_rows(tree: Efficiency) -> list[Row]:
+    """Two rows per efficiency: what is used of its time, and what is lost."""
+    factors = [
+        (0, "Parallel efficiency", tree.parallel_share, "computing over the run time, mean"),
+        (1, "Load balance", tree.load_balance_share, "mean over largest computing of a rank"),
+        (1, "Communication", tree.communication_share, "largest computing over the run time"),
+        (2, "Serialisation", tree.serialisation_share, "the same on an ideal network"),
+        (2, "Transfer", tree.transfer_share, "run time on an ideal network over the run time"),
+    ]
+    rows: list[Row] = []
+    for depth, name, share, meaning in factors:
+        if share is None:
+            continue
+        shown = {"name": DEPTH * depth + name, "meaning": meaning, "text": percent(share)}
+        for place, (part, value) in enumerate(((KEPT, share), (LOST, max(0.0, 1 - share)))):
+            rows.append({**shown, "place": place, "part": part, "share": common.digits(value)})
+    return rows
+
+
+DOING = {"computing_s": COMPUTING, "in_mpi_s": IN_MPI, "taken_s": NO_PROCESSOR}
+
+
+class Delays(Panel[Program]):
+    title = "Who makes others wait"
+    how_to_read = (
+        "Each bar is the time that other ranks wait because of a rank, directly or through ranks "
+        "that wait themselves, coloured by what it does meanwhile: a tall bar is a rank to give "
+        "less work, or one whose processor others have."
+    )
+    order = 6
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        caused = delays(program)
+        if caused.is_empty() or caused["waiting_s"].sum() <= 0:
+            return None
+        summed = (
+            caused.join(places_of(program.ranks), on="rank")
+            .unpivot(list(DOING), index=["place", "ranks"], variable_name="doing")
+            .group_by("place", "ranks", "doing")
+            .agg(pl.col("value").sum())
+            .sort("place", "doing")
+        )
+        rows = [
+            {
+                **{"place": row["place"], "rank": row["ranks"], "doing": DOING[row["doing"]]},
+                **{"seconds": common.digits(row["value"]), "time": format_time(row["value"])},
+            }
+            for row in summed.iter_rows(named=True)
+            if row["value"] > 0
+        ]
+        shown = [name for name in DOING.values() if any(row["doing"] == name for row in rows)]
+        axis = alt.Axis(labelExpr=common.TIME_LABEL)
+        color = alt.Color(
+            "doing:N",
+            title=None,
+            scale=alt.Scale(domain=list(STATES)),
+            sort=list(DOING.values()),
+            legend=alt.Legend(values=shown),
+        )
+        title = "waiting of others"
+        y = alt.Y("seconds:Q", title=title, axis=axis)
+        height = common.CHART_HEIGHT - 100
+        return rank_bars(rows, y, color, height, doing="meanwhile", time=title)
+
 
 CAUSES = ("late sender", "late receiver", "collective", "completion")
 
@@ -37,9 +174,7 @@ class Waiting(Panel[Program]):
         )
         rows = [
             {
-                "place": row["place"],
-                "rank": row["ranks"],
-                "cause": row["cause"],
+                **{"place": row["place"], "rank": row["ranks"], "cause": row["cause"]},
                 "seconds": common.digits(row["waiting_s"] / row["members"]),
                 "time": format_time(row["waiting_s"] / row["members"]),
             }
@@ -47,19 +182,91 @@ class Waiting(Panel[Program]):
         ]
         shown = [cause for cause in CAUSES if cause in set(summed["cause"])]
         axis = alt.Axis(labelExpr=common.TIME_LABEL)
-        chart: alt.Chart = (
+        y = alt.Y("seconds:Q", title="waiting", axis=axis)
+        color = alt.Color("cause:N", title=None, scale=alt.Scale(domain=shown), sort=shown)
+        return rank_bars(rows, y, color, cause="for", time="waiting")
+
+
+ROWS_MAX = 30
+
+
+class LateMessages(Panel[Program]):
+    title = "Late messages"
+    how_to_read = (
+        "Each row is a rank that waits for messages of another, those with the most time first: "
+        "how many of their messages were late, how long it waited for all of them and for the "
+        "worst, and the size and time of that one, to be found in a timeline."
+    )
+    order = 45
+
+    def render(self, program: Program) -> Table | None:
+        columns: dict[str, Cell] = {
+            **{"rank": "rank", "waits for": "late_rank", "cause": "cause", "late": "messages"},
+            **{"of": "of_messages", "waiting": "waiting_s", "longest": "longest_s"},
+            "size": "size_bytes",
+            "from": lambda row: f"{format_number(row['from_s'], 6)} s",
+        }
+        return Table.of(late_pairs(program).head(ROWS_MAX).to_dicts(), columns)
+
+
+_SHARE = "format(datum.value, '.0%')"
+
+
+class Tolerance(Panel[Program]):
+    title = "How much it tolerates"
+    how_to_read = (
+        "How much longer the run takes if each message had so much more latency, overhead or time "
+        "per byte: replays of the timeline, with their interval. Where a curve is flat the program "
+        "waits for something else; where it bends, another path becomes the longest."
+    )
+    order = 45
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        rows = _tolerance_rows(program)
+        if not rows:
+            return None
+        names = list(dict.fromkeys(str(row["what"]) for row in rows))
+        axis = alt.Axis(labelExpr=common.TIME_LABEL, labelOverlap="greedy", labelSeparation=12)
+        base = (
             alt.Chart(common.data_of(rows))
-            .mark_bar()
-            .encode(
-                x=alt.X("place:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-                y=alt.Y("seconds:Q", title="waiting", axis=axis),
-                color=alt.Color("cause:N", title=None, scale=alt.Scale(domain=shown), sort=shown),
-                tooltip=[
-                    alt.Tooltip("rank:N", title="rank"),
-                    alt.Tooltip("cause:N", title="for"),
-                    alt.Tooltip("time:N", title="waiting"),
-                ],
-            )
+            .transform_filter("datum.what === chosen")
+            .encode(x=alt.X("added:Q", title="added", axis=axis))
+        )
+        title, form = "run time lost", alt.Axis(labelExpr=_SHARE)
+        band = base.mark_area(fillOpacity=0.25).encode(
+            y=alt.Y("low:Q", title=title, axis=form), y2="high:Q"
+        )
+        line = base.mark_line(point=True).encode(
+            y=alt.Y("lost:Q", title=title, axis=form),
+            tooltip=common.tooltip(rows, added_text="added", lost_text="lost", interval="interval"),
+        )
+        return (
+            alt.layer(band, line)
+            .add_params(common.choice("chosen", names, names[0], "Grows"))
             .properties(width="container", height=common.CHART_HEIGHT)
         )
-        return chart
+
+
+def _tolerance_rows(program: Program) -> list[Row]:
+    """Each point of each curve, as shares of the measured time."""
+    rows: list[Row] = []
+    if is_disturbed(program):
+        return rows
+    for curve in network_curves(traced_run(program)):
+        for point in curve.points:
+            lost, low, high = (
+                end_s / curve.measured_s - 1 for end_s in (point.time_s, point.low_s, point.high_s)
+            )
+            rows.append(
+                {
+                    "what": TITLES[curve.parameter],
+                    "added": common.digits(point.added),
+                    "added_text": format_time(point.added),
+                    "lost": common.digits(lost),
+                    "low": common.digits(low),
+                    "high": common.digits(high),
+                    "lost_text": percent(lost, 1),
+                    "interval": share_span(low, high),
+                }
+            )
+    return rows

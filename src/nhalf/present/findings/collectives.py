@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings on collective operations, barriers and multicasts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from nhalf.base.listing import few, listed
+from nhalf.base.numbers import percent, times
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.algorithms import Beaten, Freed, beaten, freed_first
+from nhalf.facts.collectives import MISLEADS, Match, matches, misled
+from nhalf.facts.contests import CLASSES
+from nhalf.facts.facts import Facts
+from nhalf.facts.grain import MATTERS, WorkGrain, crossings
+from nhalf.facts.grain import PATTERN as GRAIN_PATTERN
+from nhalf.facts.multicast import PATTERN as MULTICAST_PATTERN
+from nhalf.facts.multicast import Fastest, Spared, fastest_multicasts, spared
+from nhalf.facts.part_sizes import gains_by_part
+from nhalf.facts.series import library_label
+from nhalf.models.expression import PART_BYTES
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, count, sentence, size_range, weight
+from nhalf.statistics.intervals import Interval
+
+OPERATIONS_MAX = 4
+
+
+class FastestCollectives(Finder[Facts]):
+    """The fastest library in collective operations, small and large."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for name, low, high in CLASSES:
+            operations = list(matches(facts, low, high))
+            if operations:
+                yield _fastest_collectives_finding(name, operations)
+
+
+def _fastest_collectives_finding(name: str, operations: list[Match]) -> Finding:
+    """One sentence for all operations of a size class."""
+    largest = max(operations, key=lambda match: match.behind.median)
+    where = f" on {largest.where}" if largest.where else ""
+    return Finding(
+        f"{sentence(name)} collectives: {_who_leads(operations)}. Most in "
+        f"{largest.pattern}{where}: {largest.worst} takes {_how_long(largest)}.",
+        importance=weight(largest.behind.median, 48, 72),
+        kind=f"collectives-{name}",
+        label=f"Collectives, {name}",
+        interval=largest.behind,
+        mpi=largest.mpi,
+        pattern=largest.pattern,
+    )
+
+
+def _how_long(match: Match) -> str:
+    """'1.3x as long as MPICH at 8 B to 2.7x at 1 KiB', or one ratio with its interval.
+
+    Where it is faster at some size: '2.7x as long as MPICH at 1 KiB, but 0.83x at 8 B'.
+    """
+    if match.first_bytes == match.last_bytes:
+        place = f" at {format_size(match.first_bytes)}" if match.first_bytes else ""
+        ratio = f"{times(match.behind.median)} as long as {match.best}{place}"
+        return f"{ratio} ({between(match.behind)})"
+    (low_bytes, low), (high_bytes, high) = match.smallest_ratio, match.largest_ratio
+    if times(low) == times(high):
+        sizes = size_range(match.first_bytes, match.last_bytes)
+        ratio = f"{times(match.behind.median)} as long as {match.best}, on average over {sizes}"
+        return f"{ratio} ({between(match.behind)})"
+    if low < 1:
+        ratio = f"{times(high)} as long as {match.best} at {format_size(high_bytes)}"
+        return f"{ratio}, but {times(low)} at {format_size(low_bytes)}"
+    return (
+        f"{times(low)} as long as {match.best} at {format_size(low_bytes)} to {times(high)} at "
+        f"{format_size(high_bytes)}"
+    )
+
+
+def _who_leads(operations: list[Match]) -> str:
+    """'A is fastest in 4 of 6 operations where libraries differ; B is in reduce and scan'.
+
+    With several settings of an operation: 'A is fastest in reduce and bcast (2 ranks); B is in
+    bcast (8 ranks)'.
+    """
+    wins = Counter(match.best for match in operations)
+    leader, won = wins.most_common(1)[0]
+    of = "operation" if len(operations) == 1 else f"of {len(operations)} operations"
+    patterns = {library: few(_won(operations, library), OPERATIONS_MAX) for library in wins}
+    first = patterns.pop(leader)
+    if not any(match.where for match in operations):
+        first = f"{won} {of} where libraries differ"
+    further = "".join(f"; {library} is in {names}" for library, names in patterns.items())
+    return f"{leader} is fastest in {first}{further}"
+
+
+def _won(operations: list[Match], library: str) -> list[str]:
+    """The operations in which a library is fastest, with where if another is elsewhere."""
+    patterns = sorted({match.pattern for match in operations if match.best == library})
+    return [pattern + _where(operations, pattern, library) for pattern in patterns]
+
+
+def _where(operations: list[Match], pattern: str, library: str) -> str:
+    """' (2 and 4 ranks)': the settings in which a library wins an operation; '' if in all."""
+    contests = [match for match in operations if match.pattern == pattern]
+    won = [match.where for match in contests if match.best == library]
+    if len(won) == len(contests):
+        return ""
+    numbers = [where.removesuffix(" ranks") for where in won]
+    if all(number.isdecimal() for number in numbers):
+        return f" ({listed(numbers)} ranks)"
+    return f" ({'; '.join(won)})"
+
+
+class FastestAlgorithm(Finder[Facts]):
+    """Where an algorithm on a library's messages is faster than the library's own collective."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        yield from map(_fastest_algorithm_finding, beaten(facts))
+
+
+def _fastest_algorithm_finding(library: Beaten) -> Finding:
+    """One sentence for a library."""
+    row, behind = library.worst.row, library.worst.behind
+    size = f" of {format_size(row['bytes'])}" if row["bytes"] else ""
+    return Finding(
+        f"{library.title} is slower than an algorithm on its own messages at "
+        f"{len(library.wins)} of {count(library.points, 'point')}. Most so in "
+        f"{row['pattern']}{size} on {row['ranks']} ranks: it takes {times(behind.median)} as long "
+        f"as {row['algorithm']} ({between(behind)}).",
+        importance=weight(behind.median, 46, 70),
+        kind="algorithm",
+        label="Faster algorithm",
+        interval=behind,
+        mpi=row["mpi"],
+        pattern=row["pattern"],
+        size_bytes=row["bytes"],
+    )
+
+
+class PartSizes(Finder[Facts]):
+    """Where an algorithm that cuts messages is faster with another size of parts."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        largest: dict[tuple[str, str, str], Row] = {}
+        for row in gains_by_part(facts).iter_rows(named=True):
+            key = row["mpi"], row["pattern"], row["algorithm"]
+            if key not in largest or row["gain"].median > largest[key]["gain"].median:
+                largest[key] = row
+        for row in largest.values():
+            yield _part_sizes_finding(row, facts)
+
+
+def _part_sizes_finding(row: Row, facts: Facts) -> Finding:
+    gain = row["gain"]
+    return Finding(
+        f"{library_label(facts, row['transport'], row['mpi'])}: {row['pattern']} by "
+        f"{row['algorithm']} of {format_size(row['bytes'])} on {row['ranks']} ranks is fastest in "
+        f"parts of {format_size(row['part_bytes'])} ({format_time(row['median_s'])}); in parts of "
+        f"{format_size(PART_BYTES)} it takes {times(gain.median)} as long ({between(gain)}).",
+        importance=weight(gain.median, 42, 60),
+        kind="part-size",
+        label="Size of parts",
+        interval=gain,
+        mpi=row["mpi"],
+        pattern=row["pattern"],
+        size_bytes=row["bytes"],
+    )
+
+
+class RootBusy(Finder[Facts]):
+    """Where the algorithm that completes first is not the one that frees the root first."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        worst: dict[tuple[str, str], Freed] = {}
+        for freed in freed_first(facts):
+            previous = worst.get((freed.mpi, freed.pattern))
+            if previous is None or freed.ratio.low > previous.ratio.low:
+                worst[freed.mpi, freed.pattern] = freed
+        yield from map(_root_busy_finding, worst.values())
+
+
+def _root_busy_finding(freed: Freed) -> Finding:
+    size = format_size(freed.size_bytes)
+    return Finding(
+        f"{freed.library}: the fastest {freed.pattern} is not the one that frees the root first. "
+        f"For {size} on {freed.ranks} ranks {freed.completes} completes first "
+        f"({format_time(freed.complete_s)}; its root is busy for "
+        f"{format_time(freed.completes_root_s)}), but with {freed.frees} the root is free after "
+        f"{format_time(freed.frees_root_s)}, {times(freed.ratio.median)} sooner "
+        f"({between(freed.ratio)}); all ranks then complete after "
+        f"{format_time(freed.frees_complete_s)}.",
+        importance=weight(freed.ratio.low, 41, 58),
+        kind="root-busy",
+        label="The root's own time",
+        interval=freed.ratio,
+        mpi=freed.mpi,
+        pattern=freed.pattern,
+        size_bytes=freed.size_bytes,
+    )
+
+
+class BarrierStart(Finder[Facts]):
+    """The error that a start after a barrier would have made."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        most = misled(facts)
+        if most is None:
+            return
+        size = f" of {format_size(most.size_bytes)}" if most.size_bytes else ""
+        yield Finding(
+            f"Timed from its exit of a barrier, as most benchmarks do, {most.pattern}{size} on "
+            f"{most.series} would read {times(most.ratio.median)} its real time "
+            f"({between(most.ratio)}); {most.sure} of {most.points} points would be off by more "
+            f"than {MISLEADS - 1:.0%}.",
+            importance=44,
+            kind="barrier-start",
+            label="Barrier start misleads",
+            interval=most.ratio,
+            mpi=most.mpi,
+            pattern=most.pattern,
+            size_bytes=most.size_bytes,
+        )
+
+
+class Grain(Finder[Facts]):
+    """The grain of work below which a barrier matters."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        yield from map(_grain_finding, crossings(facts))
+
+
+def _grain_finding(crossing: WorkGrain) -> Finding:
+    alternative = ""
+    if crossing.faster_s:
+        alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."
+    return Finding(
+        f"{crossing.series}: barriers take more than {percent(MATTERS)} of the time of "
+        f"{crossing.ranks} ranks where there is less than {_time(crossing.grain_s)} of work "
+        f"between them; beyond, a faster barrier gains less than that.{alternative}",
+        importance=46,
+        kind="grain",
+        label="Work between barriers",
+        figure=format_time(crossing.grain_s.median),
+        interval=crossing.grain_s,
+        mpi=crossing.mpi,
+        pattern=GRAIN_PATTERN,
+    )
+
+
+def _time(interval: Interval) -> str:
+    ends = f"{format_time(interval.low)} to {format_time(interval.high)}"
+    return f"{format_time(interval.median)} (interval {ends})"
+
+
+class Multicast(Finder[Facts]):
+    """The fastest multicast to a whole group by size, and what adapters save."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        yield from map(_fastest, fastest_multicasts(facts))
+        yield from map(_spared, spared(facts))
+
+
+def _fastest(multicast: Fastest) -> Finding:
+    """The fastest method at the smallest size, and the sizes at which it changes."""
+    first = multicast.first
+    changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in multicast.changes]
+    return Finding(
+        f"{multicast.name}, {multicast.forwarding} multicast to {first['group']} destinations: "
+        f"{first['method']} is fastest for {format_size(first['bytes'])} "
+        f"({format_time(first['median_s'])}), {times(first['behind'])} as fast as "
+        f"{first['slowest']}" + "".join(f"; {change}" for change in changes) + ".",
+        importance=weight(first["behind"], 44, 64),
+        kind="multicast-fastest",
+        label="Multicast",
+        value=first["behind"],
+        mpi=multicast.mpi,
+        pattern=MULTICAST_PATTERN,
+        size_bytes=first["bytes"],
+        figure=times(first["behind"]),
+    )
+
+
+def _spared(saving: Spared) -> Finding:
+    return Finding(
+        f"{saving.name}: when adapters forward messages, a multicast to {saving.group} "
+        f"destinations takes {format_time(saving.nic_s)} of processor time per node on average "
+        f"instead of {format_time(saving.host_s)}, {times(saving.gain_ratio)} less.",
+        importance=weight(saving.gain_ratio, 42, 60),
+        kind="multicast-processor",
+        label="Saved by adapters",
+        value=saving.gain_ratio,
+        mpi=saving.mpi,
+        pattern=MULTICAST_PATTERN,
+        size_bytes=saving.size_bytes,
+        figure=times(saving.gain_ratio),
+    )

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings on what further runs differ by from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.decide.runs_compared import run_changes
+from nhalf.facts.facts import Facts
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.run_changes import change_finding
+
+
+class RunChange(Finder[Facts]):
+    """What further runs differ by from the first."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for change in run_changes(facts):
+            yield change_finding(change, facts.titles)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Findings on runs that are shown together."""

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings on how sure the numbers are, and what disturbed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.base.listing import few
+from nhalf.base.numbers import half_width_text, percent
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.certainty.busy_launches import busy_launches
+from nhalf.facts.certainty.machine_states import machine_states, taken_share
+from nhalf.facts.certainty.precision import (
+    BLIND,
+    ReachedPrecision,
+    point_warnings,
+    reach,
+    target,
+    worse_than_neighbours,
+)
+from nhalf.facts.certainty.spread_parts import SpreadParts, spread_parts
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import full_name
+from nhalf.facts.wrong_data import HEADING, wrong_data
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.states import states_text
+from nhalf.present.wording import count, sentence
+
+CURVES_MAX = 4
+
+
+class WrongData(Finder[Facts]):
+    """Data that did not arrive as sent."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        wrong = wrong_data(facts)
+        if not wrong:
+            return
+        points = sum(len(curve.sizes_bytes) for curve in wrong)
+        more = f"; and {len(wrong) - CURVES_MAX} more" if len(wrong) > CURVES_MAX else ""
+        yield Finding(
+            f"{HEADING}: {'; '.join(map(str, wrong[:CURVES_MAX]))}{more}. What arrived was not "
+            f"what was sent: {count(points, 'point')} without a time.",
+            importance=100,
+            kind="wrong-data",
+            remedy="Do not use this library for these operations.",
+            label="Wrong data",
+            value=points,
+        )
+
+
+FIRST = 99
+"""What follows is of a busy machine; only wrong data comes before."""
+
+
+class BusyMachine(Finder[Facts]):
+    """Other processes left too few cores for the ranks."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        counts = busy_launches(facts)
+        if counts is None:
+            return
+        cores = f"{counts.taken_cores:.1f} of {count(counts.allowed, 'core')}"
+        number = "all" if counts.busy == counts.launches else f"{counts.busy} of {counts.launches}"
+        yield Finding(
+            f"Other processes kept {cores} busy during {number} launches, so that ranks had to "
+            "share cores: times are those of a busy machine, and show how libraries wait there.",
+            importance=FIRST,
+            kind="busy-machine",
+            label="Busy machine",
+            remedy="Measure again on an idle machine; nhalf doctor shows its load.",
+            value=counts.taken_cores,
+            figure=cores,
+        )
+
+
+class TakenCores(Finder[Facts]):
+    """Other processes used the ranks' cores at times, on a machine that is not busy throughout."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        share = taken_share(facts)
+        if not share or busy_launches(facts) is not None:
+            return
+        yield Finding(
+            f"{percent(share)} of the measurements were disturbed by other processes on the ranks' "
+            "cores; the state of the machine is unknown there.",
+            importance=36,
+            kind="taken-cores",
+            remedy="Keep the machine idle while it is measured; nhalf doctor shows its load.",
+            value=share,
+            figure=percent(share),
+        )
+
+
+class MachineStatesFinder(Finder[Facts]):
+    """The states of the machine, if there were several."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for machine in machine_states(facts):
+            yield Finding(
+                states_text(machine),
+                importance=37 + 2 * (1 - machine.states[0].share),
+                kind="machine-states",
+                remedy="A longer --budget, or --resume RUN --budget, adds launches at other times.",
+                value=len(machine.states),
+            )
+
+
+DOUBT_WEIGHTS = {
+    "oversubscribed": 35,
+    "unpinned": 34,
+    "one-launch": 30,
+    "bimodal": 28,
+    "launch-apart": 27,
+    "drift": 26,
+}
+"""Warnings about biased results weigh more than those about wide intervals."""
+
+
+NAMES_MAX = 6
+
+
+SAID_ELSEWHERE = {"unverified", "imprecise", "virtual"}
+"""Warnings that have their own finding, or are said of the whole run."""
+
+
+class Doubts(Finder[Facts]):
+    """Each kind of warning that points carry, once, with the number of points."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        total = facts.summary.height
+        for doubt in point_warnings(facts):
+            if doubt.name in SAID_ELSEWHERE:
+                continue
+            where = "" if doubt.everyone else f" ({few(doubt.series, NAMES_MAX)})"
+            yield Finding(
+                f"{sentence(doubt.meaning)}: {doubt.points} of {count(total, 'point')}{where}.",
+                importance=DOUBT_WEIGHTS.get(doubt.name, 22) + 4 * doubt.points / total,
+                kind=doubt.name,
+                remedy=f"{sentence(doubt.remedy)}." if doubt.remedy else "",
+                value=doubt.points,
+            )
+
+
+NAMED_MAX = 3
+
+REMEDY = "Measure again: nhalf run --resume RUN --budget 1m."
+
+FEW_LAUNCHES = 2
+"""An interval over this few launches is wide even on a quiet machine."""
+
+
+class PrecisionMissed(Finder[Facts]):
+    """The precision that the machine allows, and points less precise than their neighbours."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        reached = reach(facts)
+        if reached is not None:
+            yield _allowed(reached, target(facts))
+        worse = list(worse_than_neighbours(facts).iter_rows(named=True))
+        unusable = [row for row in worse if row["half_width"] >= BLIND]
+        wide = [row for row in worse if row["half_width"] < BLIND]
+        if unusable:
+            yield _points(unusable, "unusable, with intervals wider than the times themselves")
+        if len(wide) == 1:
+            yield _point(wide[0])
+        elif wide:
+            yield _points(wide, "less precise than their neighbours")
+
+
+def _point(row: Row) -> Finding:
+    """One point with its precision and that of its neighbours."""
+    return Finding(
+        f"{_name(row)} is less precise than its neighbours: {format_time(row['median_s'])} "
+        f"{half_width_text(row['half_width'])}, against {half_width_text(row['neighbours'])} "
+        "beside it.",
+        importance=20,
+        kind="precision-missed",
+        remedy=REMEDY,
+        figure=half_width_text(row["half_width"]),
+        value=row["half_width"],
+        mpi=row["mpi"],
+        pattern=row["pattern"],
+        size_bytes=row["bytes"],
+    )
+
+
+def _points(rows: Sequence[Row], complaint: str) -> Finding:
+    """Several points in a line, the worst first."""
+    verb = "is" if len(rows) == 1 else "are"
+    names = few([_name(row) for row in rows], NAMED_MAX)
+    return Finding(
+        f"{count(len(rows), 'point')} {verb} {complaint}: {names}.",
+        importance=21,
+        kind="precision-missed",
+        remedy=REMEDY,
+        value=len(rows),
+        mpi=rows[0]["mpi"],
+        pattern=rows[0]["pattern"],
+        size_bytes=rows[0]["bytes"],
+    )
+
+
+def _name(row: Row) -> str:
+    return f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])}"
+
+
+def _allowed(reached: ReachedPrecision, target_share: float) -> Finding:
+    """The precision that the machine's noise allows."""
+    low, high = reached.launches
+    launches = f"{low}" if low == high else f"{low} to {high}"
+    usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
+    bound = f" (95 % of points within {most})" if reached.most_share < BLIND else ""
+    text = (
+        f"Half-width {usual} with {launches} launches{bound}; the target of "
+        f"±{percent(target_share, None)} was not reached."
+    )
+    if reached.half_width_share >= BLIND:
+        why = "Too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"
+        text = (
+            f"{why}: with {launches} launches, half of the intervals are wider than the times "
+            "themselves, too wide to compare libraries."
+        )
+    return Finding(
+        text,
+        importance=25 if reached.half_width_share < BLIND else 39,
+        kind="precision-allowed",
+        remedy="Leave the machine to itself, or spread more launches over a longer time: "
+        "nhalf run --resume RUN --budget 5m.",
+        figure=usual,
+        value=reached.half_width_share,
+    )
+
+
+BELOW_PRECISION = 24
+"""Importance: right after the precision that was reached."""
+
+
+class SpreadPartsFinder(Finder[Facts]):
+    """Why launches differ, as far as a run can tell: what it is not, and what averages it out."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        parts = spread_parts(facts)
+        if reach(facts) is None or not parts:
+            return
+        widest = parts[0]
+        title = facts.titles.get(widest.mpi, widest.mpi)
+        visits = f"{title}: visits" if title else "Visits"
+        yield Finding(
+            f"{visits} of one launch differ by {percent(widest.visit_share)}, launches by "
+            f"another {percent(widest.launch_share)}: {_why(widest)}.",
+            importance=BELOW_PRECISION,
+            kind="launches-differ",
+            label="Spread of launches",
+            value=widest.launch_share,
+            figure=percent(widest.launch_share),
+            mpi=widest.mpi,
+        )
+
+
+def _why(parts: SpreadParts) -> str:
+    """What it is not, as far as that is known, and what averages it out."""
+    cores = {
+        True: "it is not the cores, which were the same in all launches; ",
+        False: "launches had different cores; ",
+        None: "",
+    }[parts.same_cores]
+    if parts.launch_share > parts.visit_share and parts.common_share is not None:
+        return (
+            f"{cores}libraries side by side were slow in the same launches (correlation "
+            f"{parts.common_share:.1f}), so the machine changes slowly, and only launches over a "
+            "longer time average that out"
+        )
+    if parts.launch_share > parts.visit_share:
+        return (
+            f"{cores}times stay for a launch, by what its start draws (as memory pages) or by slow "
+            "changes of the machine, and only more launches average that out"
+        )
+    return f"{cores}times differ as much within a launch, and more visits average that out, too"

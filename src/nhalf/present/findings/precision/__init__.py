@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Findings on how sure the numbers are: intervals, states of the machine, warnings, environment."""

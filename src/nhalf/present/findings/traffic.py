@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings on traffic between many ranks at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.listing import listed
+from nhalf.base.numbers import percent, share_span, span, times
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size
+from nhalf.facts.dense_peaks import Peak, peaks_below_largest
+from nhalf.facts.difference import COSTLY
+from nhalf.facts.facts import Facts
+from nhalf.facts.many_ranks import SlowestPhase, slowest_phases
+from nhalf.facts.series import library_label
+from nhalf.facts.traffic import costly_rules
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, count, weight
+from nhalf.results.b_eff.average import PATTERN as B_EFF_PATTERN
+from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
+from nhalf.results.traffic.accepted import rule_name, setting_name
+
+
+class Traffic(Finder[Facts]):
+    """The destination rule with the lowest throughput against the one with the highest."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for rules in costly_rules(facts):
+            row, ratio = rules.setting, rules.ratio
+            name = library_label(facts, row["transport"], row["mpi"])
+            yield Finding(
+                f"{name}, {row['ranks']} processes, {setting_name(row)} messages under full load: "
+                f"with {_choice(rules.slow)}, each sender's throughput is {times(ratio.median)} "
+                f"lower than with {_choice(rules.fast)} ({between(ratio)}).",
+                importance=weight(ratio.median, 42, 66),
+                kind="traffic-rule",
+                label="Traffic",
+                interval=ratio,
+                mpi=row["mpi"],
+                pattern=TRAFFIC_PATTERN,
+                size_bytes=row["bytes"],
+            )
+
+
+def _choice(rule: Row) -> str:
+    """Name the rule by which a sender chooses destinations: 'uniform choice', 'cube 4'."""
+    return "uniform choice" if rule["to"] == "uniform" else rule_name(rule)
+
+
+class DensePeak(Finder[Facts]):
+    """Where dense traffic is fastest with messages smaller than the largest measured."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        by_setting: dict[tuple[str, int], list[Peak]] = {}
+        for peak in sorted(peaks_below_largest(facts), key=lambda peak: -peak.ratio.median):
+            by_setting.setdefault((peak.series, peak.ranks), []).append(peak)
+        for peaks in by_setting.values():
+            yield _dense_peak_finding(peaks)
+
+
+def _dense_peak_finding(peaks: list[Peak]) -> Finding:
+    """The pattern that loses most speaks for its library and number of ranks."""
+    worst, *further = peaks
+    ratio, rate = worst.ratio, worst.peak_Bps
+    has_interval = ratio.low < ratio.high
+    ends = f" (interval {span(rate.low, rate.high, format_rate)})" if has_interval else ""
+    also = listed(
+        [
+            f"{peak.pattern} ({format_size(peak.size_bytes)}, {times(peak.ratio.median)})"
+            for peak in further
+        ]
+    )
+    return Finding(
+        f"{worst.series}, {worst.ranks} ranks: {worst.pattern} is fastest with messages of "
+        f"{format_size(worst.size_bytes)}: {format_rate(rate.median)} per process{ends}, "
+        f"{times(ratio.median)} the {format_rate(worst.largest_Bps.median)} with "
+        f"{format_size(worst.largest_bytes)}"
+        + (f" ({between(ratio)})" if has_interval else "")
+        + (f"; likewise {also}." if also else "."),
+        importance=weight(ratio.median, 42, 68),
+        kind="dense-peak",
+        label="Fastest below the largest size",
+        interval=ratio,
+        mpi=worst.mpi,
+        pattern=worst.pattern,
+        size_bytes=worst.size_bytes,
+    )
+
+
+class SlowestPhaseFinder(Finder[Facts]):
+    """How much the throughput of each process differs between phases of dense traffic."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        yield from map(_slowest_phase_finding, slowest_phases(facts))
+
+
+def _slowest_phase_finding(slowest: SlowestPhase) -> Finding:
+    ratio = slowest.ratio
+    has_interval = ratio.low < ratio.high
+    if slowest.pattern == "dense-cumulative":
+        slow, fast = (
+            f"with {count(phase, 'pair')} at once" for phase in (slowest.slow, slowest.fast)
+        )
+    else:
+        slow, fast = (f"at distance {phase}" for phase in (slowest.slow, slowest.fast))
+    return Finding(
+        f"{slowest.series}, {slowest.ranks} ranks, {slowest.pattern} of "
+        f"{format_size(slowest.size_bytes)}: each process that takes part sends "
+        f"{format_rate(slowest.slow_Bps)} {slow} and {format_rate(slowest.fast_Bps)} {fast}, "
+        f"{times(ratio.median)} as much" + (f" ({between(ratio)})." if has_interval else "."),
+        importance=weight(ratio.median, 42, 68),
+        kind="slowest-phase",
+        label="Shared paths",
+        interval=ratio,
+        figure=times(ratio.median).replace("x", "×"),
+        mpi=slowest.mpi,
+        pattern=slowest.pattern,
+        size_bytes=slowest.size_bytes,
+    )
+
+
+MORE = (
+    "Continue the run (--resume), give it a larger --budget, or shorten the longest message: "
+    "--bytes b_eff:1M."
+)
+
+
+class BEff(Finder[Facts]):
+    """The cost of a random process order, and the reason if there is no effective bandwidth."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for row in facts.results.get("b_eff", []):
+            name = library_label(facts, row["transport"], row["mpi"])
+            who = f"{name} with {row['ranks']} processes"
+            if row["missing"]:
+                yield _incomplete(who, row)
+            elif row.get("subset"):
+                yield _estimated(who, row)
+            elif "random_ratio_ci" in row and row["random_ratio_ci"][1] < 1 / COSTLY:
+                yield _scattered(who, row)
+
+
+def _incomplete(who: str, row: Row) -> Finding:
+    return Finding(
+        f"No effective bandwidth for {who}: {row['missing']}.",
+        importance=32,
+        kind="b-eff-incomplete",
+        remedy=MORE,
+        mpi=row["mpi"],
+        pattern=B_EFF_PATTERN,
+    )
+
+
+def _estimated(who: str, row: Row) -> Finding:
+    return Finding(
+        f"{who}: the effective bandwidth, {format_rate(row['b_eff_Bps'])}, is an estimate from a "
+        f"part of its points: {row['subset']}.",
+        importance=33,
+        kind="b-eff-estimated",
+        remedy=MORE,
+        figure=format_rate(row["b_eff_Bps"]),
+        value=row["b_eff_Bps"],
+        mpi=row["mpi"],
+        pattern=B_EFF_PATTERN,
+        label="Effective bandwidth",
+    )
+
+
+def _scattered(who: str, row: Row) -> Finding:
+    share, (low, high) = row["random_ratio"], row["random_ratio_ci"]
+    return Finding(
+        f"{who}: when neighbours are spread at random, all processes together reach "
+        f"{percent(share)} of the bandwidth of rings of neighbours (interval "
+        f"{share_span(low, high)}).",
+        importance=weight(share, 45, 70),
+        kind="random-neighbours",
+        remedy="Number processes so that those that communicate are close to each other.",
+        value=share,
+        low=low,
+        high=high,
+        mpi=row["mpi"],
+        pattern=B_EFF_PATTERN,
+        label="Random neighbours",
+        figure=percent(share),
+    )

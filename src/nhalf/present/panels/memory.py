@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on memory: rates by cores, and the life of a segment."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size
+from nhalf.facts.facts import Facts
+from nhalf.facts.memory import (
+    EVEN,
+    PATTERNS,
+    SEGMENT_PARTS,
+    SEGMENT_PATTERN,
+    WAYS,
+    rates,
+    step_times,
+)
+from nhalf.present.cells import texts
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.panels import Panel
+from nhalf.present.wording import interval_of, way_name
+
+
+class SegmentLife(Panel[Facts]):
+    title = "The life of a segment"
+    how_to_read = (
+        "One bar is the whole life of a segment of remote memory: setup (create, "
+        "register, publish, connect, map), one transfer of all its bytes each way, and teardown: "
+        "where setup and teardown fill most of the bar, segments should be kept and used again."
+    )
+    order = 36
+    patterns = (SEGMENT_PATTERN,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = step_times(facts)
+        if points.is_empty():
+            return None
+        sizes = [format_size(size) for size in sorted(set(points["bytes"]))]
+        rows = [
+            {
+                **common.pick(row, "series", "part", "step", "place"),
+                **texts(row, size="bytes", percent="share", time="time_s"),
+                "share": common.digits(row["share"], 4),
+            }
+            for row in points.iter_rows(named=True)
+        ]
+        names = sorted({row["series"] for row in rows})
+        bars = (
+            alt.Chart()
+            .mark_bar(stroke="white", strokeWidth=0.5)
+            .encode(
+                x=alt.X("size:N", sort=sizes, title="segment size"),
+                y=common.share_axis("share", "share of a segment's life"),
+                color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
+                order=alt.Order("place:Q"),
+                tooltip=common.tooltip(
+                    rows, step="step", time="takes", percent="share", size="segment"
+                ),
+            )
+        )
+        return common.facets(alt.layer(bars, data=common.data_of(rows)), rows, names)
+
+
+class Memory(Panel[Facts]):
+    title = "Memory bandwidth"
+    how_to_read = (
+        "Bytes per second that all processes or threads together read and write, counted as STREAM "
+        "does: a line that rises with the cores has bandwidth to spare, and an access to shared "
+        "arrays below ordinary ones spends its time on address computation."
+    )
+    order = 72
+    patterns = PATTERNS
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = rates(facts)
+        if points.is_empty():
+            return None
+        rows = _rows(points)
+        return lines(
+            rows,
+            (
+                count_axis("cores", "cores", [row["cores"] for row in rows], doubling=True),
+                common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
+            ),
+            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            facets=("series", sorted({row["series"] for row in rows})),
+            tooltip=common.tooltip(
+                rows,
+                series="on",
+                kind="access",
+                ranks="ranks",
+                words="rate of all",
+                size="each array",
+                interval="95 % interval of the time",
+            ),
+            choice=("kernel", "Kernel"),
+        )
+
+
+def _rows(points: pl.DataFrame) -> list[Row]:
+    """Rows in the order of WAYS, even blocks first."""
+    order = points.with_columns(
+        place=pl.col("way").replace_strict(list(WAYS), list(range(len(WAYS)))),
+        # Words come before numbers.
+        length=pl.when(block=EVEN).then(0).otherwise(pl.col("block").cast(pl.Int64, strict=False)),
+    )
+    return [
+        {
+            **common.pick(row, "series", "kernel", "ranks", "cores"),
+            **texts(row, words="rate_Bps", size="bytes"),
+            "kind": way_name(row["way"], row["block"]),
+            "rate": common.digits(row["rate_Bps"]),
+            "interval": interval_of(row),
+        }
+        for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
+    ]

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on a node: its units, its memory, and loops beside their bounds."""
+
+from __future__ import annotations
+
+import math
+
+import altair as alt
+
+from nhalf.base.numbers import MISSING, fixed
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.node import NodeFacts, nodes
+from nhalf.facts.roofline import Roof, roofs
+from nhalf.loops.livermore.titles import PATTERN
+from nhalf.loops.livermore.tuned import TUNED
+from nhalf.node.bandwidth import KERNELS
+from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
+from nhalf.present.cells import Cell
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.panels import Panel, Table
+from nhalf.results import Column
+from nhalf.results.caches import size_words
+from nhalf.results.sweeps import KINDS
+
+
+class LoadLatency(Panel[Facts]):
+    title = "Memory hierarchy"
+    how_to_read = (
+        "The load-to-use latency: the time of a load whose address comes from the load before, in "
+        "random order over so much memory: each step is a cache that became too small, in small "
+        "pages also a table of addresses, and dashed lines are the sizes of caches as their "
+        "conflicts show them, or the middle of the sizes at which arrays begin to miss."
+    )
+    order = 73
+    patterns = (CHASE,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for node in nodes(facts) for row in _load_latency_rows(node)]
+        if not rows:
+            return None
+        marks = [row for node in nodes(facts) for row in _marks(node)]
+        base = alt.Chart(common.data_of(rows)).encode(
+            x=common.memory_axis("memory that is loaded from"),
+            y=common.log_axis("time_s", "load-to-use latency", rows, common.TIME_LABEL),
+            color=alt.Color("kind:N", title=None),
+        )
+        points = base.mark_point(filled=True, size=36, opacity=1).encode(
+            tooltip=common.tooltip(
+                rows, size="memory", words="load-to-use latency", cycles="cycles"
+            )
+        )
+        layers: list[alt.Chart] = [base.mark_line(), points]
+        if marks:
+            sizes = alt.Chart(common.data_of(marks)).encode(x=alt.X("bytes:Q"))
+            layers.append(sizes.mark_rule(strokeDash=[4, 4], opacity=0.6))
+            layers.append(
+                sizes.mark_text(align="right", dx=-4, baseline="top").encode(
+                    text="name:N", y=alt.value(4)
+                )
+            )
+        return alt.layer(*layers).properties(width="container", height=common.CHART_HEIGHT)
+
+
+def _load_latency_rows(node: NodeFacts) -> list[Row]:
+    steps_by_pages = (("huge pages", node.steps), ("small pages", node.small_steps))
+    return [
+        {
+            **{"kind": f"{node.run}, {pages}", "bytes": step.size_bytes},
+            **{"size": format_size(step.size_bytes), "words": format_time(step.latency_s)},
+            "time_s": common.digits(step.latency_s),
+            "cycles": common.digits(step.cycles_median, 3),
+        }
+        for pages, steps in steps_by_pages
+        for step in steps
+    ]
+
+
+def _marks(node: NodeFacts) -> list[Row]:
+    return [
+        {
+            "name": f"L{level.level} {size_words(level.size_bytes, level.size_ci)}",
+            "bytes": level.size_bytes or round(math.sqrt(math.prod(level.size_ci or ()))),
+        }
+        for level in node.levels.levels
+        if level.size_bytes or level.size_ci
+    ]
+
+
+class Units(Panel[Facts]):
+    title = "Units of a core"
+    how_to_read = (
+        "The number of operations of each kind that start per cycle if nothing else does, and the "
+        "cycles until a result can be used: a loop of dependent operations takes the latency of "
+        "each, any other the sum of their shares of a cycle."
+    )
+    order = 74
+    patterns = (UNIT,)
+
+    def render(self, facts: Facts) -> Table | None:
+        names = ("name", "width", "per_cycle", "latency_cycles", "doubt")
+        rows = [
+            {name: getattr(operation, name) for name in names}
+            for node in nodes(facts)
+            for operation in node.operations
+        ]
+        columns: dict[str, Cell] = {
+            "operation": lambda row: row["name"].replace("_", " "),
+            "width": "width",
+            "a cycle": lambda row: fixed(row["per_cycle"], 2),
+            "latency, cycles": lambda row: (
+                fixed(row["latency_cycles"], 1) if row["latency_cycles"] else MISSING
+            ),
+            "doubt": lambda row: row["doubt"] or "",
+        }
+        return Table.of(rows, columns)
+
+
+FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
+
+
+_NUMBER = "format(datum.value, '~r')"
+
+_FRACTION = f"datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : {_NUMBER}"
+
+
+class Roofline(Panel[Facts]):
+    title = "Roofline of one core"
+    how_to_read = (
+        "A loop with this many floating-point operations for each byte it moves stays below the "
+        "line of the level that holds its arrays: on the slope that level's bandwidth limits it, "
+        "on the flat part the units do."
+    )
+    order = 75
+    patterns = (UNIT,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        all_roofs = roofs(facts)
+        if not all_roofs:
+            return None
+        rows = [row for roof in all_roofs for row in _roofline_rows(roof)]
+        chart: alt.Chart = (
+            alt.Chart(common.data_of(rows))
+            .mark_line(point=True)
+            .encode(
+                x=alt.X(
+                    "per_byte:Q",
+                    title="flop/B",
+                    scale=alt.Scale(type="log", base=2, nice=False),
+                    axis=alt.Axis(labelExpr=_FRACTION, labelOverlap="greedy", tickCount=8),
+                ),
+                y=common.log_axis("giga", "GFLOP/s", rows, _NUMBER),
+                color=alt.Color("level:N", title=None),
+                tooltip=common.tooltip(
+                    rows, level="arrays in", rate="triad", per_byte="flop/B", giga="GFLOP/s"
+                ),
+            )
+        )
+        return chart.properties(width="container", height=common.CHART_HEIGHT)
+
+
+def _roofline_rows(roof: Roof) -> list[Row]:
+    places = (FIRST_PER_BYTE, roof.ridge_per_byte, max(LAST_PER_BYTE, 2 * roof.ridge_per_byte))
+    return [
+        {
+            "level": roof.level,
+            "per_byte": common.digits(place, 4),
+            "giga": common.digits(roof.reached_per_s(place) / 1e9, 4),
+            "rate": format_rate(roof.rate_Bps),
+        }
+        for place in places
+    ]
+
+
+class Ladder(Panel[Facts]):
+    title = "From the bound to the time"
+    how_to_read = (
+        "Cycles per iteration: what is essential in the source (MA), what the compiler emitted "
+        "(MAC), that with the chain from one iteration to the next (MACS), and what it took; the "
+        "largest step of more than a fifth has its cause and what helps."
+    )
+    order = 76
+    patterns = (PATTERN,)
+
+    def render(self, facts: Facts) -> Table | None:
+        columns: dict[str, Cell] = {
+            **{"kernel": "kernel", "build": "build", "MA": "ma_cycles", "MAC": "mac_cycles"},
+            **{"MACS": "macs_cycles", "measured": "cycles", "share": "share"},
+            "largest gap": lambda row: (
+                f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
+            ),
+        }
+        return Table.of(facts.results.get("ladder", []), columns)
+
+
+def _gap(row: Row) -> str:
+    return f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
+
+
+class TunedKernels(Panel[Facts]):
+    title = "Plain, tuned and bound"
+    how_to_read = (
+        "Cycles per iteration in the fastest build of each kernel: its bound, the source as it is "
+        "defined, and transformed; without the chain that bounds, more than 100 % is possible."
+    )
+    order = 77
+    patterns = (PATTERN,)
+
+    def render(self, facts: Facts) -> Table | None:
+        quickest: dict[tuple[int, bool], Row] = {}
+        for row in sorted(facts.results.get("ladder", []), key=lambda row: row["cycles"]):
+            quickest.setdefault((row["number"], row["is_tuned"]), row)
+        rows = [
+            plain | {"tuned_cycles": tuned["cycles"], "tuned_share": tuned["share"]}
+            for number in TUNED
+            if (plain := quickest.get((number, False))) and (tuned := quickest.get((number, True)))
+        ]
+        columns: dict[str, Cell] = {
+            **{"kernel": "kernel", "bound": "ma_cycles", "plain": "cycles"},
+            **{"tuned": "tuned_cycles", "plain share": "share", "share": "tuned_share"},
+            "transformations": lambda row: ", ".join(TUNED[row["number"]]),
+        }
+        return Table.of(rows, columns)
+
+
+class LevelBandwidth(Panel[Facts]):
+    title = "Bandwidth of each level"
+    how_to_read = (
+        "Bytes per second that all cores together read and write with arrays in one level, counted "
+        "as STREAM does: private levels grow with the cores, and memory until it is saturated."
+    )
+    order = 78
+    patterns = tuple(f"memory-{kernel}" for kernel in KERNELS)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [
+            row
+            for stream in facts.results.get("stream", [])
+            for row in _level_bandwidth_rows(stream)
+        ]
+        if not rows:
+            return None
+        return lines(
+            rows,
+            (
+                count_axis("cores", "cores", [row["cores"] for row in rows], doubling=True),
+                common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
+            ),
+            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            facets=("kernel", KERNELS),
+            tooltip=common.tooltip(
+                rows,
+                kernel="kernel",
+                kind="arrays in",
+                cores="cores",
+                words="rate of all",
+                mark="doubt",
+            ),
+        )
+
+
+def _level_bandwidth_rows(stream: Row) -> list[Row]:
+    rates = {kernel: stream.get(f"{kernel}_Bps") for kernel in KERNELS}
+    return [
+        {
+            "kind": stream["level"],
+            "kernel": kernel,
+            "cores": stream["ranks"],
+            "rate": common.digits(rate_Bps),
+            "words": Column(f"{kernel}_Bps", kernel, format_rate).cell(stream),
+            "mark": stream["marks"].get(kernel, "none"),
+        }
+        for kernel, rate_Bps in rates.items()
+        if rate_Bps
+    ]
+
+
+class Sweeps(Panel[Facts]):
+    title = "Loads and stores by stride"
+    how_to_read = (
+        "Cycles of an access that waits for no other, over an array again and again: where lines "
+        "are used in part only, each access costs what a line costs, and small strides share it."
+    )
+    order = 79
+    patterns = tuple(KINDS)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for sweep in facts.results.get("sweeps", []) for row in _sweeps_rows(sweep)]
+        if not rows:
+            return None
+        return lines(
+            rows,
+            (
+                common.memory_axis("array"),
+                alt.Y("cycles:Q", title="cycles of an access", scale=alt.Scale(type="log")),
+            ),
+            kinds=[f"every {stride} B" for stride in SWEEP_STRIDES],
+            facets=("access", [f"{kind}s" for kind in KINDS.values()]),
+            tooltip=common.tooltip(rows, size="array", kind="access", cycles="cycles"),
+        )
+
+
+def _sweeps_rows(sweep: Row) -> list[Row]:
+    return [
+        {
+            "bytes": sweep["size_bytes"],
+            "size": format_size(sweep["size_bytes"]),
+            "access": f"{kind}s",
+            "kind": f"every {stride} B",
+            "cycles": common.digits(cycles, 3),
+        }
+        for kind in KINDS.values()
+        for stride in SWEEP_STRIDES
+        if (cycles := sweep.get(f"{kind}_{stride}_cycles"))
+    ]

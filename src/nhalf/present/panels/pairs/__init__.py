@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Panels on pairs of ranks: their distance, and what they take from each other."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on ways to send: modes, windows, layouts, threads and active messages."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.facts.active_messages import LONG, MEDIUM, way_ratios
+from nhalf.facts.difference import with_intervals
+from nhalf.facts.facts import Facts
+from nhalf.facts.sending import mode_name, mode_ratios
+from nhalf.facts.series import series_names
+from nhalf.facts.variants import LAYOUTS, THREADS, WINDOWS
+from nhalf.present.charts import common
+from nhalf.present.charts.ratios import ratio_chart, ratio_row
+from nhalf.present.charts.ways import ways_chart
+from nhalf.present.panels import Panel
+from nhalf.present.wording import layout_name, threads_name, window_name
+
+
+class Modes(Panel[Facts]):
+    title = "Send modes"
+    how_to_read = (
+        "Each line is one way to send, as a multiple of the time of a standard send of the same "
+        "size in the same launch: 2× is twice as slow, below 1× is faster, and marks at an "
+        "edge lie beyond it."
+    )
+    order = 30
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = _rows(facts)
+        if not rows:
+            return None
+        return ratio_chart(
+            rows, series_names(facts), kind_title="mode", standard="the standard send"
+        )
+
+
+def _rows(facts: Facts) -> list[Row]:
+    points = with_intervals(mode_ratios(facts), ["series", "pattern", "bytes"])
+    return [
+        ratio_row(row, mode_name(row["pattern"]))
+        for row in common.thin(points, ["series", "pattern"]).iter_rows(named=True)
+    ]
+
+
+KINDS = {
+    (MEDIUM, "one-transfer"): "medium: one copy and one transfer",
+    (LONG, "bulk"): "long: bulk copy, connected once",
+    (LONG, "bulk-each"): "long: bulk copy, connected each time",
+    (LONG, "bulk-hybrid"): "long: bulk copy, connected each time from a buffer",
+}
+
+
+class ActiveMessages(Panel[Facts]):
+    title = "Active messages"
+    how_to_read = (
+        "Each line is one way to carry a payload, as a multiple of the time of the standard way in "
+        "the same launch: two transfers without a copy for medium messages, stores by the program "
+        "for long ones; where the line of bulk copies falls below 1×, they pay off."
+    )
+    order = 32
+    patterns = (MEDIUM, LONG)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        ratios = way_ratios(facts).filter(pl.col("pattern").is_in([MEDIUM, LONG]))
+        if ratios.is_empty():
+            return None
+        by = ["series", "pattern", "way", "bytes"]
+        points = common.thin(with_intervals(ratios.sort(by), by), ["series", "pattern", "way"])
+        rows = [
+            ratio_row(row, KINDS[row["pattern"], row["way"]])
+            for row in points.iter_rows(named=True)
+        ]
+        return ratio_chart(
+            rows,
+            series_names(facts),
+            kind_title="way",
+            standard="the standard way",
+            series_title="transport",
+            order=list(KINDS.values()),
+            outliers=False,
+        )
+
+
+class Windows(Panel[Facts]):
+    title = "One-sided accesses"
+    how_to_read = (
+        "Each line is one way to synchronise an access to an MPI window, or one kind of window, "
+        "as a multiple of the time of an access to allocated memory that ends with a flush in the "
+        "same launch: a fence or a lock far above 1× costs more than the data it protects."
+    )
+    order = 33
+    patterns = WINDOWS.patterns
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        return ways_chart(facts, WINDOWS, window_name, "an access with a flush")
+
+
+class Layouts(Panel[Facts]):
+    title = "Non-contiguous data"
+    how_to_read = (
+        "Each line is one layout of the data and one way to send it, as a multiple of the time "
+        "of contiguous data of the same size in the same launch: where packing by hand "
+        "lies below the data type, the library's own packing is slow."
+    )
+    order = 34
+    patterns = LAYOUTS.patterns
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        return ways_chart(facts, LAYOUTS, layout_name, "contiguous data")
+
+
+class Threads(Panel[Facts]):
+    title = "Several threads of each rank"
+    how_to_read = (
+        "Each line is a number of threads that send at the same time, through one communicator or "
+        "one for each, as a multiple of the time that one thread takes in the same launch: at 1× "
+        "threads do not disturb each other, and at the number of threads they are serialised."
+    )
+    order = 35
+    patterns = THREADS.patterns
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        return ways_chart(facts, THREADS, threads_name, "one thread")

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Panels on ways to send: modes, layouts, threads, windows and active messages."""

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on traffic between many ranks at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.numbers import span
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.many_ranks import DENSE, FANS, fans, phases
+from nhalf.facts.series import series_names, with_names
+from nhalf.facts.traffic import b_eff_curves
+from nhalf.present.cells import texts
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines, some_sizes
+from nhalf.present.charts.traffic import SETTING_TITLE, rules_of, tooltip, traffic_rows
+from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import interval_of
+from nhalf.results.b_eff import EffectiveBandwidth
+from nhalf.results.b_eff.average import PATTERN as B_EFF_CURVES_PATTERN
+from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
+
+
+class Traffic(Panel[Facts]):
+    title = "Accepted traffic"
+    how_to_read = (
+        "To the right the processes offer more load, upwards more is accepted: on the dashed line "
+        "it is all of it, and where a line leaves it the machine is saturated; each line is one "
+        "rule that assigns destinations, and a lower level means more contention."
+    )
+    order = 56
+    patterns = (TRAFFIC_PATTERN,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = traffic_rows(facts)
+        if not rows:
+            return None
+        most = max(row["offered"] for row in rows)
+        diagonal = (
+            alt.Chart()
+            .mark_rule(strokeDash=[4, 4], opacity=0.6, clip=True)
+            .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(most), y2=alt.datum(most))
+        )
+        axis = alt.Axis(labelExpr=common.RATE_LABEL, labelOverlap=True, tickCount=5)
+        return lines(
+            rows,
+            (
+                alt.X("offered:Q", title="offered, per sending process", axis=axis),
+                alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
+            ),
+            kinds=rules_of(rows),
+            facets=("series", series_names(facts)),
+            tooltip=tooltip(rows),
+            choice=("setting", SETTING_TITLE),
+            behind=[diagonal],
+        )
+
+
+class TrafficDelay(Panel[Facts]):
+    title = "Waiting time under traffic"
+    how_to_read = (
+        "The mean time that a message waits until its process sends it, because earlier "
+        "messages are still being sent and received: short at a low load, it grows steeply where "
+        "the machine is nearly saturated, at 100 %; a program whose load lies left of the steep "
+        "part has room to spare."
+    )
+    order = 57
+    patterns = (TRAFFIC_PATTERN,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for row in traffic_rows(facts) if row["delay"] is not None]
+        if not rows:
+            return None
+        delay = common.log_axis("delay", "mean waiting time", rows, common.TIME_LABEL)
+        load = alt.X(
+            "load:Q",
+            title="offered load, % of what goes through without pauses",
+            axis=alt.Axis(values=sorted({row["load"] for row in rows}), labelOverlap=True),
+        )
+        return lines(
+            rows,
+            (load, delay),
+            kinds=rules_of(rows),
+            facets=("series", series_names(facts)),
+            tooltip=tooltip(rows),
+            choice=("setting", SETTING_TITLE),
+        )
+
+
+FAN_KINDS = {
+    "one-to-many": "one to many",
+    "many-to-one": "many to one",
+    "many-to-many": "many to many",
+}
+
+OWN = "one to many, the one's own time"
+"""The time of rank 0 until its last message is sent, without waiting for other ranks."""
+
+
+class Fan(Panel[Facts]):
+    title = "One to many, many to one"
+    how_to_read = (
+        "The cost of each message for the busiest process: the time of a round divided by the "
+        "messages that one process sends or receives in it; many to one far above one to many "
+        "means that receiving is the bottleneck, many to many above both means contention, and the "
+        "one's own time below one to many shows how much earlier it is free again."
+    )
+    order = 64
+    patterns = FANS
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = fans(facts)
+        if points.is_empty():
+            return None
+        rows = _fan_rows(common.thin(points, ["series", "pattern"]))
+        time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
+        shown_kinds = {row["kind"] for row in rows}
+        return lines(
+            rows,
+            (common.size_axis(), time_axis),
+            kinds=[kind for kind in (*FAN_KINDS.values(), OWN) if kind in shown_kinds],
+            facets=("series", series_names(facts)),
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                kind="traffic",
+                size="size",
+                words="per message",
+                round="whole round",
+                rate="rate of all",
+                interval="95 % interval of the round",
+            ),
+        )
+
+
+def _fan_rows(points: pl.DataFrame) -> list[Row]:
+    rows = []
+    for row in points.iter_rows(named=True):
+        rows.append(_row(row, FAN_KINDS[row["pattern"]], row["median_s"]))
+        if row["pattern"] == "one-to-many" and (row["root_s"] or 0) > 0:
+            rows.append(_row(row, OWN, row["root_s"]) | {"interval": "none"})
+    return rows
+
+
+def _row(row: Row, kind: str, round_s: float) -> Row:
+    """A point of the chart from the time of a round."""
+    per_message_s = row["per_message_s"] * round_s / row["median_s"]
+    return {
+        **{"series": row["series"], "kind": kind, "bytes": row["bytes"]},
+        **{"size": format_size(row["bytes"]), "words": format_time(per_message_s)},
+        "per_message": common.digits(per_message_s),
+        "round": format_time(round_s),
+        "rate": format_rate(row["rate_Bps"] or 0.0),
+        "interval": interval_of(row),
+    }
+
+
+PATTERNS = {
+    "dense-alltoall": "all to all, by distance",
+    "dense-pairwise": "pairs, by distance",
+    "dense-cumulative": "pairs, by their number",
+    "dense-random": "random pairs",
+}
+
+
+class Dense(Panel[Facts]):
+    title = "Dense traffic by phase"
+    how_to_read = (
+        "The sending rate of each participating process while all of them communicate; partners "
+        "differ from phase to phase (one rank further, one pair more, or random); processes "
+        "without a partner wait and are not counted, so a phase below the others is one whose "
+        "partners share a bottleneck."
+    )
+    order = 65
+    patterns = DENSE
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = phases(facts)
+        if points.is_empty():
+            return None
+        rows = _dense_rows(points)
+        rate = common.log_axis("rate", "rate of one process", rows, common.RATE_LABEL)
+        return lines(
+            rows,
+            (count_axis("phase", "phase", [row["phase"] for row in rows]), rate),
+            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            facets=("pattern", list(PATTERNS.values())),
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                phase="phase",
+                kind="size",
+                active="processes taking part",
+                words="each of these",
+                all="all together",
+                interval="95 % interval of the time",
+            ),
+            choice=("series", "Library"),
+        )
+
+
+def _dense_rows(points: pl.DataFrame) -> list[Row]:
+    shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
+    return [
+        {
+            **common.pick(row, "series", "phase"),
+            **texts(row, kind="bytes", words="each_Bps", all="rate_Bps"),
+            "pattern": PATTERNS[row["pattern"]],
+            "rate": common.digits(row["each_Bps"]),
+            "active": f"{row['active']} of {row['ranks']}",
+            "interval": interval_of(row),
+        }
+        for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True)
+    ]
+
+
+class BEff(Panel[Facts]):
+    title = "Effective bandwidth (b_eff)"
+    how_to_read = (
+        "One number for a whole machine: all processes send to two neighbours at once, and the "
+        "rate is averaged over short and long messages and over near and far neighbours, so that "
+        "higher is better and machines of different size compare by the number per process."
+    )
+    order = 70
+
+    def render(self, facts: Facts) -> Table | None:
+        averages = with_names(facts.results.get("b_eff", []), facts)
+        if not averages:
+            return None
+        columns = [
+            replace(column, with_interval=True)
+            for column in EffectiveBandwidth.columns
+            if any(row.get(column.name) is not None for row in averages)
+        ]
+        cells = [
+            [row["series"], str(row["ranks"]), *(column.cell(row) for column in columns)]
+            for row in averages
+        ]
+        titles = ["library", "processes", *(column.title for column in columns)]
+        if any(row["missing"] for row in averages):
+            titles.append("what is missing")
+            cells = [[*line, row["missing"]] for line, row in zip(cells, averages, strict=True)]
+        return Table(titles, cells)
+
+
+B_EFF_CURVES_KINDS = {"rings": "rings of neighbours", "random": "random orders"}
+
+LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
+
+
+class BEffCurves(Panel[Facts]):
+    title = "Bandwidth of all processes together"
+    how_to_read = (
+        "Higher is faster: the rate at which all processes together exchange messages with two "
+        "neighbours, by the best method at each length; the further a dashed line lies below the "
+        "solid one, the more it costs when neighbours are spread at random over the machine."
+    )
+    order = 71
+    patterns = (B_EFF_CURVES_PATTERN,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = b_eff_curves(facts)
+        if points.is_empty():
+            return None
+        rows = _b_eff_curves_rows(points)
+        names = sorted({row["series"] for row in rows})
+        picked = common.highlight()
+        rate_axis = common.log_axis("rate", "rate, all processes", rows, common.RATE_LABEL)
+        kinds = alt.Scale(domain=list(B_EFF_CURVES_KINDS.values()))
+        base = alt.Chart().encode(
+            x=common.size_axis("length of a message"), color=common.color(names)
+        )
+        band = base.mark_area().encode(
+            y=alt.Y("low:Q", scale=common.LOG_SCALE),
+            y2="high:Q",
+            detail="kind:N",
+            opacity=common.faded(picked, 0.16),
+        )
+        line = base.mark_line(strokeWidth=2).encode(
+            y=rate_axis,
+            strokeDash=alt.StrokeDash("kind:N", title=None, scale=kinds, legend=LEGEND),
+            opacity=common.faded(picked, 1),
+        )
+        marks = base.mark_point(filled=True, size=38).encode(
+            y=rate_axis,
+            shape=alt.Shape("kind:N", title=None, scale=kinds, legend=LEGEND),
+            opacity=common.faded(picked, 1),
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                kind="neighbours",
+                size="length",
+                text="rate",
+                interval="95 % interval of a launch",
+            ),
+        )
+        return (
+            alt.layer(band, line, marks, data=common.data_of(rows))
+            .add_params(picked)
+            .properties(width="container", height=common.CHART_HEIGHT)
+        )
+
+
+def _b_eff_curves_rows(points: pl.DataFrame) -> list[Row]:
+    return [
+        {
+            **common.pick(row, "series", "bytes"),
+            **texts(row, size="bytes", text="rate_Bps"),
+            "kind": B_EFF_CURVES_KINDS[row["kind"]],
+            "rate": common.digits(row["rate_Bps"]),
+            "low": common.digits(common.drawn_low(row["low_Bps"], row["rate_Bps"])),
+            "high": common.digits(common.drawn_high(row["high_Bps"], row["rate_Bps"])),
+            "interval": span(row["low_Bps"], row["high_Bps"], format_rate)
+            if row["launches"] > 1
+            else "none (needs several launches)",
+        }
+        for row in points.iter_rows(named=True)
+    ]

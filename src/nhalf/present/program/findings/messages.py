@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings on the messages of a program: their shape, sizes and destinations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.base.numbers import format_number, percent, times, whole
+from nhalf.base.units import format_size
+from nhalf.facts.program.matrix import communication_matrix
+from nhalf.facts.program.npb import ClosedForm, beside_closed_form
+from nhalf.facts.program.placement import suggested_placement
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.shape.hubs import MASTER_WORKER
+from nhalf.facts.program.shape.naming import (
+    IRREGULAR,
+    NONE,
+    PAIR,
+    TrafficShape,
+    communication_shape,
+)
+from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
+from nhalf.present.findings import Finder, Finding
+
+SMALL_BYTES = 1024
+
+LARGE_BYTES = 64 * 1024
+
+MOSTLY = 0.5
+
+LATENCY_REMEDY = (
+    "Combine messages to the same partner, or choose the library with the lowest latency (nhalf "
+    "run)."
+)
+
+
+class ShapeOfMessages(Finder[Program]):
+    """The shape with its evidence; small messages cost by number, large ones by bytes."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        shape = communication_shape(program)
+        if shape.name == NONE:
+            return
+        small = share_below(message_sizes(program), SMALL_BYTES)
+        large = 1 - share_below(message_sizes(program), LARGE_BYTES)
+        partners = f"{format_number(shape.partners)} partner{'' if shape.partners == 1 else 's'}"
+        middle = median_bytes(message_sizes(program))
+        bound, sizes, remedy = "", f"are {format_size(middle)} at most", ""
+        share = share_below(message_sizes(program), middle + 1)
+        if small >= MOSTLY:
+            bound, sizes, share = "latency-bound ", f"are below {format_size(SMALL_BYTES)}", small
+            remedy = LATENCY_REMEDY
+        elif large >= MOSTLY:
+            bound, sizes, share = (
+                "bandwidth-bound ",
+                f"are {format_size(LARGE_BYTES)} or larger",
+                large,
+            )
+        if message_sizes(program).height == 1:
+            sizes, share = f"are of {format_size(middle)}", 1.0
+        subject = "All messages" if share == 1 else f"{percent(share)} of the messages"
+        if shape.name == PAIR:
+            yield _finding(
+                f"{shape.evidence} {subject} {sizes}{_bound(bound)}.", shape, share, remedy
+            )
+            return
+        name = f"{bound}{shape.words}" if shape.name != IRREGULAR else f"{bound}irregular pattern"
+        article = "an" if name[0] in "aeio" else "a"
+        evidence = f" {shape.evidence}"
+        text = f"{subject} {sizes} and a rank sends to {partners}: {article} {name}.{evidence}"
+        yield _finding(text, shape, share, remedy)
+
+
+def _finding(text: str, shape: TrafficShape, share: float, remedy: str) -> Finding:
+    """Headed by the shape: the share says nothing without its sentence."""
+    return Finding(
+        text,
+        importance=80,
+        kind="shape",
+        remedy=remedy,
+        value=share,
+        label="Communication pattern",
+        figure=shape.name or "irregular",
+    )
+
+
+def _bound(bound: str) -> str:
+    return f": {bound.strip()}" if bound else ""
+
+
+class AsInClosedForm(Finder[Program]):
+    """A kernel of the NAS Parallel Benchmarks: whether it sent what its closed form has."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        comparison = beside_closed_form(program)
+        if comparison is None:
+            return
+        runs = "1 run" if comparison.runs == 1 else f"{comparison.runs} runs"
+        head = f"{comparison.kernel} on {comparison.ranks} ranks, {runs}"
+        yield Finding(
+            f"{head}: {_words(comparison)}",
+            importance=70 if comparison.is_equal else 95,
+            kind="closed-form",
+            value=float(comparison.different),
+            label="Closed form",
+            figure="equal" if comparison.is_equal else f"{comparison.different} differ",
+        )
+
+
+def _words(comparison: ClosedForm) -> str:
+    traced = _count(comparison.messages, comparison.bytes)
+    if comparison.is_equal:
+        collectives = f" and {whole(comparison.collectives)} calls of collective operations"
+        own = collectives if comparison.collectives else ""
+        return f"{traced}{own} were traced, exactly those of the closed form."
+    expected = _count(comparison.expected_messages, comparison.expected_bytes)
+    return (
+        f"{traced} were traced and {expected} are those of the closed form; "
+        f"{whole(comparison.different)} calls of a rank with one partner and size differ."
+    )
+
+
+def _count(messages: int, size_bytes: int) -> str:
+    return f"{whole(messages)} messages of {format_size(size_bytes)} in all"
+
+
+RATIO_MIN = 4.0
+
+RANKS_MIN = 4
+
+
+class HotRank(Finder[Program]):
+    """A rank that receives many times as many messages as the others."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        received = communication_matrix(program).messages.sum(axis=0)
+        if program.ranks < RANKS_MIN or not received.sum():
+            return
+        rank = int(received.argmax())
+        ratio = float(received[rank] / received.mean())
+        if ratio < RATIO_MIN:
+            return
+        is_master = communication_shape(program).name == MASTER_WORKER
+        yield Finding(
+            f"Rank {rank} receives {percent(received[rank] / received.sum())} of all messages, "
+            f"{times(ratio)} the mean.",
+            importance=60,
+            kind="hot-rank",
+            remedy="Use several masters, or hand out larger pieces of work." if is_master else "",
+            value=ratio,
+            label="Hot rank",
+        )
+
+
+SAVED_SHARE_MIN = 0.1
+
+RANKS_LISTED = 64
+
+
+class BetterPlacement(Finder[Program]):
+    """A placement of ranks that sends fewer bytes between nodes, and the saving."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        placement = suggested_placement(program)
+        if placement is None or placement.saved_bytes < SAVED_SHARE_MIN * placement.before_bytes:
+            return
+        if placement.saved_bytes <= 0:
+            return
+        share = placement.saved_bytes / placement.before_bytes
+        hosts = list(dict.fromkeys(program.hosts))
+        yield Finding(
+            f"{format_size(placement.before_bytes)} go from node to node; a different placement of "
+            f"the ranks on the same nodes sends {format_size(placement.saved_bytes)} less "
+            f"({percent(share)}).",
+            importance=72,
+            kind="placement",
+            remedy=_remedy(hosts, placement.groups),
+            value=share,
+            label="Placement",
+            figure=f"-{percent(share)}",
+        )
+
+
+def _remedy(hosts: Sequence[str], groups: Sequence[int]) -> str:
+    if len(groups) > RANKS_LISTED:
+        return "nhalf show --json lists the node of each rank under placement."
+    members = (
+        f"{host}: {', '.join(str(rank) for rank, group in enumerate(groups) if group == number)}"
+        for number, host in enumerate(hosts)
+    )
+    return f"Place ranks as {'; '.join(members)}."

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on the calls of a program: their time, place and rate."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.numbers import MISSING, percent
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_time
+from nhalf.facts.program.call_sites import calls_by_place
+from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.rate import rate_phases, rates_over_time
+from nhalf.facts.program.threads import threads_by_rank
+from nhalf.facts.program.time_in_mpi import time_by_call
+from nhalf.present.cells import Cell, texts
+from nhalf.present.charts import common
+from nhalf.present.panels import Panel, Table
+from nhalf.present.program.ranks import places_of, rank_bars
+from nhalf.present.program.sizes import size_span
+
+SITES_MAX = 12
+
+
+class CallSites(Panel[Program]):
+    title = "Where MPI is called"
+    how_to_read = (
+        "Calls by their place in the program, the most expensive first, with their smallest and "
+        "largest size; the share is that of all ranks' time."
+    )
+    order = 8
+
+    def render(self, program: Program) -> Table | None:
+        columns: dict[str, Cell] = {
+            **{"place": "place", "function": "function", "call": "call"},
+            "sizes": lambda row: size_span(row["least_bytes"], row["most_bytes"]),
+            "calls": "count",
+            "time per rank": lambda row: format_time(row["time_s"] / max(1, program.ranks)),
+            "of the run": "share",
+        }
+        placed = calls_by_place(program).filter(pl.col("place") != "")
+        return Table.of(placed.to_dicts(), columns, SITES_MAX)
+
+
+CALLS_MAX = 5
+
+OTHERS = "other calls"
+
+
+class TimeInMpi(Panel[Program]):
+    title = "Time in MPI"
+    how_to_read = (
+        "Each bar is a rank, its parts the calls in which it spends the time of the run; what is "
+        "missing up to 100 % is computing. Bars of different heights mean that the work is not "
+        "shared equally: ranks that finish early wait inside MPI."
+    )
+    order = 30
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        if time_by_call(program).is_empty() or program.elapsed_s <= 0:
+            return None
+        calls = time_by_call(program)
+        totals = calls.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
+        shown = totals["call"].head(CALLS_MAX).to_list()
+        name = pl.when(pl.col("call").is_in(shown)).then("call").otherwise(pl.lit(OTHERS))
+        places = places_of(program.ranks)
+        summed = (
+            calls.with_columns(call=name)
+            .join(places, on="rank")
+            .group_by("place", "ranks", "call")
+            .agg(pl.col("count", "time_s").sum())
+            .join(_threads(program, places), on="place")
+            .with_columns(each_s=pl.col("time_s") / pl.col("threads"))
+            .sort("place", "call")
+        )
+        rows = [
+            {
+                **common.pick(row, "place", "call", "count"),
+                **texts(row, rank="ranks", time="each_s"),
+                "share": common.digits(min(1.0, row["each_s"] / program.elapsed_s)),
+            }
+            for row in summed.iter_rows(named=True)
+        ]
+        kinds = [*shown, OTHERS] if any(row["call"] == OTHERS for row in rows) else shown
+        y = alt.Y("share:Q", title="share of the run", axis=alt.Axis(format="%"))
+        color = alt.Color("call:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
+        return rank_bars(
+            rows, y, color, call="call", count="calls", time="time", share="of the run"
+        )
+
+
+def _threads(program: Program, places: pl.DataFrame) -> pl.DataFrame:
+    """How many threads of a place call MPI."""
+    threads = threads_by_rank(program).join(places, on="rank")
+    return threads.group_by("place").agg(pl.col("threads").sum())
+
+
+KINDS = {"sent": "messages sent", "collective": "collective calls", "one-sided": "one-sided"}
+
+CALLS, BYTES = "calls per second", "bytes per second"
+
+_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1')"
+
+
+class OverTime(Panel[Program]):
+    title = "Rate over time"
+    how_to_read = (
+        "How many messages and collective calls all ranks together issue in each moment of the "
+        "run; dashed lines part the phases, in which the rate of both together is about the same."
+    )
+    order = 50
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        rows = _rows(program)
+        if not rows:
+            return None
+        axis = alt.Axis(labelExpr=common.TIME_LABEL, labelOverlap="greedy", labelSeparation=12)
+        kinds = [name for name in KINDS.values() if any(row["kind"] == name for row in rows)]
+        lines = (
+            alt.Chart(common.data_of(rows))
+            .transform_filter("datum.measure === chosen")
+            .mark_area(interpolate="step-after", line={"strokeWidth": 1.5}, fillOpacity=0.25)
+            .encode(
+                x=alt.X("time:Q", title="time", axis=axis),
+                y=alt.Y("rate:Q", title="rate", stack=None, axis=alt.Axis(labelExpr=_LABEL)),
+                color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
+                tooltip=common.tooltip(
+                    rows, at="at", kind="what", rate="calls per second", bytes_text="bytes"
+                ),
+            )
+        )
+        borders = [{"border": common.digits(row["start_s"])} for row in rate_phases(program)[1:]]
+        rules = alt.Chart(common.data_of(borders)).mark_rule(strokeDash=[4, 4]).encode(x="border:Q")
+        layers = (lines, rules) if borders else (lines,)
+        return (
+            alt.layer(*layers)
+            .add_params(common.choice("chosen", [CALLS, BYTES], CALLS, "Show"))
+            .properties(width="container", height=common.CHART_HEIGHT)
+        )
+
+
+def _rows(program: Program) -> list[Row]:
+    """Each bin of each kind that occurs, once for each measure."""
+    bins = rates_over_time(program)
+    rows = []
+    for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True):
+        seconds = row["width_s"]
+        for measure, name in ((CALLS, "messages"), (BYTES, "bytes")):
+            rows.append(
+                {
+                    "measure": measure,
+                    "kind": KINDS[row["kind"]],
+                    "time": common.digits(row["start_s"]),
+                    "at": format_time(row["start_s"]),
+                    "rate": common.digits(row[name] / seconds, 4),
+                    "bytes_text": format_rate(row["bytes"] / seconds),
+                }
+            )
+    return rows
+
+
+ROWS_MAX = 30
+
+
+class Collectives(Panel[Program]):
+    title = "Collective operations"
+    how_to_read = (
+        "Each row is a call with one size on one communicator, those with the most time first; "
+        "waiting is the share beyond the shortest call of each rank, and all of a barrier."
+    )
+    order = 70
+
+    def render(self, program: Program) -> Table | None:
+        columns: dict[str, Cell] = {
+            **{"call": "call", "size": "size_bytes", "ranks": "ranks"},
+            **{"communicator": "communicator", "operations": "operations"},
+            "each": lambda row: format_time(row["time_s"] / max(1, row["operations"])),
+            "per rank": "time_s",
+            "waiting": lambda row: (
+                percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else MISSING
+            ),
+        }
+        return Table.of(collective_calls(program).head(ROWS_MAX).to_dicts(), columns)
