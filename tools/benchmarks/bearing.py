@@ -27,8 +27,8 @@ from nhalf.decide.program.tolerance_curves import SlowedLaunch
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.machines.wires import OVERHEADS_SHARE_MAX
+from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.mpi.discover import find
 
 RANKS = 4

@@ -82,16 +82,7 @@ def known_ways(
         if name not in fitted and name not in curves
     ]
     if unmodelled:
-        parts = parts_of(messages)
-        composer = _composer(messages, parts)
-        if pattern in UNSIZED and waits_at_adapters(machine):
-            parts, composer = waiting_at_adapters(machine, parts), None
-        composed_ways = _composed(
-            pattern, unmodelled, parts, composer, extent, extrapolate, part_bytes
-        )
-        ways += slowed_by_load(
-            pattern, messages, composed_ways, partial(_is_followed, composer, pattern)
-        )
+        ways += _composed_ways(pattern, unmodelled, messages, extent, extrapolate, part_bytes)
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if not ways and pattern in FANS.values():
@@ -99,6 +90,23 @@ def known_ways(
     if not ways:
         raise _no_pattern(machine, pattern, algorithms)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _composed_ways(
+    pattern: str,
+    algorithms: Sequence[Algorithm],
+    messages: Messages,
+    extent: ValidityRange,
+    extrapolate: bool,
+    part_bytes: int | None,
+) -> list[Way]:
+    """Ways composed of the machine's messages: followed one by one, or by the cost of each."""
+    machine, parts = messages.machine, parts_of(messages)
+    composer = _composer(messages, parts)
+    if pattern in UNSIZED and waits_at_adapters(machine):
+        parts, composer = waiting_at_adapters(machine, parts), None
+    ways = _composed(pattern, algorithms, parts, composer, extent, extrapolate, part_bytes)
+    return slowed_by_load(pattern, messages, ways, partial(_is_followed, composer, pattern))
 
 
 def _composer(messages: Messages, parts: Parts) -> Composer | None:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import subprocess
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO
 
 import numpy as np
 
+from nhalf.base.errors import FailedError
 from nhalf.base.native_files import executable
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.message import Messages
@@ -73,9 +75,14 @@ class Composer:
         self.ranks = ranks
         lines.append(f"compose {operation} {algorithm} {size_bytes} {part_bytes}")
         to, back = _pipes(self.program)
-        to.write("\n".join(lines) + "\n")
-        to.flush()
-        answer = back.readline().strip()
+        try:
+            to.write("\n".join(lines) + "\n")
+            to.flush()
+            answer = back.readline().strip()
+        except BrokenPipeError as error:
+            raise FailedError(
+                "the composer of messages has ended", "build nhalf again: it is not of this version"
+            ) from error
         return None if answer in ("", "-") else float(answer)
 
     def _description(self, ranks: int) -> str:
@@ -119,5 +126,6 @@ def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
 
 def _close(program: subprocess.Popen[str]) -> None:
     for pipe in _pipes(program):
-        pipe.close()
+        with suppress(BrokenPipeError):
+            pipe.close()
     program.wait()
