@@ -72,18 +72,18 @@ TEST_CASE("a short message is complete when it is sent") {
   RankOfTest rank(network, 0);
   Completions queue;
   int context = 0;
-  rank.sender.send(rank.sender.message(0, {1, 0}, Sender::eager_bytes), &queue, &context);
+  rank.sender.send(rank.sender.message(0, {1, 0}, network.wires.eager_bytes), &queue, &context);
   CHECK_FALSE(rank.sender.has_departing());
   CHECK(queue.due() == Network::send);
   CHECK(queue.first().context == &context);
-  CHECK(queue.first().size_bytes == Sender::eager_bytes);
+  CHECK(queue.first().size_bytes == network.wires.eager_bytes);
 }
 
 TEST_CASE("long messages are complete when they have left, one after the other") {
   Network network;
   RankOfTest rank(network, 0);
   Completions queue;
-  constexpr auto bytes = Sender::eager_bytes + 1;
+  const auto bytes = network.wires.eager_bytes + 1;
   for (int count = 0; count < 2; ++count)
     rank.sender.send(rank.sender.message(0, {1, 0}, bytes), &queue, nullptr);
   CHECK(rank.sender.has_departing());

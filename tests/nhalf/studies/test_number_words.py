@@ -37,7 +37,7 @@ def test_the_words_of_a_long_number_may_stand_in_several_lines() -> None:
     assert members("gap 0 on\n2 ranks\n its root_s") == members("gap 0 on 2 ranks its root_s")
 
 
-@pytest.mark.parametrize("word", ["tiem", "4Q", "16ranks"])
+@pytest.mark.parametrize("word", ["tempo", "4Q", "16ranks"])
 def test_a_word_that_means_nothing_is_refused_with_those_that_do(word: str) -> None:
     with pytest.raises(InputError, match=f"unknown word '{word}'") as caught:
         members(f"pingpong 8 {word}")
