@@ -13,11 +13,16 @@ namespace nhalf::network {
 
 /// Takes memory from the rest, and what was given back first.
 class Heap {
+  static constexpr std::size_t alignment = 4096;
+
  public:
+  /// Where it begins, in bytes after the beginning of the state.
+  static constexpr std::size_t begin = (sizeof(State) + alignment - 1) / alignment * alignment;
+
   /// `memory_bytes` is how many bytes there are from the beginning of the state.
   Heap(State& state, std::size_t memory_bytes) : state_(state) {
     if (state.heap.end != 0) return;
-    state.heap.top = (sizeof(State) + alignment - 1) / alignment * alignment;
+    state.heap.top = begin;
     state.heap.end = memory_bytes;
   }
 
@@ -56,7 +61,6 @@ class Heap {
 
  private:
   static constexpr std::size_t smallest_bits = 6;
-  static constexpr std::size_t alignment = 4096;
 
   State& state_;
 };

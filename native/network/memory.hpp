@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <new>
 
+#include "network/heap.hpp"
 #include "network/state.hpp"
 
 namespace nhalf::network {
@@ -14,7 +15,7 @@ namespace nhalf::network {
 class Memory {
  public:
   /// Pages that are never touched cost nothing. Throws std::bad_alloc without address space.
-  explicit Memory(std::size_t heap_bytes) : bytes_(sizeof(State) + heap_bytes) {
+  explicit Memory(std::size_t heap_bytes) : bytes_(Heap::begin + heap_bytes) {
     memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory_ == MAP_FAILED) throw std::bad_alloc();
