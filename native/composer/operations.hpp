@@ -51,6 +51,10 @@ std::optional<double> composed_s(
   if (chosen == algorithms.end() || chosen->run == nullptr) return std::nullopt;
   const bool is_cut = composition.part_bytes != default_part_bytes;
   if (is_cut && chosen->run_in_parts == nullptr) return std::nullopt;
+  const auto parts = composition.size_bytes / composition.part_bytes;
+  const auto ranks = static_cast<std::size_t>(wires.ranks());
+  if (chosen->run_in_parts != nullptr && parts * ranks > ComposedMachine::messages_max)
+    return std::nullopt;
   ComposedMachine machine(wires);
   machine.fibers.run(wires.ranks(), [&](int rank) {
     ComposedTransport transport(machine, rank);

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "contract/blocks.hpp"
@@ -33,6 +34,9 @@ using network::Picoseconds;
 /// the next event that lets one of them continue.
 class ComposedMachine {
  public:
+  /// More messages are not followed.
+  static constexpr std::uint64_t messages_max = 40'000;
+
   struct Arrived {
     Picoseconds time;
     std::uint64_t size_bytes;
@@ -42,8 +46,6 @@ class ComposedMachine {
 
   struct Rank {
     Picoseconds clock = start;
-    /// When it looks at the network again; never while it does not wait, or nothing has come.
-    Picoseconds due = network::never;
     bool is_waiting = false;
     /// When its messages have left, in the order in which they were sent.
     std::vector<Picoseconds> departures;
@@ -52,7 +54,9 @@ class ComposedMachine {
   };
 
   explicit ComposedMachine(const network::Wires& machine)
-      : wires(machine), ranks(static_cast<std::size_t>(machine.ranks())) {
+      : wires(machine),
+        ranks(static_cast<std::size_t>(machine.ranks())),
+        due_(ranks.size(), network::never) {
     flows_.begin();
   }
 
@@ -111,40 +115,36 @@ class ComposedMachine {
     ComposedMachine& machine;
 
     void departed(const network::Message& message, Picoseconds time) {
-      auto& sender = machine.ranks[message.source.rank];
-      sender.departures.push_back(time);
-      machine.wake_at(sender, time);
+      machine.ranks[message.source.rank].departures.push_back(time);
+      machine.wake_at(message.source.rank, time);
     }
     void arrived(const network::Message& message, Picoseconds due) {
-      machine.wake_at(machine.ranks[message.target], due);
+      machine.wake_at(message.target, due);
     }
     [[noreturn]] void run_out_of_memory() { throw std::bad_alloc(); }
   };
 
   static constexpr std::size_t memory_bytes = std::size_t{1} << 34;
-  static constexpr std::uint64_t messages_max = 70'000;
   static constexpr std::uint64_t shares_max = 5'000'000;
 
   [[nodiscard]] Rank& at(int rank) { return ranks[static_cast<std::size_t>(rank)]; }
 
-  void wake_at(Rank& rank, Picoseconds time) {
-    if (rank.is_waiting) rank.due = std::min(rank.due, std::max(time, rank.clock));
+  void wake_at(std::size_t number, Picoseconds time) {
+    const auto& rank = ranks[number];
+    if (rank.is_waiting) due_[number] = std::min(due_[number], std::max(time, rank.clock));
   }
   void look_from(int number) {
-    auto& rank = at(number);
-    rank.is_waiting = true;
-    rank.due = network::never;
+    at(number).is_waiting = true;
     const auto first = network::Inbox(memory_.state(), number).due();
-    if (first != network::never) wake_at(rank, first);
+    if (first != network::never) wake_at(static_cast<std::size_t>(number), first);
   }
   /// Goes on to the next event of a rank, and wakes it. Without one, nobody is woken.
   void advance() {
     while (true) {
-      const auto next = std::min_element(ranks.begin(), ranks.end(),
-                                         [](auto& a, auto& b) { return a.due < b.due; });
+      const auto next = std::min_element(due_.begin(), due_.end());
       const auto flow = flows_.due();
-      if (flow == network::never && next->due == network::never) return;
-      if (flow > next->due) return take_arrived(static_cast<int>(next - ranks.begin()));
+      if (flow == network::never && *next == network::never) return;
+      if (flow > *next) return take_arrived(static_cast<int>(next - due_.begin()));
       flows_.step();
     }
   }
@@ -152,18 +152,20 @@ class ComposedMachine {
   void take_arrived(int number) {
     auto& rank = at(number);
     network::Inbox inbox(memory_.state(), number);
-    const auto now = rank.due;
+    auto& due = due_[static_cast<std::size_t>(number)];
+    const auto now = std::exchange(due, network::never);
     while (inbox.due() <= now) {
       const auto& message = inbox.take();
       rank.from[static_cast<int>(message.source.rank)].push_back(
           {message.arrival, message.size_bytes});
       heap_.give_back(memory_.state().offset_of(&message), sizeof(network::Message));
     }
-    rank.due = network::never;
     rank.is_waiting = false;
     if (number != fibers.current()) fibers.wake(number);
   }
 
+  /// When each rank looks at the network again: never while it does not wait, or nothing has come.
+  std::vector<Picoseconds> due_;
   std::uint64_t messages_ = 0;
   network::Memory memory_{memory_bytes};
   network::Heap heap_{memory_.state(), memory_.bytes()};
