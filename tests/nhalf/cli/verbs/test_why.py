@@ -58,7 +58,7 @@ def test_the_variable_that_slows_a_program_is_named(call: Call, scripts: tuple[P
     assert ended.code == 0
     assert ended.out.startswith("B against A: +50.0 % (1 s → 1.5 s")
     assert "\nSLOW=yes carries 1.00 of the difference; everything else nothing\n" in ended.out
-    assert "proof: 16 launches in turns" in ended.out
+    assert "proof: 12 launches in turns" in ended.out
 
 
 def test_without_progress_the_answer_is_given(call: Call, scripts: tuple[Path, Path]) -> None:
