@@ -102,11 +102,17 @@ def ranks_of(pattern: str, machine: str) -> int:
 
 @cache
 def predicted_s(pattern: str, machine: str, size_bytes: int, algorithm: str = "") -> float:
-    """The time of an algorithm; without a name of the machine's own, else of the fastest."""
+    """The time of an algorithm; without a name of the machine's own, else of the fastest.
+
+    Costs as the numbers of the records were inferred from them: messages do not meet.
+    """
     algorithm = algorithm or (NATIVE if own(pattern, machine) else "")
     subject = f"{pattern}/{algorithm}" if algorithm else pattern
     ranks = ranks_of(pattern, machine)
-    found = predict(subject, catalogue.machine(machine), [ranks], [size_bytes], algorithms())
+    found = predict(
+        *(subject, catalogue.machine(machine), [ranks], [size_bytes], algorithms()),
+        is_followed=False,
+    )
     return float(np.nanmin(found.time_s))
 
 

@@ -119,7 +119,8 @@ class Sender {
       stop(region_, "memory",
            "rank " + std::to_string(rank_) + " sends in " + call.data() +
                ", and messages that nobody has received fill the memory of the virtual network (" +
-               std::to_string(region_.network.heap.end >> 20) + " MiB)");
+               std::to_string((region_.network.heap.end + offsetof(Region, network)) >> 20) +
+               " MiB)");
     }
     return place;
   }

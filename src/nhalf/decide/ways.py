@@ -44,10 +44,13 @@ def known_ways(
     algorithms: Mapping[str, Sequence[Algorithm]],
     extrapolate: bool,
     part_bytes: int | None = PART_BYTES,
+    *,
+    is_followed: bool = True,
 ) -> list[Way]:
     """Every way with a known time on the machine of messages, the library's own first.
 
-    Composed algorithms cut messages into parts of `part_bytes`; None: into the best ones. If a
+    Composed algorithms cut messages into parts of `part_bytes`; None: into the best ones. Their
+    messages are followed over the network, or without `is_followed` counted by their costs. If a
     machine was measured within a node and between nodes, times between nodes count. Raises
     InputError for a library or pattern without data on the machine, and if several libraries have
     the pattern and none is named.
@@ -82,7 +85,11 @@ def known_ways(
         if name not in fitted and name not in curves
     ]
     if unmodelled:
-        ways += _composed_ways(pattern, unmodelled, messages, extent, extrapolate, part_bytes)
+        parts = parts_of(messages)
+        composer = _composer(messages, parts) if is_followed else None
+        ways += _composed_ways(
+            *(pattern, unmodelled, messages, parts, composer, extent, extrapolate, part_bytes)
+        )
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if not ways and pattern in FANS.values():
@@ -96,13 +103,14 @@ def _composed_ways(
     pattern: str,
     algorithms: Sequence[Algorithm],
     messages: Messages,
+    parts: Parts,
+    composer: Composer | None,
     extent: ValidityRange,
     extrapolate: bool,
     part_bytes: int | None,
 ) -> list[Way]:
     """Ways composed of the machine's messages: followed one by one, or by the cost of each."""
-    machine, parts = messages.machine, parts_of(messages)
-    composer = _composer(messages, parts)
+    machine = messages.machine
     if pattern in UNSIZED and waits_at_adapters(machine):
         parts, composer = waiting_at_adapters(machine, parts), None
     ways = _composed(pattern, algorithms, parts, composer, extent, extrapolate, part_bytes)
