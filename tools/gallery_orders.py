@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from nhalf.base.units import format_size, format_time
-from nhalf.decide.predict import predict
+from nhalf.decide.ways import known_ways
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
+from nhalf.machines.message import Messages
 
 MACHINES = ("altix-bx2", "x1-ssp", "x1-msp", "poweredge-ib", "opteron-myrinet")
 RANKS = {"barrier": 64, "reduce": 32, "alltoall": 32}
@@ -107,13 +106,10 @@ def predicted_s(pattern: str, machine: str, size_bytes: int, algorithm: str = ""
     Costs as the numbers of the records were inferred from them: messages do not meet.
     """
     algorithm = algorithm or (NATIVE if own(pattern, machine) else "")
-    subject = f"{pattern}/{algorithm}" if algorithm else pattern
+    messages = Messages(catalogue.machine(machine))
+    ways = known_ways(pattern, messages, algorithms(), False, None, is_followed=False)
     ranks = ranks_of(pattern, machine)
-    found = predict(
-        *(subject, catalogue.machine(machine), [ranks], [size_bytes], algorithms()),
-        is_followed=False,
-    )
-    return float(np.nanmin(found.time_s))
+    return min(way.time_s(ranks, size_bytes) for way in ways if algorithm in ("", way.algorithm))
 
 
 def times(link: Link, table: Table) -> str:

@@ -62,7 +62,7 @@ BUDGET_LINES = {
     "native/algorithms": 2_150,
     "native/calls": 1_280,
     "apps/npb": 11_850,
-    "native/composer": 430,
+    "native/composer": 440,
     "native/contract": 1_650,
     "native/fabric": 5_900,
     "native/host": 700,

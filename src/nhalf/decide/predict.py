@@ -165,19 +165,14 @@ def predict(
     mpi: str = "",
     extrapolate: bool = False,
     part_bytes: int | None = None,
-    is_followed: bool = True,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
     `algorithms` are by operation. Those that cut messages do so every `part_bytes`; None: wherever
-    that is the fastest. Without `is_followed`, costs count messages that do not meet. Raises
-    InputError for an unknown pattern, and if no cell can be predicted.
+    that is the fastest. Raises InputError for an unknown pattern, and if no cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
-    messages = Messages(machine, mpi)
-    ways = known_ways(
-        pattern, messages, algorithms, extrapolate, part_bytes, is_followed=is_followed
-    )
+    ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate, part_bytes)
     prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
     return replace(prediction, caveat=message_caveat(machine, prediction))
 
