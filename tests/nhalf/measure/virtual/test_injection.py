@@ -15,7 +15,7 @@ from nhalf.decide.program.tolerance_curves import SlowedLaunch
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from tests.nhalf.measure.virtual.conftest import MACHINE
+from tests.nhalf.conftest import MACHINE
 from tests.nhalf.measure.virtual.programs import TIMEOUT_S, built, library_of
 from tests.patience import patience_s
 

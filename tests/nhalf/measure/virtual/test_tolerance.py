@@ -12,7 +12,7 @@ from nhalf.decide.program.tolerance import LOSS, tolerance
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from tests.nhalf.measure.virtual.conftest import MACHINE
+from tests.nhalf.conftest import MACHINE
 from tests.nhalf.measure.virtual.programs import built
 from tests.nhalf.measure.virtual.test_traced import traced
 
