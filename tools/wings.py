@@ -44,7 +44,7 @@ BUDGET_LINES = {
     "store": 1_200,
     "statistics": 2_850,
     "models": 2_450,
-    "machines": 4_950,
+    "machines": 5_000,
     "mpi": 7_220,
     "sites": 3_600,
     "measure": 11_100,

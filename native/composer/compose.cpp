@@ -2,9 +2,9 @@
 // Reads a machine and compositions, and answers each composition with its seconds, or with "-" if
 // it has none (no such algorithm, too large):
 //
-//   machine LINES                                  the lines of a machine follow
-//   (network/wires.hpp) compose bcast binomial BYTES compose bcast chain BYTES PART_BYTES among all
-//   ranks of the machine
+//   machine LINES                       its lines follow, as network/wires.hpp has them
+//   compose bcast binomial BYTES        among all ranks of the machine
+//   compose bcast chain BYTES PART_BYTES
 #include <cstdio>
 #include <iostream>
 #include <new>

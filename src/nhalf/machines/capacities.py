@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nhalf.base.errors import InputError
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import Share, medium_Bps, shares
@@ -25,6 +26,9 @@ from nhalf.machines.topology import (
     Torus,
 )
 
+LARGEST = 2**62
+"""Half of what 64 bits with a sign hold: bytes per second, picoseconds, attoseconds per byte."""
+
 
 def capacity_lines(messages: Messages, ranks_per_node: int) -> list[str]:
     """The lines of a machine's capacities; none if its messages share nothing."""
@@ -33,7 +37,7 @@ def capacity_lines(messages: Messages, ranks_per_node: int) -> list[str]:
     between_Bps = max(fastest_Bps(curve) for _, curve in messages.between_nodes)
     lines = [*_network(machine, between_Bps), *_memory(machine, within_Bps)]
     if wire_Bps := medium_Bps(machine, between_Bps):
-        lines.append(f"medium {_whole(wire_Bps)}")
+        lines.append(f"medium {whole(wire_Bps)}")
     of_nodes = shares(machine, within_Bps, between_Bps)
     return lines + [_share(share) for share in _limiting(of_nodes, ranks_per_node)]
 
@@ -45,7 +49,7 @@ def _network(machine: Machine, between_Bps: float) -> list[str]:
         return []
     link_Bps = max(network.bandwidth_Bps or 0.0, between_Bps)
     return [
-        f"link {_whole(link_Bps)} {int(network.duplex)}",
+        f"link {whole(link_Bps)} {int(network.duplex)}",
         f"topology {_wiring(network.topology)}",
     ]
 
@@ -53,7 +57,7 @@ def _network(machine: Machine, between_Bps: float) -> list[str]:
 def _memory(machine: Machine, within_Bps: float) -> list[str]:
     if machine.node is None or machine.node.memory_Bps is None:
         return []
-    return [f"memory {_whole(max(machine.node.memory_Bps, within_Bps))}"]
+    return [f"memory {whole(max(machine.node.memory_Bps, within_Bps))}"]
 
 
 def _limiting(of_nodes: Sequence[Share], ranks_per_node: int) -> list[Share]:
@@ -67,7 +71,7 @@ def _limiting(of_nodes: Sequence[Share], ranks_per_node: int) -> list[Share]:
 
 def _share(share: Share) -> str:
     one_way_Bps = 0.0 if share.ranks == 1 else share.one_way_Bps
-    rates = f"{_whole(one_way_Bps)} {_whole(share.both_ways_Bps)}"
+    rates = f"{whole(one_way_Bps)} {whole(share.both_ways_Bps)}"
     return f"share {share.ranks} {int(share.away)} {rates}"
 
 
@@ -101,5 +105,11 @@ def _listed(numbers: Sequence[int]) -> str:
     return f"{len(numbers)} {' '.join(map(str, numbers))}"
 
 
-def _whole(rate_Bps: float) -> int:
-    return round(rate_Bps)
+def whole(value: float) -> int:
+    """The value as native parts read it; raises InputError if it is too large for them."""
+    if not abs(value) < LARGEST:
+        raise InputError(
+            f"{value:.3g} is more than virtual time can hold",
+            "choose values nearer to real ones",
+        )
+    return round(value)

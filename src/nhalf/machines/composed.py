@@ -17,7 +17,7 @@ from typing import IO
 
 import numpy as np
 
-from nhalf.base.errors import FailedError
+from nhalf.base.errors import FailedError, InputError
 from nhalf.base.native_files import executable
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.message import Messages
@@ -27,6 +27,8 @@ from nhalf.models.expression import PART_BYTES
 
 RANKS_MAX = 512
 """With more ranks, an algorithm in which all send to all has too many messages to follow."""
+LONGEST_S = 1e4
+"""Virtual time holds two hundred days, and messages that follow each other take it up."""
 SPACINGS = {"out": "M", "in": "R"}
 """How far messages are apart at one rank, where a fan with many was measured or published."""
 
@@ -52,7 +54,7 @@ class Composer:
         size_bytes: int,
         part_bytes: int = PART_BYTES,
     ) -> float | None:
-        """Seconds of an algorithm; None if it is unknown, or has too many messages to follow.
+        """Seconds of an algorithm; None if it is unknown, has too many messages or takes too long.
 
         Only algorithms that cut messages are known with other parts than those of PART_BYTES.
         """
@@ -68,22 +70,34 @@ class Composer:
     def _composed_s(
         self, operation: str, algorithm: str, ranks: int, size_bytes: int, part_bytes: int
     ) -> float | None:
-        lines = []
+        # All that a rank may send, one after the other, has to fit into virtual time.
+        longest_s = float(self.parts.functions["T"](np.array([float(ranks * size_bytes)]))[0])
+        if not longest_s < LONGEST_S:
+            return None
+        lines = [f"compose {operation} {algorithm} {size_bytes} {part_bytes}"]
         if ranks != self.ranks:
-            machine = self._description(ranks).splitlines()
-            lines = [f"machine {len(machine)}", *machine]
-        self.ranks = ranks
-        lines.append(f"compose {operation} {algorithm} {size_bytes} {part_bytes}")
+            try:
+                machine = self._description(ranks).splitlines()
+            except InputError:
+                return None
+            lines = [f"machine {len(machine)}", *machine, *lines]
+            self.ranks = ranks
+        answer = self._answer("\n".join(lines) + "\n")
+        return None if answer == "-" else float(answer)
+
+    def _answer(self, question: str) -> str:
         to, back = _pipes(self.program)
-        try:
-            to.write("\n".join(lines) + "\n")
+        answer = ""
+        with suppress(BrokenPipeError):
+            to.write(question)
             to.flush()
             answer = back.readline().strip()
-        except BrokenPipeError as error:
+        if not answer:
             raise FailedError(
-                "the composer of messages has ended", "build nhalf again: it is not of this version"
-            ) from error
-        return None if answer in ("", "-") else float(answer)
+                "the program that follows messages has ended",
+                "if it does so again: is nhalf built anew after an update?",
+            )
+        return answer
 
     def _description(self, ranks: int) -> str:
         """The machine with this many ranks, on nodes of their own while there are enough."""

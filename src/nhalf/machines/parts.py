@@ -38,10 +38,9 @@ class Parts:
     `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
     `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
     to the next M and R are lines as well. They are known for up to `partners_max` partners; None:
-    for any number. `fans` are those of M and R that were measured,
-    or follow from a known gap. Where
-    one was published, costs follow it as the study does; otherwise `is_followed`, message by
-    message.
+    for any number. `fans` are those of M and R that were measured, or follow from a measured gap.
+    Messages `is_followed` one by one, but where fans were published: there costs are as the study
+    composed them.
     """
 
     functions: dict[str, Part]

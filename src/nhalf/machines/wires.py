@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError
-from nhalf.machines.capacities import capacity_lines
+from nhalf.machines.capacities import capacity_lines, whole
 from nhalf.machines.curve import is_between_nodes, loggp_of, segment_starts
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine
@@ -117,7 +117,8 @@ def description(
     noise: Noise = NO_NOISE,
     spacings: Sequence[str] = (),
 ) -> str:
-    """The machine as ranks read it, with the factor of their processors' time.
+    """The machine as ranks read it, with the factor of their processors' time. Raises InputError
+    for times and rates that are too large for virtual time.
 
     `spacings` are lines on how far messages are apart at one rank, from where the machine's first
     curve is from: between nodes, or within one.
@@ -144,8 +145,8 @@ def _wire(distance: int, curve: FittedModel, parameters: LogGP | None) -> list[s
     sending_s, receiving_s = _overheads(shortest_s, parameters)
     gap_s = 0.0 if parameters is None else parameters.gap_s or 0.0
     # An operation that takes no time has bypassed the network.
-    costs = (max(1, round(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
-    lines = [f"wire {distance} {' '.join(map(str, costs))} {round(PER_S * gap_s)}"]
+    costs = (max(1, whole(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
+    lines = [f"wire {distance} {' '.join(map(str, costs))} {whole(PER_S * gap_s)}"]
     for start, segment in zip(segment_starts(curve), curve.segments, strict=True):
         line = part_line("part", start, segment.t0_s, 1 / segment.r_inf_Bps, segment.root_s)
         lines.append(line)
@@ -156,8 +157,8 @@ def part_line(
     name: str, from_bytes: int, start_s: float, per_byte_s: float, per_root_byte_s: float = 0.0
 ) -> str:
     """The line of a part of a curve: whole picoseconds, and attoseconds per byte."""
-    rates = (round(ATTO * rate_s) for rate_s in (per_byte_s, per_root_byte_s))
-    return " ".join(map(str, (name, from_bytes, round(PER_S * start_s), *rates)))
+    rates = (whole(ATTO * rate_s) for rate_s in (per_byte_s, per_root_byte_s))
+    return " ".join(map(str, (name, from_bytes, whole(PER_S * start_s), *rates)))
 
 
 def _overheads(shortest_s: float, parameters: LogGP | None) -> tuple[float, float]:

@@ -136,6 +136,7 @@ class MachineCosts(Costs):
         }
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
+        self._known_ways: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
     def _distance(self, source: int, target: int) -> _Distance:
         return (
@@ -210,10 +211,16 @@ class MachineCosts(Costs):
         return times[0][1] if times and not times[0][0] else None
 
     def _ways(self, pattern: str, apart: bool, part_bytes: int) -> Sequence[Way]:
-        try:
-            return known_ways(pattern, self._messages[apart], algorithms(), True, part_bytes)
-        except InputError:
-            return ()
+        """The known ways, kept because those of a machine share a program that follows messages."""
+        key = pattern, apart, part_bytes
+        if key not in self._known_ways:
+            try:
+                messages = self._messages[apart]
+                ways = known_ways(pattern, messages, algorithms(), True, part_bytes)
+            except InputError:
+                ways = []
+            self._known_ways[key] = ways
+        return self._known_ways[key]
 
 
 def _times(ways: Sequence[Way], count: int, size_bytes: int) -> list[tuple[bool, float]]:
