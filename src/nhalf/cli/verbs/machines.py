@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List and show machines of record and machine files.
+"""List, show and check machines of record and machine files.
 
 nhalf machines list
 nhalf machines show sp2-mpl
+nhalf machines check altix-bx2 --ranks 2,8
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from nhalf.base.request import Word
-from nhalf.cli.options import ChangeOptions, TableOptions
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
 
 GROUP = "machine"
 
@@ -68,4 +69,57 @@ def show(request: Show) -> None:
         show_machine(stdout_console(), machine)
 
 
-COMMANDS = {"list": list_machines, "show": show}
+@dataclass(frozen=True, kw_only=True)
+class Check(ChangeOptions, QuietOption, heading="Which cells"):
+    """The machine to check, and what is asked."""
+
+    machine: Annotated[str, Word("Machine of record (name), machine file or run.")]
+    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,8.")] = "2,3,8,32"
+    sizes: Annotated[str, Option("Message sizes, e.g. 8,64K.", "--bytes")] = "8,1K,64K,1M"
+    engine: Annotated[
+        str, Option("Who is asked: some of model, library and simgrid, separated by commas.")
+    ] = "model,library,simgrid"
+    mpi: Annotated[str, Option("Which MPI library is asked; default: the first one here.")] = ""
+
+
+def check(request: Check) -> int:
+    """Compare what the model, an MPI library in virtual time and SimGrid say of a machine.
+
+    They are asked for canonical patterns and algorithms; the exit code is 1 where they differ by
+    more than 2 % without a known reason.
+
+    nhalf machines check altix-bx2 --ranks 2,8 --engine model,library
+    """
+    from nhalf.base.errors import unknown
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.decide.engines.agreement import Asked, agreement
+    from nhalf.decide.engines.answers import ENGINES
+    from nhalf.machines.change import change
+    from nhalf.machines.message import Messages
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.present.terminal import machine_check
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    engines = request.engine.split(",")
+    for name in engines:
+        if name not in ENGINES:
+            raise unknown("engine", name, ENGINES)
+    machine, library = machine_and_library(request.machine)
+    asked = Asked(
+        parse_ranks(request.ranks, PREDICTED_CORES),
+        parse_sizes(request.sizes).size_bytes,
+        engines,
+        request.mpi,
+    )
+    messages = Messages(change(machine, request.set_), library)
+    answers = agreement(messages, asked, Progress(request.is_silent))
+    if request.json:
+        emit_json(answers.as_json())
+    else:
+        machine_check.show(stdout_console(), answers)
+    return 1 if answers.unexplained else 0
+
+
+COMMANDS = {"list": list_machines, "show": show, "check": check}

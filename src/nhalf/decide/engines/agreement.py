@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the answers of engines are apart in every canonical cell, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nhalf.base.errors import MissingError
+from nhalf.decide.engines.answers import (
+    ENGINES,
+    LIBRARY,
+    MODEL,
+    PUBLISHED,
+    SIMGRID,
+    Times,
+    by_library,
+    by_model,
+    by_simgrid,
+)
+from nhalf.decide.engines.cells import Cell, blocks_of, is_own_choice
+from nhalf.decide.engines.reasons import reason
+from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
+from nhalf.measure.loop.progress import Progress
+
+CLOSE = 0.02
+"""Times that are at most this share apart agree."""
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """The answers in one cell: seconds by engine, what was published, and the reason of a gap."""
+
+    cell: Cell
+    times_s: Mapping[str, float]
+    published_s: float | None = None
+    reason: str = ""
+
+    @property
+    def spread(self) -> float:
+        """The share by which the longest time exceeds the shortest; 0 of one alone."""
+        shortest_s, longest_s = min(self.times_s.values()), max(self.times_s.values())
+        if longest_s == shortest_s:
+            return 0.0
+        return longest_s / shortest_s - 1 if shortest_s > 0 else float("inf")
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all answers are within the tolerance."""
+        return self.spread <= CLOSE
+
+    def as_json(self) -> dict[str, Any]:
+        """A row for --json; null where an engine has no answer."""
+        cell = self.cell
+        return {
+            "pattern": cell.pattern,
+            "algorithm": cell.algorithm,
+            "ranks": cell.ranks,
+            "placement": cell.placement,
+            "bytes": cell.size_bytes,
+            **{f"{engine}_s": self.times_s.get(engine) for engine in ENGINES},
+            f"{PUBLISHED}_s": self.published_s,
+            "spread": self.spread,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All cells that two engines or more answered, and why engines are missing."""
+
+    machine: str
+    cells: tuple[ComparedCell, ...]
+    missing: Mapping[str, str]
+
+    @property
+    def apart(self) -> list[ComparedCell]:
+        """The cells whose answers are apart, those without a reason first, widest first."""
+        apart = [compared for compared in self.cells if not compared.agrees]
+        return sorted(apart, key=lambda compared: (bool(compared.reason), -compared.spread))
+
+    @property
+    def unexplained(self) -> int:
+        """How many cells are apart without a reason."""
+        return sum(not compared.reason for compared in self.apart)
+
+    def as_json(self) -> dict[str, Any]:
+        """The output of `nhalf machines check --json`."""
+        return {
+            "machine": self.machine,
+            "tolerance": CLOSE,
+            "compared": len(self.cells),
+            "apart": len(self.apart),
+            "unexplained": self.unexplained,
+            "missing": dict(self.missing),
+            "cells": [compared.as_json() for compared in self.cells],
+        }
+
+
+class Asked(NamedTuple):
+    """What is asked of whom: numbers of ranks, sizes, engines, and the library's name."""
+
+    ranks: Sequence[int]
+    sizes_bytes: Sequence[int]
+    engines: Sequence[str] = ENGINES
+    mpi: str = ""
+
+
+def agreement(messages: Messages, asked: Asked, progress: Progress) -> Agreement:
+    """Ask every engine and compare; one that is not installed is named in `missing`.
+
+    Raises InputError if the machine has no room for the ranks, MissingError if fewer than two
+    engines can answer.
+    """
+    blocks = blocks_of(messages, asked.ranks, asked.sizes_bytes)
+    measure: dict[str, Callable[[], Times]] = {
+        LIBRARY: lambda: by_library(messages, blocks, asked.mpi, progress),
+        SIMGRID: lambda: by_simgrid(messages, blocks, progress),
+    }
+    times_s: dict[str, Times] = {}
+    missing: dict[str, str] = {}
+    for engine in (name for name in measure if name in asked.engines):
+        try:
+            times_s[engine] = measure[engine]()
+        except MissingError as error:
+            missing[engine] = str(error)
+    cells = dict.fromkeys(cell for times in times_s.values() for cell in times)
+    composed_s, published_s = by_model(messages, cells)
+    if MODEL in asked.engines:
+        times_s[MODEL] = composed_s
+    if len(times_s) < 2:
+        raise MissingError(
+            "fewer than two engines can answer, so there is nothing to compare",
+            "; ".join(missing.values()) or f"ask several of {', '.join(ENGINES)}",
+        )
+    compared = (_compared(messages.machine, cell, times_s, published_s) for cell in cells)
+    return Agreement(messages.machine.name, tuple(filter(None, compared)), missing)
+
+
+def _compared(
+    machine: Machine, cell: Cell, times_s: Mapping[str, Times], published_s: Times
+) -> ComparedCell | None:
+    """The answers in a cell; None if there are not two that could be equal."""
+    answers = {engine: times[cell] for engine, times in times_s.items() if cell in times}
+    if len(answers) < 2 or is_own_choice(cell):
+        return None
+    compared = ComparedCell(cell, answers, published_s.get(cell))
+    if compared.agrees:
+        return compared
+    return ComparedCell(
+        cell, answers, compared.published_s, reason(machine, cell, _outliers(answers))
+    )
+
+
+def _outliers(answers: Mapping[str, float]) -> set[str]:
+    """The engines that are apart from all others; every one where no two agree."""
+
+    def agrees(engine: str) -> bool:
+        return any(
+            max(answers[engine], time_s) <= (1 + CLOSE) * min(answers[engine], time_s)
+            for other, time_s in answers.items()
+            if other != engine
+        )
+
+    return {engine for engine in answers if not agrees(engine)}
