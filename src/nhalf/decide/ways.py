@@ -23,7 +23,7 @@ from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_lo
 from nhalf.decide.way import COMPOSED, PartOf, ValidityRange, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
-from nhalf.machines.curve import time_at_s
+from nhalf.machines.curve import is_between_nodes, time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 from nhalf.machines.message import Messages
 from nhalf.machines.part_size import best_followed_part, best_part
@@ -62,7 +62,8 @@ def known_ways(
         if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):
             fitted.setdefault(model.algorithm or NATIVE, []).append(model)
     curves: dict[str, list[FittedModel]] = {}
-    for curve in machine.models:
+    # Messages within nodes remain among those between them; nodes that are far apart come last.
+    for curve in sorted(machine.models, key=lambda curve: not is_between_nodes(curve.placement)):
         if curve.pattern == pattern and (not mpi or carrier(curve.mpi, curve.transport) == mpi):
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
     _check_one_library(machine, pattern, [*fitted.values(), *curves.values()])

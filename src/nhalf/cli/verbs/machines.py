@@ -92,7 +92,7 @@ def check(request: Check) -> int:
     """
     from nhalf.base.errors import unknown
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.engines.agreement import Asked, agreement
+    from nhalf.decide.engines.agreement import Inquiry, agreement
     from nhalf.decide.engines.answers import ENGINES
     from nhalf.machines.change import change
     from nhalf.machines.message import Messages
@@ -107,14 +107,14 @@ def check(request: Check) -> int:
         if name not in ENGINES:
             raise unknown("engine", name, ENGINES)
     machine, library = machine_and_library(request.machine)
-    asked = Asked(
+    inquiry = Inquiry(
         parse_ranks(request.ranks, PREDICTED_CORES),
         parse_sizes(request.sizes).size_bytes,
         engines,
         request.mpi,
     )
     messages = Messages(change(machine, request.set_), library)
-    answers = agreement(messages, asked, Progress(request.is_silent))
+    answers = agreement(messages, inquiry, Progress(request.is_silent))
     if request.json:
         emit_json(answers.as_json())
     else:

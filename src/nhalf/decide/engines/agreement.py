@@ -99,7 +99,7 @@ class Agreement:
         }
 
 
-class Asked(NamedTuple):
+class Inquiry(NamedTuple):
     """What is asked of whom: numbers of ranks, sizes, engines, and the library's name."""
 
     ranks: Sequence[int]
@@ -108,27 +108,27 @@ class Asked(NamedTuple):
     mpi: str = ""
 
 
-def agreement(messages: Messages, asked: Asked, progress: Progress) -> Agreement:
+def agreement(messages: Messages, inquiry: Inquiry, progress: Progress) -> Agreement:
     """Ask every engine and compare; one that is not installed is named in `missing`.
 
     Raises InputError if the machine has no room for the ranks, MissingError if fewer than two
     engines can answer.
     """
-    blocks = blocks_of(messages, asked.ranks, asked.sizes_bytes)
+    blocks = blocks_of(messages, inquiry.ranks, inquiry.sizes_bytes)
     measure: dict[str, Callable[[], Times]] = {
-        LIBRARY: lambda: by_library(messages, blocks, asked.mpi, progress),
+        LIBRARY: lambda: by_library(messages, blocks, inquiry.mpi, progress),
         SIMGRID: lambda: by_simgrid(messages, blocks, progress),
     }
     times_s: dict[str, Times] = {}
     missing: dict[str, str] = {}
-    for engine in (name for name in measure if name in asked.engines):
+    for engine in (name for name in measure if name in inquiry.engines):
         try:
             times_s[engine] = measure[engine]()
         except MissingError as error:
             missing[engine] = str(error)
     cells = dict.fromkeys(cell for times in times_s.values() for cell in times)
     composed_s, published_s = by_model(messages, cells)
-    if MODEL in asked.engines:
+    if MODEL in inquiry.engines:
         times_s[MODEL] = composed_s
     if len(times_s) < 2:
         raise MissingError(
@@ -157,11 +157,12 @@ def _compared(
 def _outliers(answers: Mapping[str, float]) -> set[str]:
     """The engines that are apart from all others; every one where no two agree."""
 
-    def agrees(engine: str) -> bool:
-        return any(
-            max(answers[engine], time_s) <= (1 + CLOSE) * min(answers[engine], time_s)
-            for other, time_s in answers.items()
-            if other != engine
-        )
+    def agrees(first_s: float, second_s: float) -> bool:
+        return max(first_s, second_s) <= (1 + CLOSE) * min(first_s, second_s)
 
-    return {engine for engine in answers if not agrees(engine)}
+    # Each agrees with itself.
+    return {
+        engine
+        for engine, time_s in answers.items()
+        if sum(agrees(time_s, answer_s) for answer_s in answers.values()) == 1
+    }

@@ -53,15 +53,15 @@ def by_model(messages: Messages, cells: Iterable[Cell]) -> tuple[Times, Times]:
 def _ways(messages: Messages, pattern: str, where: str) -> list[Way]:
     """The ways of a pattern with placed ranks; none if nothing is known of it."""
     try:
-        there = Messages(placed(messages.machine, where), messages.mpi)
-        return known_ways(pattern, there, algorithms(), extrapolate=True, part_bytes=PART_BYTES)
+        placed_messages = Messages(placed(messages.machine, where), messages.mpi)
+        return known_ways(
+            pattern, placed_messages, algorithms(), extrapolate=True, part_bytes=PART_BYTES
+        )
     except InputError:
         return []
 
 
-def by_library(
-    messages: Messages, blocks: Sequence[Block], mpi: str, progress: Progress
-) -> Times:
+def by_library(messages: Messages, blocks: Sequence[Block], mpi: str, progress: Progress) -> Times:
     """What a real MPI library takes in virtual time; raises MissingError without one."""
     placements = [placement for block in blocks for placement in block.parsed_placements]
     ranks = {count for block in blocks for count in block.ranks}

@@ -34,7 +34,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Canonical:
     """A canonical pattern: for how many ranks it is, with which axes, and whose sizes count."""
 
     least: int = 2
@@ -50,23 +50,21 @@ class _Asked:
 
 ALGORITHMS = {"algorithm": "all"}
 CANONICAL = {
-    "pingpong": _Asked(most=2),
-    "exchange": _Asked(most=2),
-    "ring": _Asked(3, axes={"ring": "6", "method": "sendrecv"}),
-    "one-to-many": _Asked(3),
-    "many-to-one": _Asked(3),
-    "pairs-latency": _Asked(4, axes={"pairs": "ranks/2"}),
-    "bcast": _Asked(axes=ALGORITHMS),
-    "allreduce": _Asked(axes=ALGORITHMS),
-    "alltoall": _Asked(axes=ALGORITHMS, is_between_all=True),
-    "barrier": _Asked(axes=ALGORITHMS, is_sized=False),
+    "pingpong": _Canonical(most=2),
+    "exchange": _Canonical(most=2),
+    "ring": _Canonical(3, axes={"ring": "6", "method": "sendrecv"}),
+    "one-to-many": _Canonical(3),
+    "many-to-one": _Canonical(3),
+    "pairs-latency": _Canonical(4, axes={"pairs": "ranks/2"}),
+    "bcast": _Canonical(axes=ALGORITHMS),
+    "allreduce": _Canonical(axes=ALGORITHMS),
+    "alltoall": _Canonical(axes=ALGORITHMS, is_between_all=True),
+    "barrier": _Canonical(axes=ALGORITHMS, is_sized=False),
 }
 """One way, exchange, ring, fans, all pairs through the middle, and collective operations."""
 
 
-def blocks_of(
-    messages: Messages, ranks: Sequence[int], sizes_bytes: Sequence[int]
-) -> list[Block]:
+def blocks_of(messages: Messages, ranks: Sequence[int], sizes_bytes: Sequence[int]) -> list[Block]:
     """What engines that measure are asked: one rank a node, and ranks that share a node.
 
     Left out is what the machine has no room for, and messages that it does not know. Raises
@@ -74,11 +72,11 @@ def blocks_of(
     """
     placements = list(_placements(messages, ranks))
     blocks = [
-        Block([pattern], [count], sizes, dict(asked.axes), placements=[placement])
-        for pattern, asked in CANONICAL.items()
+        Block([pattern], [count], sizes, dict(canonical.axes), placements=[placement])
+        for pattern, canonical in CANONICAL.items()
         for count, placement in placements
-        if asked.is_for(count)
-        for sizes in [_sizes(asked, count, sizes_bytes)]
+        if canonical.is_for(count)
+        for sizes in [_sizes(canonical, count, sizes_bytes)]
         if sizes
     ]
     if not blocks:
@@ -106,11 +104,11 @@ def _placements(messages: Messages, ranks: Sequence[int]) -> Iterator[tuple[int,
             yield count, layout
 
 
-def _sizes(asked: _Asked, ranks: int, sizes_bytes: Sequence[int]) -> str:
+def _sizes(canonical: _Canonical, ranks: int, sizes_bytes: Sequence[int]) -> str:
     """The sizes as a plan has them; '' if all are too large."""
-    if not asked.is_sized:
+    if not canonical.is_sized:
         return "0"
-    times = ranks * ranks if asked.is_between_all else 1
+    times = ranks * ranks if canonical.is_between_all else 1
     return ",".join(str(size) for size in sizes_bytes if size * times <= MOVED_BYTES_MAX)
 
 

@@ -35,9 +35,8 @@ REASONS = (
 
 
 def reason(machine: Machine, cell: Cell, outliers: Collection[str]) -> str:
-    """The reasons that are known for those who are apart; '' if there is none for one of them."""
-    reasons = {
-        engine: [known.words for known in REASONS if known.engine == engine and known.holds(machine, cell)]
-        for engine in outliers
-    }
-    return "; ".join(dict.fromkeys(words for group in reasons.values() for words in group[:1]))
+    """The reasons that are known for those who are apart; '' if there are none."""
+    words = (
+        cause.words for cause in REASONS if cause.engine in outliers and cause.holds(machine, cell)
+    )
+    return "; ".join(dict.fromkeys(words))

@@ -31,18 +31,19 @@ def show(console: Console, answers: Agreement) -> None:
     if apart:
         show_table(COLUMNS, [_row(compared) for compared in apart])
     for engine, reason in answers.missing.items():
-        console.print(f"{engine} was not asked: {reason}", markup=False, style="dim", soft_wrap=True)
+        words = f"{engine} was not asked: {reason}"
+        console.print(words, markup=False, style="dim", soft_wrap=True)
 
 
 def _row(compared: ComparedCell) -> list[str]:
     cell = compared.cell
     algorithm = "" if cell.algorithm == NATIVE else f" {cell.algorithm}"
-    times = [compared.times_s.get(engine) for engine in ENGINES]
+    times_s = [*(compared.times_s.get(engine) for engine in ENGINES), compared.published_s]
     return [
         f"{cell.pattern}{algorithm}",
         f"{cell.ranks} ({cell.placement})",
         format_size(cell.size_bytes),
-        *("" if time_s is None else format_time(time_s) for time_s in (*times, compared.published_s)),
+        *("" if time_s is None else format_time(time_s) for time_s in times_s),
         percent(compared.spread, None),
         compared.reason,
     ]

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf machines check`: what its words mean, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.nhalf.measure.virtual.programs import library_of
+from tests.schemas import check_schema
+
+Call = Callable[..., Any]
+CHECK = ("machines", "check", "gige-pair", "--ranks", "2", "--bytes", "8,64K")
+
+
+def test_model_and_library_agree_on_a_pair_of_nodes(call: Call) -> None:
+    asked = (*CHECK, "--engine", "model,library", "--mpi", library_of("mpich").name)
+    ended = call(*asked, "--json")
+    assert ended.code == 0, ended.err
+    check_schema(ended.out)
+    answers = json.loads(ended.out)
+    assert answers["compared"] > 20
+    assert answers["unexplained"] == 0
+    rows = {(row["pattern"], row["algorithm"], row["bytes"]): row for row in answers["cells"]}
+    row = rows["bcast", "linear", 65536]
+    assert row["library_s"] == pytest.approx(row["model_s"], rel=1e-4)
+    ended = call(*asked)
+    assert ended.code == 0, ended.err
+    assert "agree within 2 %" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--engine", "modell"), "did you mean model"),
+        (("--engine", "model"), "fewer than two engines"),
+        (("--ranks", "64"), "no room for 64 ranks"),
+        (("--bytes", "x"), "x"),
+    ],
+)
+def test_wrong_words_are_told_in_a_line(words: tuple[str, str], message: str, call: Call) -> None:
+    ended = call(*CHECK, *words)
+    assert ended.code in (2, 3)
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
