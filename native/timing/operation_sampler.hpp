@@ -18,6 +18,7 @@
 #include "timing/criterion.hpp"
 #include "timing/global_clock.hpp"
 #include "timing/operation_times.hpp"
+#include "timing/quiet_end.hpp"
 #include "timing/round_time.hpp"
 #include "timing/sampler.hpp"
 #include "timing/statistics.hpp"
@@ -70,6 +71,7 @@ class OperationSampler {
     if (!result.verified) return result;
     pattern.prepare();
     clock_.refresh();
+    end_ = {};
     if (conditions_.start != Start::barrier)
       round_.emplace(transport_, clock_, quality_.overhead_s);
     if (conditions_.start == Start::rotating) find_chain(pattern);
@@ -86,6 +88,7 @@ class OperationSampler {
 
   /// The decisions of rank 0 after each operation.
   struct Verdict {
+    double span_s = 0;
     Stop stop = Stop::none;
     bool told_late = false;
     bool clock_stale = false;
@@ -119,6 +122,7 @@ class OperationSampler {
       Verdict verdict;
       if (transport_.rank() == 0) {
         const OperationTimes times(everyone);
+        verdict.span_s = times.span_s();
         verdict.told_late = times.told_late;
         verdict.clock_stale = clock_.stale(times.worst_uncertainty_s);
         if (turn >= warm_ups) {
@@ -129,6 +133,7 @@ class OperationSampler {
         }
       }
       share(transport_, verdict);
+      end_.took(verdict.span_s);
       if (round_) round_->adapt(verdict.told_late);
       if (verdict.clock_stale) clock_.synchronise();
       if (verdict.looks) witness_->look();
@@ -179,6 +184,7 @@ class OperationSampler {
                        .uncertainty_s = clock_.uncertainty_s(ended_s),
                        .late = start.late,
                        .told_late = start.told_late};
+    end_.wait(transport_, start.local_s);
     return gathered(own);
   }
 
@@ -292,6 +298,7 @@ class OperationSampler {
   Witness<T>* witness_;
   Conditions conditions_;
   std::optional<RoundTime<T>> round_;
+  QuietEnd end_;
   std::optional<CacheFiller> filler_;
   /// Roots of consecutive operations; empty if the root stays.
   std::vector<int> chain_;

@@ -15,6 +15,7 @@
 #include "contract/transport.hpp"
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
+#include "timing/quiet_end.hpp"
 #include "timing/rank_times.hpp"
 #include "timing/verification.hpp"
 #include "timing/witness.hpp"
@@ -95,6 +96,7 @@ class Sampler {
 
   /// The decisions of rank 0 after each sample.
   struct Verdict {
+    double span_s = 0;
     Stop stop = Stop::none;
     bool looks = false;
   };
@@ -104,14 +106,26 @@ class Sampler {
   static constexpr int trials_enough = 3;
   /// Ratio of a batch to the time of a barrier beyond which the skew of the barrier is negligible.
   static constexpr double skew_factor = 1000;
+  /// In virtual time, by when all ranks know when to start.
+  static constexpr double virtual_slack_s = 0.1;
 
   /// Times one batch at this rank, less the reading of the clock within it.
   double batch_s(Pattern& pattern, const Batch& batch) {
     transport_.barrier();
     if (batch.settles) pattern.settle();
-    const double start_s = transport_.now_s();
+    start_together();
+    began_s_ = transport_.now_s();
     pattern.run(batch.rounds);
-    return clock_.between_s(transport_.now_s() - start_s);
+    return clock_.between_s(transport_.now_s() - began_s_);
+  }
+
+  /// Starts all ranks at one time where they have one clock that is virtual: what a barrier leaves
+  /// between them would be part of a batch of one round.
+  void start_together() {
+    if (!has_virtual_clock(transport_)) return;
+    double start_s = transport_.now_s() + virtual_slack_s;
+    share(transport_, start_s);
+    idle_until(transport_, start_s);
   }
 
   /// Returns the shortest time of some barriers, which bounds the skew that one leaves.
@@ -202,6 +216,7 @@ class Sampler {
     result.samples_s.reserve(effort_.samples_max);
     RankTimes ranks;
     double spent_s = 0;
+    QuietEnd end;
     Verdict verdict;
     while (verdict.stop == Stop::none) {
       if (verdict.looks) witness_->look();
@@ -209,14 +224,17 @@ class Sampler {
       auto own_s = info.timing == Timing::inner ? pattern.timed_s() : time_s;
       if (own_s) *own_s = operation_s(*own_s, operations, first_s);
       const bool everyone = info.timing != Timing::first_rank;
+      if (everyone) end.wait(transport_, began_s_);
       const double sample_s = everyone ? ranks.add(collect_times(transport_, own_s)) : *own_s;
       result.samples_s.push_back(sample_s);
-      spent_s += std::max(time_s, everyone ? sample_s * operations : 0);
+      verdict.span_s = std::max(time_s, everyone ? sample_s * operations : 0);
+      spent_s += verdict.span_s;
       if (transport_.rank() == 0) {
         verdict.stop = criterion_.decide(result.samples_s, spent_s);
         verdict.looks = witness_ != nullptr && witness_->due(spent_s, effort_.slice_s);
       }
       share(transport_, verdict);
+      end.took(verdict.span_s);
     }
     result.stop = verdict.stop;
     result.rank_s = ranks.medians();
@@ -259,6 +277,8 @@ class Sampler {
   Effort effort_;
   Criterion criterion_;
   Witness<T>* witness_;
+  /// When this rank began the latest batch.
+  double began_s_ = 0;
 };
 
 }  // namespace nhalf

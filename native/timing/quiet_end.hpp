@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// When ranks that are done may report without disturbing those that are not.
+#pragma once
+
+#include <algorithm>
+
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// A rank that is done sends what it saw to rank 0, and this message would share links and adapters
+/// with the last messages of what is measured. So it waits for as long as that took all ranks
+/// before.
+class QuietEnd {
+ public:
+  /// Takes note of how long everything took, from the first start to the last end.
+  void took(double span_s) { expected_s_ = std::max(span_s, forgetting * expected_s_); }
+
+  /// Waits at a rank that began then by its own clock.
+  template <Transport T>
+  void wait(T& transport, double began_s) const {
+    if (expected_s_ > 0) idle_until(transport, began_s + expected_s_);
+  }
+
+ private:
+  /// An interruption makes one of many take much longer; the ranks soon stop waiting for more.
+  static constexpr double forgetting = 0.8;
+
+  double expected_s_ = 0;
+};
+
+}  // namespace nhalf
