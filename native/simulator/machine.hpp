@@ -23,9 +23,11 @@ struct Segment {
   double recv_s = 0;
 };
 
-/// The costs between nodes whose numbers are `apart` apart or more; 0: within a node.
+/// The costs between nodes whose numbers are `apart` apart or more; 0: within a node. Messages of a
+/// rank leave it `gap_s` apart at least.
 struct Curve {
   std::size_t apart = 0;
+  double gap_s = 0;
   std::vector<Segment> segments;
 
   [[nodiscard]] const Segment& at(double size_bytes) const {
@@ -62,7 +64,7 @@ std::vector<Number> numbers(std::string_view text) {
 ///     link bandwidth_Bps=1e9 latency_s=1e-7 nearest=2 duplex=1 medium_Bps=0
 ///     node count=512 ranks=2 bandwidth_Bps=4e9
 ///     share ranks=1 away=0 one_way_Bps=1e9 both_ways_Bps=1.1e9
-///     curve apart=0
+///     curve apart=0 gap_s=1e-6
 ///     segment from_bytes=0 latency_s=1e-6 rate_Bps=1e9 send_s=5e-7 recv_s=5e-7
 ///
 /// Segments belong to the curve before them; both come in rising order. Curves hold between nodes
@@ -104,7 +106,8 @@ struct Machine {
     if (word == "share")
       shares.push_back({values.number("ranks", std::size_t{0}), values.number("away", 0) != 0,
                         values.number("one_way_Bps", 0.0), values.number("both_ways_Bps", 0.0)});
-    if (word == "curve") curves.push_back({values.number("apart", std::size_t{0}), {}});
+    if (word == "curve")
+      curves.push_back({values.number("apart", std::size_t{0}), values.number("gap_s", 0.0), {}});
     if (word == "segment" && !curves.empty())
       curves.back().segments.push_back(
           {values.number("from_bytes", 0.0), values.number("latency_s", 0.0),

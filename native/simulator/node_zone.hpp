@@ -103,7 +103,6 @@ class NodeZones {
     const auto shared = links(zone, id);
     const Link* memory = zone->create_link("memory-" + std::to_string(id),
                                            machine_.node.number("bandwidth_Bps", 1e9))
-                             ->set_latency(least_s)
                              ->seal();
     for (std::size_t from = 0; from < ranks_; ++from) {
       for (std::size_t to = 0; to < ranks_; ++to) {
@@ -121,8 +120,6 @@ class NodeZones {
       zone->add_route(router, hosts[from], nullptr, nullptr, in, false);
     }
   }
-
-  static constexpr double least_s = 1e-9;
 
   const Machine& machine_;
   std::size_t ranks_;

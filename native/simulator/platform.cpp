@@ -15,6 +15,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "simulator/broadcast.hpp"
+#include "simulator/departures.hpp"
 #include "simulator/machine.hpp"
 #include "simulator/neighbours.hpp"
 #include "simulator/wiring.hpp"
@@ -32,6 +33,7 @@ class CommImpl {
 namespace {
 
 namespace s4u = simgrid::s4u;
+using nhalf::simulator::Curve;
 using nhalf::simulator::Machine;
 using nhalf::simulator::Segment;
 using Links = std::vector<s4u::Link*>;
@@ -45,14 +47,12 @@ class Costs {
         nearest_(machine.link.number("nearest", std::size_t{1}) + own_links),
         latency_s_(machine.link.number("latency_s", 0.0)) {}
 
-  [[nodiscard]] double latency_factor(double size_bytes, const s4u::Host* from, const s4u::Host* to,
-                                      const Links& way) const {
-    double way_s = 0;
-    for (const auto* link : way) way_s += link->get_latency();
+  /// What passes before the bytes of a message move, on a way of so many links.
+  [[nodiscard]] double latency_s(double size_bytes, const s4u::Host* from, const s4u::Host* to,
+                                 std::size_t links) const {
     const auto& cost = segment(size_bytes - envelope_bytes, from, to);
-    double target_s = std::max(0.0, cost.latency_s - envelope_bytes / cost.rate_Bps);
-    if (way.size() > nearest_) target_s += latency_s_ * static_cast<double>(way.size() - nearest_);
-    return way_s > 0 ? target_s / way_s : 0;
+    const double message_s = std::max(0.0, cost.latency_s - envelope_bytes / cost.rate_Bps);
+    return message_s + latency_s_ * static_cast<double>(std::max(links, nearest_) - nearest_);
   }
 
   /// The most that a message moves, alone on its way; 0 for no bound but the way's own.
@@ -64,12 +64,21 @@ class Costs {
 
   [[nodiscard]] const Segment& segment(double size_bytes, const s4u::Host* from,
                                        const s4u::Host* to) const {
-    const auto a = number_of(from);
-    const auto b = number_of(to);
-    return machine_.between(a > b ? a - b : b - a).at(size_bytes);
+    return curve(from, to).at(size_bytes);
+  }
+
+  /// How far messages of a host are apart at least.
+  [[nodiscard]] double gap_s(const s4u::Host* from, const s4u::Host* to) const {
+    return curve(from, to).gap_s;
   }
 
  private:
+  [[nodiscard]] const Curve& curve(const s4u::Host* from, const s4u::Host* to) const {
+    const auto a = number_of(from);
+    const auto b = number_of(to);
+    return machine_.between(a > b ? a - b : b - a);
+  }
+
   /// Bytes that SMPI adds to every message; measured curves include them in their latency.
   static constexpr double envelope_bytes = 16;
 
@@ -83,41 +92,54 @@ class Costs {
   double latency_s_;
 };
 
-/// Bounds the rate of each message when it starts. SimGrid's own factor of the bandwidth is not
-/// that: it multiplies what links give to all who share them, so that a link, however wide, would
-/// move no more for many messages than for one.
-class Bounds {
+/// What a message that starts is told: its rate, and when its bytes may move. SimGrid's own factor
+/// of the bandwidth is no bound of a rate: it multiplies what links give to all who share them, so
+/// that a link, however wide, would move no more for many messages than for one.
+class Starts {
  public:
-  explicit Bounds(simgrid::kernel::resource::NetworkModelIntf& network)
+  explicit Starts(simgrid::kernel::resource::NetworkModelIntf& network)
       : model_(dynamic_cast<simgrid::kernel::resource::Model&>(network)) {
     simgrid::kernel::activity::CommImpl::on_start.connect(
         [this](const simgrid::kernel::activity::CommImpl&) { apply(); });
   }
 
-  /// Sets the bound of the message that starts next.
-  void set(double rate_Bps) { next_Bps_ = rate_Bps; }
+  /// What is said of the message that starts next.
+  struct Message {
+    const s4u::Host* from = nullptr;
+    const s4u::Host* to = nullptr;
+    double latency_s = 0;
+    double rate_Bps = 0;
+    double gap_s = 0;
+  };
+  Message next;
 
  private:
   void apply() {
     auto* started = model_.get_started_action_set();
-    if (next_Bps_ > 0 && !started->empty()) started->back().set_bound(next_Bps_);
-    next_Bps_ = 0;
+    if (next.from != nullptr && !started->empty()) {
+      auto& action = started->back();
+      if (next.rate_Bps > 0) action.set_bound(next.rate_Bps);
+      // Where ranks are not told apart, a host is no rank.
+      const bool from_rank = next.from != next.to && next.from->get_actor_count() == 1;
+      departures_.add(action, from_rank ? next.from : nullptr, next.latency_s, next.gap_s);
+    }
+    next = {};
   }
 
   simgrid::kernel::resource::Model& model_;
-  double next_Bps_ = 0;
+  nhalf::simulator::Departures departures_;
 };
 
 void set_costs(const s4u::Engine& engine, const std::shared_ptr<const Costs>& costs) {
   auto* network = engine.get_netzone_root()->get_network_model();
   using Zones = std::unordered_set<s4u::NetZone*>;
+  const auto starts = std::make_shared<Starts>(*network);
   network->set_lat_factor_cb(
-      [costs](double size_bytes, const s4u::Host* from, const s4u::Host* to, const Links& way,
-              const Zones&) { return costs->latency_factor(size_bytes, from, to, way); });
-  const auto bounds = std::make_shared<Bounds>(*network);
-  network->set_bw_factor_cb([costs, bounds](double size_bytes, const s4u::Host* from,
-                                            const s4u::Host* to, const Links&, const Zones&) {
-    bounds->set(costs->rate_Bps(size_bytes, from, to));
+      [](double, const s4u::Host*, const s4u::Host*, const Links&, const Zones&) { return 0.0; });
+  network->set_bw_factor_cb([costs, starts](double size_bytes, const s4u::Host* from,
+                                            const s4u::Host* to, const Links& way, const Zones&) {
+    starts->next = {from, to, costs->latency_s(size_bytes, from, to, way.size()),
+                    costs->rate_Bps(size_bytes, from, to), costs->gap_s(from, to)};
     return 1.0;
   });
   const auto send_s = [costs](std::size_t size_bytes, s4u::Host* from, s4u::Host* to) {

@@ -22,7 +22,6 @@ class Wiring {
       : machine_(machine),
         nodes_(machine),
         link_Bps_(machine.link.number("bandwidth_Bps", 1e9)),
-        latency_s_(std::max(least_s, machine.link.number("latency_s", 0.0))),
         memory_Bps_(machine.node.number("bandwidth_Bps", 1e9)),
         policy_(machine.link.number("duplex", 1) != 0 ? s4u::Link::SharingPolicy::SPLITDUPLEX
                                                       : s4u::Link::SharingPolicy::SHARED) {}
@@ -31,7 +30,7 @@ class Wiring {
     const auto kind = machine_.topology.text("kind");
     if (kind == "torus") {
       s4u::create_torus_zone("machine", nullptr, list<unsigned long>("dimensions"), leaves(),
-                             link_Bps_, latency_s_, policy_)
+                             link_Bps_, 0, policy_)
           ->seal();
     } else if (kind == "fat-tree" && machine_.topology.text("route") == "switch") {
       tree_of_switches();
@@ -39,8 +38,7 @@ class Wiring {
       const auto down = list<unsigned int>("down");
       const s4u::FatTreeParams parameters(static_cast<unsigned int>(down.size()), down,
                                           list<unsigned int>("up"), list<unsigned int>("cables"));
-      s4u::create_fatTree_zone("machine", nullptr, parameters, leaves(), link_Bps_, latency_s_,
-                               policy_)
+      s4u::create_fatTree_zone("machine", nullptr, parameters, leaves(), link_Bps_, 0, policy_)
           ->seal();
     } else if (kind == "direct") {
       direct();
@@ -82,9 +80,7 @@ class Wiring {
 
   /// The way of a plain node to itself.
   s4u::Link* memory(s4u::NetZone* zone, unsigned long id) const {
-    return zone->create_link("memory-" + std::to_string(id), memory_Bps_)
-        ->set_latency(least_s)
-        ->seal();
+    return zone->create_link("memory-" + std::to_string(id), memory_Bps_)->seal();
   }
 
   /// A node in a zone where it has routes of its own; nothing but itself where it is plain.
@@ -112,9 +108,9 @@ class Wiring {
   /// A new link as it leads up.
   s4u::LinkInRoute cable(s4u::NetZone* zone, const std::string& name) const {
     if (policy_ == s4u::Link::SharingPolicy::SHARED)
-      return s4u::LinkInRoute(zone->create_link(name, link_Bps_)->set_latency(latency_s_)->seal());
+      return s4u::LinkInRoute(zone->create_link(name, link_Bps_)->seal());
     auto* link = zone->create_split_duplex_link(name, link_Bps_);
-    link->set_latency(latency_s_)->seal();
+    link->seal();
     return {link, s4u::LinkInRoute::Direction::UP};
   }
 
@@ -168,11 +164,9 @@ class Wiring {
     return {link.get_link(), s4u::LinkInRoute::Direction::DOWN};
   }
 
-  static constexpr double least_s = 1e-9;
-
   const Machine& machine_;
   NodeZones nodes_;
-  double link_Bps_, latency_s_, memory_Bps_;
+  double link_Bps_, memory_Bps_;
   s4u::Link::SharingPolicy policy_;
 };
 

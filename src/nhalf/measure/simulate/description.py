@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import (
@@ -194,7 +194,9 @@ def _curve(
         )
     share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
     send_s, recv_s = overheads_s or (share_s, share_s)
-    lines = [f"curve apart={apart}"]
+    parameters = loggp_of(machine, model)
+    gap_s = (parameters.gap_s if parameters else None) or 0.0
+    lines = [f"curve apart={apart} gap_s={gap_s!r}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
         busy_s = min(piece.t0_s, send_s + recv_s)
         if piece.from_bytes >= rendezvous_bytes or busy_s == 0:

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated messages leave their rank one after the other, as predictions have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from nhalf.decide.predict import predict
+from nhalf.machines import catalogue
+from nhalf.machines.algorithms import algorithms
+from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.topology import Crossbar
+
+Ask = Callable[..., list[dict[str, Any]]]
+
+RANKS = 8
+T0_S, RATE_Bps = 8e-6, 1e9
+O_S, O_R, GAP_S = 1e-6, 2e-6, 4e-6
+RENDEZVOUS_BYTES = 1 << 20
+EXACT = 1e-3
+ALIKE = 0.02
+"""Between a simulation and a prediction."""
+
+
+def plain(gap_s: float = 0.0) -> Machine:
+    """Eight nodes on a crossbar, whose curve is one line."""
+    segment = Segment(from_bytes=0, to_bytes=1 << 22, t0_s=T0_S, r_inf_Bps=RATE_Bps)
+    pingpong = FittedModel(
+        transport="mpi", pattern="pingpong", ranks=2, placement="other-node", segments=(segment,)
+    )
+    loggp = LogGP(transport="mpi", send_overhead_s=O_S, recv_overhead_s=O_R, gap_s=gap_s)
+    return Machine(
+        name="plain",
+        node=Node(ranks=1),
+        network=Network(topology=Crossbar(RANKS)),
+        protocol=Protocol(rendezvous_bytes=RENDEZVOUS_BYTES),
+        models=(pingpong,),
+        loggp=(loggp,),
+    )
+
+
+def simulated_s(ask: Ask, machine: Machine, ways: Sequence[str], sizes: Sequence[int]) -> list[Any]:
+    """Times of broadcasts, one rank on each node: by algorithm, then by size."""
+    lines = [f"pattern=bcast axis.algorithm={way} bytes={size}" for way in ways for size in sizes]
+    asked = ask(machine, lines, RANKS, f"{RANKS}x1", nodes=range(RANKS))
+    return [record["samples_s"][0] for record in asked]
+
+
+def test_the_first_message_of_a_tree_arrives_before_the_second(ask: Ask) -> None:
+    """Side by side, the root's three would all arrive after 3 n / r."""
+    size = 32768
+    (time_s,) = simulated_s(ask, plain(), ["binomial"], [size])
+    assert time_s == pytest.approx(3 * (T0_S + size / RATE_Bps), rel=EXACT)
+
+
+def test_following_messages_leave_when_the_one_before_has_left(ask: Ask) -> None:
+    """Latencies pass at once: the last leaves after o_s and the bytes of the other six."""
+    size = 32768
+    (time_s,) = simulated_s(ask, plain(), ["linear"], [size])
+    assert time_s == pytest.approx(T0_S + (RANKS - 1) * size / RATE_Bps, rel=EXACT)
+
+
+def test_short_messages_leave_a_gap_apart(ask: Ask) -> None:
+    free_s, spaced_s = (simulated_s(ask, plain(gap_s), ["linear"], [0])[0] for gap_s in (0, GAP_S))
+    assert free_s == pytest.approx(T0_S + (RANKS - 2) * O_S, rel=EXACT)
+    assert spaced_s == pytest.approx(T0_S + (RANKS - 2) * GAP_S, rel=EXACT)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", ["altix-bx2", "myrinet-gm", "sp2-mpl"])
+def test_broadcasts_take_what_is_predicted(ask: Ask, name: str) -> None:
+    """But for long messages sent one after the other: a simulated send of them waits until its
+    message has arrived. Ranks of the Altix share what they send with what they get."""
+    machine = catalogue.machine(name)
+    ways, sizes = ("binomial", "scatter-allgather"), (8, 8192, 65536, 1 << 20)
+    predicted = predict("bcast", machine, [RANKS], sizes, algorithms(), mpi="", extrapolate=True)
+    rows = {way.algorithm: predicted.time_s[place, 0] for place, way in enumerate(predicted.ways)}
+    expected_s = [float(time_s) for way in ways for time_s in rows[way]]
+    assert simulated_s(ask, machine, ways, sizes) == pytest.approx(expected_s, rel=ALIKE)
