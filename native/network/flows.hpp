@@ -33,6 +33,7 @@ inline void set_times(Message& message, const Wire& wire, Picoseconds ready) {
   message.flow.ready = ready;
   message.flow.work = std::min(wire.streams(bytes), wire.transit(bytes));
   message.flow.latency = wire.transit(bytes) - message.flow.work;
+  message.flow.against = wire.against(bytes);
 }
 
 /// `Ranks` hears of the messages: `departed(message, time)` when one has left its rank,
@@ -165,6 +166,7 @@ class Flows {
     const auto way = way_of(message);
     flow.demand_Bps = demand_of(message, way);
     if (flow.demand_Bps == 0) return true;
+    count_ways(message, 1, now);
     bool is_short = false;
     for (const auto link : way) {
       auto& load = loads()[link];
@@ -174,10 +176,22 @@ class Flows {
     if (is_short) state_.shares_changed = now;
     return true;
   }
+  /// Counts a message that streams, or takes it off; messages the other way notice.
+  void count_ways(const Message& message, std::uint32_t change, Picoseconds now) {
+    if (message.flow.against == 0) return;
+    state_.ports[message.source.rank].streaming_out += change;
+    state_.ports[message.target].streaming_in += change;
+    if (is_against(message)) state_.shares_changed = now;
+  }
+  /// Whether messages pass the other way at either end.
+  [[nodiscard]] bool is_against(const Message& message) const {
+    return state_.ports[message.source.rank].streaming_in > 0 ||
+           state_.ports[message.target].streaming_out > 0;
+  }
   /// Returns bytes per second of a message alone; 0 if it shares nothing. A link is as wide as a
   /// message alone needs it.
   std::uint64_t demand_of(const Message& message, std::span<const Link> way) {
-    if (way.empty() || message.size_bytes == 0) return 0;
+    if ((way.empty() && message.flow.against == 0) || message.size_bytes == 0) return 0;
     auto demand_Bps = static_cast<std::uint64_t>(static_cast<Work>(message.size_bytes) *
                                                  1'000'000'000'000u / message.flow.work);
     for (const auto link : way) {
@@ -195,7 +209,10 @@ class Flows {
     port.outgoing_first = message.following;
     state_.flow_events[rank] =
         message.following == 0 ? never : std::max(head_of(rank).flow.ready, port.outgoing_free);
-    if (flow.demand_Bps > 0) leave_links(message, now);
+    if (flow.demand_Bps > 0) {
+      count_ways(message, ~std::uint32_t{0}, now);
+      leave_links(message, now);
+    }
     ranks_.departed(message, port.outgoing_free);
     // Messages of a pair do not overtake each other, whatever the curve says of their sizes.
     auto& last = pair_of(message).last_arrival;
@@ -222,14 +239,23 @@ class Flows {
       if (state_.ports[rank].outgoing_first == 0) continue;
       const auto& message = head_of(rank);
       if (message.flow.has_begun && message.flow.demand_Bps > 0)
-        sharers_.push_back({way_of(message), message.flow.demand_Bps, 0, rank});
+        sharers_.push_back({way_of(message), demand_now(message), 0, rank});
     }
     shares_ += sharers_.size();
     max_min_.share(sharers_, loads());
     for (const auto& sharer : sharers_) {
-      const auto part = (static_cast<Work>(sharer.rate_Bps) << 32) / sharer.demand_Bps;
-      set_share(sharer.rank, head_of(sharer.rank).flow, static_cast<std::uint64_t>(part), now);
+      auto& flow = head_of(sharer.rank).flow;
+      const auto part = (static_cast<Work>(sharer.rate_Bps) << 32) / flow.demand_Bps;
+      set_share(sharer.rank, flow, static_cast<std::uint64_t>(part), now);
     }
+  }
+  /// Returns bytes per second that a message moves beside those the other way.
+  [[nodiscard]] std::uint64_t demand_now(const Message& message) const {
+    const auto& flow = message.flow;
+    if (flow.against == 0 || !is_against(message)) return flow.demand_Bps;
+    const auto slowed_Bps = static_cast<Work>(flow.demand_Bps) * flow.work;
+    return std::max<std::uint64_t>(
+        static_cast<std::uint64_t>(slowed_Bps / (flow.work + flow.against)), 1);
   }
   void set_share(std::uint32_t rank, Flow& flow, std::uint64_t part, Picoseconds now) {
     if (part == flow.share) return;

@@ -28,6 +28,8 @@ struct Flow {
   /// What its bytes take alone, and what it takes besides.
   Picoseconds work = 0;
   Picoseconds latency = 0;
+  /// What its bytes take more while others pass the other way at either end; 0: nobody minds.
+  Picoseconds against = 0;
   /// Bytes per second that it moves alone where it shares something, its share of them since when,
   /// and what was left of its work then: both in parts of 2^-32.
   std::uint64_t demand_Bps = 0;

@@ -29,6 +29,9 @@ struct alignas(64) Port {
   /// When all that is on its way in could be there, and when the last message was.
   Picoseconds incoming_free;
   Picoseconds incoming_at;
+  /// Messages that stream out of the rank, and into it, where those slow each other down.
+  std::uint32_t streaming_out;
+  std::uint32_t streaming_in;
 };
 
 struct HeapState {

@@ -6,15 +6,16 @@
 // it and the receiver's for `receive`; the rest, `transit`, passes on the way. Of that a message
 // keeps the way out of its sender and the way into its receiver for as long as its bytes take, but
 // for `gap` at least: `busy_out` and `busy_in`; or as long as messages that one rank sends to many,
-// or receives from many, were seen to be apart.
+// or receives from many, were seen to be apart. Its bytes take longer while others pass the other
+// way, where an exchange was seen to take longer than a message.
 //
 //     nodes 0 0 1 1                 the node of every rank
 //     wire 0 250 250 1000           from a distance on: send, receive and gap in picoseconds
-//     part 0 500 1000000000 0       from a size on: start in picoseconds; per byte and per root of
-//     a
-//                                   byte in attoseconds
-//     out 0 1000 1000000000 0       how far messages of the wire are apart at their sender, in
-//     parts in 0 1000 1000000000 0        and at their receiver
+//     part 0 500 1000000000 0       from a size on: start in picoseconds; per byte, and per root of
+//                                   a byte, in attoseconds
+//     out 0 1000 1000000000 0       how far messages of the wire are apart at their sender,
+//     in 0 1000 1000000000 0        and at their receiver
+//     both 0 900 1500000000 0       what two messages take that two ranks exchange
 #pragma once
 
 #include <algorithm>
@@ -60,6 +61,8 @@ class Wire {
   /// keep them.
   std::vector<CurvePart> out_parts;
   std::vector<CurvePart> in_parts;
+  /// An exchange of two messages; none: it takes as long as one.
+  std::vector<CurvePart> both_parts;
 
   /// Returns half of a round trip.
   [[nodiscard]] Picoseconds time(std::uint64_t bytes) const {
@@ -81,6 +84,13 @@ class Wire {
   }
   [[nodiscard]] Picoseconds busy_out(std::uint64_t bytes) const { return busy(out_parts, bytes); }
   [[nodiscard]] Picoseconds busy_in(std::uint64_t bytes) const { return busy(in_parts, bytes); }
+  /// Returns what the bytes take more while others pass the other way: 1 at least where that is
+  /// known, since they may slow others that do not slow them.
+  [[nodiscard]] Picoseconds against(std::uint64_t bytes) const {
+    if (both_parts.empty()) return 0;
+    const auto alone = time(bytes);
+    return std::max(apart_time(both_parts, bytes), alone + 1) - alone;
+  }
 
  private:
   [[nodiscard]] Picoseconds busy(const std::vector<CurvePart>& apart, std::uint64_t bytes) const {
@@ -145,6 +155,7 @@ class Wires {
     if (name == "part") return take_part(&Wire::parts, line);
     if (name == "out") return take_part(&Wire::out_parts, line);
     if (name == "in") return take_part(&Wire::in_parts, line);
+    if (name == "both") return take_part(&Wire::both_parts, line);
     if (name == "computing") return line.number(computing_permille);
     if (name == "eager") return line.number(eager_bytes);
     if (name == "clock") return line.number(clock_read);

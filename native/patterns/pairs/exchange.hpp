@@ -9,7 +9,8 @@ inline constexpr PatternInfo exchange{
     .name = "exchange",
     .what = "ranks 0 and 1 each send one message and receive one in a single call",
     .needs = "duplex",
-    .bytes_factor = 2};
+    .bytes_factor = 2,
+    .rounds_min = pair_rounds};
 
 template <Duplex T>
 class Exchange : public Pair<T> {

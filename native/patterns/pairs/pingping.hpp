@@ -8,7 +8,8 @@ namespace nhalf {
 inline constexpr PatternInfo pingping{
     .name = "pingping",
     .what = "ranks 0 and 1 send to each other at once: non-blocking send, receive, wait",
-    .needs = "non-blocking"};
+    .needs = "non-blocking",
+    .rounds_min = pair_rounds};
 
 template <NonBlocking T>
 class PingPing : public Pair<T> {

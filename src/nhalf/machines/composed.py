@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import subprocess
 import weakref
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO
 
@@ -22,15 +21,13 @@ from nhalf.base.native_files import executable
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import Parts
-from nhalf.machines.wires import description, part_line
+from nhalf.machines.wires import description
 from nhalf.models.expression import PART_BYTES
 
 RANKS_MAX = 512
 """With more ranks, an algorithm in which all send to all has too many messages to follow."""
 LONGEST_S = 1e4
 """Virtual time holds two hundred days, and messages that follow each other take it up."""
-SPACINGS = {"out": "M", "in": "R"}
-"""How far messages are apart at one rank, where a fan with many was measured or published."""
 
 
 class Composer:
@@ -101,8 +98,7 @@ class Composer:
 
     def _description(self, ranks: int) -> str:
         """The machine with this many ranks, on nodes of their own while there are enough."""
-        spacings = [line for name in SPACINGS for line in _apart(self.parts, name, ranks)]
-        return description(self.messages, _spread(self.messages, ranks), spacings=spacings)
+        return description(self.messages, _spread(self.messages, ranks))
 
 
 def _spread(messages: Messages, ranks: int) -> list[int]:
@@ -113,23 +109,6 @@ def _spread(messages: Messages, ranks: int) -> list[int]:
     nodes = (network.topology.nodes if network else 0) or ranks
     per_node = -(-ranks // nodes)
     return [rank // per_node for rank in range(ranks)]
-
-
-def _apart(parts: Parts, name: str, ranks: int) -> Iterator[str]:
-    """The lines of how far messages are apart that one rank sends to all others, or receives."""
-    part = SPACINGS[name]
-    if part not in parts.fans:
-        return
-    partners = min(max(1, ranks - 1), parts.partners_max or ranks)
-    low = np.array(parts.bends_bytes)
-    high = np.append(low[1:], max(2 * low[-1], 2.0**20))
-    # The upper end of a piece belongs to the next one.
-    inside = low + 0.5 * (high - low)
-    time_s = parts.functions[part]
-    at_low, at_inside = (time_s(size, partners) / partners for size in (low, inside))
-    per_byte_s = (at_inside - at_low) / (inside - low)
-    for first, start, per_byte in zip(low, at_low - per_byte_s * low, per_byte_s, strict=True):
-        yield part_line(name, round(float(first)), float(start), float(per_byte))
 
 
 def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:

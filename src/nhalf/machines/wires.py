@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError
 from nhalf.machines.capacities import capacity_lines, whole
-from nhalf.machines.curve import is_between_nodes, loggp_of, segment_starts
+from nhalf.machines.curve import is_between_nodes, loggp_of
+from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.message import Messages
+from nhalf.machines.spacings import PER_S, curve_lines, spacing_lines
 
 _LIST = re.compile(r"\d{1,9}(,\d{1,9})+")
-PER_S = 10**12
-"""Picoseconds."""
-ATTO = 10**18
 SEEDS = 2**63
 LAUNCHES_MAX = 1000
 """Launches whose seeds differ from those of the next seed."""
@@ -115,24 +114,25 @@ def description(
     nodes: Sequence[int],
     computing_factor: float = 0.0,
     noise: Noise = NO_NOISE,
-    spacings: Sequence[str] = (),
 ) -> str:
     """The machine as ranks read it, with the factor of their processors' time. Raises InputError
     for times and rates that are too large for virtual time.
 
-    `spacings` are lines on how far messages are apart at one rank, from where the machine's first
-    curve is from: between nodes, or within one.
+    How far messages are apart at one rank is known where the machine's first curve is from: between
+    nodes, or within one.
     """
     lines = [
         f"nodes {' '.join(map(str, nodes))}",
         f"computing {round(1000 * computing_factor)}",
         f"noise {round(1_000_000 * noise.share)} {noise.seed}",
     ]
-    wires = [(0, messages.within_node), *messages.between_nodes]
-    for distance, curve in wires:
+    spacings = spacing_lines(messages, len(nodes))
+    for distance, curve in [(0, messages.within_node), *messages.between_nodes]:
         lines += _wire(distance, curve, loggp_of(messages.machine, curve))
         if is_between_nodes(curve.placement) == is_between_nodes(messages.curve.placement):
             lines += spacings
+        if exchange := exchange_of(messages, curve):
+            lines += curve_lines("both", exchange)
     if messages.curve.transport != MPI:
         lines.append(f"eager {UNLIMITED}")
     lines += capacity_lines(messages, max(Counter(nodes).values()))
@@ -146,19 +146,8 @@ def _wire(distance: int, curve: FittedModel, parameters: LogGP | None) -> list[s
     gap_s = 0.0 if parameters is None else parameters.gap_s or 0.0
     # An operation that takes no time has bypassed the network.
     costs = (max(1, whole(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
-    lines = [f"wire {distance} {' '.join(map(str, costs))} {whole(PER_S * gap_s)}"]
-    for start, segment in zip(segment_starts(curve), curve.segments, strict=True):
-        line = part_line("part", start, segment.t0_s, 1 / segment.r_inf_Bps, segment.root_s)
-        lines.append(line)
-    return lines
-
-
-def part_line(
-    name: str, from_bytes: int, start_s: float, per_byte_s: float, per_root_byte_s: float = 0.0
-) -> str:
-    """The line of a part of a curve: whole picoseconds, and attoseconds per byte."""
-    rates = (whole(ATTO * rate_s) for rate_s in (per_byte_s, per_root_byte_s))
-    return " ".join(map(str, (name, from_bytes, whole(PER_S * start_s), *rates)))
+    numbers = " ".join(map(str, (distance, *costs, whole(PER_S * gap_s))))
+    return [f"wire {numbers}", *curve_lines("part", curve)]
 
 
 def _overheads(shortest_s: float, parameters: LogGP | None) -> tuple[float, float]:

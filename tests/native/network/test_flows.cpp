@@ -38,6 +38,13 @@ constexpr const char* nodes =
     "part 0 500 1000000000 0\n"
     "link 1000000000 1\n"
     "topology star 2\n";
+/// Nodes between which an exchange of 500 bytes or more takes longer than a message.
+constexpr const char* duplex =
+    "nodes 0 1 2\n"
+    "wire 0 10 10 0\n"
+    "part 0 500 1000000000 0\n"
+    "both 0 500 500000000 0\n"
+    "both 500 0 1500000000 0\n";
 
 using Departures = std::map<const Message*, Picoseconds>;
 
@@ -164,6 +171,39 @@ TEST_CASE("messages of a rank leave one after the other, and have left when link
   network.send(0, 1, 5, 1000);
   CHECK(network.departure_of(second) == 10 + 3'000'000);
   CHECK(network.arrival(1) == besides + 3'000'000);
+}
+
+TEST_CASE("messages in opposite directions take what an exchange does, not less than alone") {
+  for (const std::uint64_t bytes : {2000u, 1000u, 100u}) {
+    Network network(duplex);
+    network.send(0, 0, 1, bytes);
+    network.send(0, 1, 0, bytes);
+    const auto alone = besides + 1000 * bytes;
+    const auto wanted = bytes < 500 ? alone : 1500 * bytes - 10;
+    for (const int rank : {0, 1}) {
+      const auto late = network.arrival(rank);
+      CHECK(late >= wanted);
+      CHECK(late <= wanted + wanted / 1'000'000 + 2);
+    }
+  }
+}
+
+TEST_CASE("a message is slowed for as long as something passes the other way at either end") {
+  Network network(duplex);
+  network.send(0, 0, 1, 1000);
+  network.send(500'000, 1, 2, 1000);
+  // Alone for the first half; the second takes 1'499'500 of 1'000'000 times as long.
+  const double slowed = 500'000 + 749'750;
+  CHECK(network.arrival(1) == doctest::Approx(besides + slowed).epsilon(1e-5));
+  // Of the other as much is left, and alone again.
+  CHECK(network.arrival(2) == doctest::Approx(besides + slowed + 500'000).epsilon(1e-5));
+}
+
+TEST_CASE("messages of one direction do not mind what an exchange takes") {
+  Network network(duplex);
+  network.send(0, 1, 0, 1000);
+  network.send(0, 2, 0, 1000);
+  for (const unsigned number : {1u, 2u}) CHECK(network.arrival(0) == besides + number * 1'000'000);
 }
 
 }  // namespace

@@ -44,6 +44,18 @@ TEST_CASE("bytes keep the way as long as they take, not longer than their messag
   CHECK(wires->between(0, 2).busy_out(1000) == 200'000 - 5000);
 }
 
+TEST_CASE("messages are as far apart as was seen, and slowed by those the other way") {
+  const auto wires = Wires::read(
+      "nodes 0 1\nwire 0 10 10 5\npart 0 100 1000000 0\n"
+      "out 0 20 3000000 0\nin 0 30 2000000 0\nboth 0 90 1500000 0\n");
+  REQUIRE(wires);
+  const auto& wire = wires->between(0, 1);
+  CHECK(wire.busy_out(10) == 50);
+  CHECK(wire.busy_in(10) == 50);
+  CHECK(wire.against(10) == 1);
+  CHECK(wire.against(100) == 40);
+}
+
 TEST_CASE("a message takes its overheads at least") {
   const auto wires = Wires::read("nodes 0 1\nwire 0 700 700 0\npart 0 1000 0 0\n");
   REQUIRE(wires);

@@ -119,3 +119,34 @@ def test_a_crossbar_of_any_number_of_nodes(plain: Path) -> None:
     machine = catalogue.machine(plain)
     crossbar = replace(machine, network=Network(topology=Crossbar()))
     assert nodes_of(crossbar, 5, "5x1") == [0, 1, 2, 3, 4]
+
+
+def numbers(text: str, name: str) -> list[list[int]]:
+    """The numbers of all lines of a name."""
+    return [
+        [int(word) for word in line.split()[1:]]
+        for line in text.splitlines()
+        if line.startswith(f"{name} ")
+    ]
+
+
+def test_a_published_exchange_is_in_the_description_unless_ranks_have_a_ratio() -> None:
+    sp2 = numbers(description(Messages(catalogue.machine("sp2-mpl")), [0, 1]), "both")
+    # Of both wires, within a node and between nodes: a node has one rank.
+    assert len(sp2) == 6
+    assert sp2[-1] == [16385, 167_000_000, round(1e12 / 20.7), 0]
+    assert not numbers(description(Messages(catalogue.machine("altix-bx2")), [0, 1]), "both")
+
+
+def test_fans_are_in_the_description_for_the_ranks_that_there_are() -> None:
+    messages = Messages(catalogue.machine("sp2-mpl"))
+    for ranks in (2, 8):
+        text = description(messages, list(range(ranks)))
+        partners = ranks - 1
+        start_us = 15.5 - 5.5 / partners, 13.3 + 3 / partners
+        for name, first_us, per_byte_us in zip(
+            ("out", "in"), start_us, (0.031, 0.0285), strict=True
+        ):
+            found = numbers(text, name)[0]
+            assert found == [0, round(first_us * 1e6), round(per_byte_us * 1e12), 0]
+    assert not numbers(description(Messages(catalogue.machine("altix-bx2")), [0, 1]), "out")

@@ -21,6 +21,7 @@ from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import (
     WIDE,
     alone_Bps,
+    exchange_share,
     hosts_per_node,
     medium_Bps,
     narrower,
@@ -79,7 +80,8 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
     fastest = fastest_Bps(within), max(fastest_Bps(model) for _, model in between)
     memory_Bps = _memory_Bps(machine, node, fastest[0], assumed)
     link_Bps = _link_Bps(network, fastest[1], assumed)
-    shared = narrower(shares(machine, *fastest), link_Bps, hosts_per_node(machine))
+    of_nodes = [*shares(machine, *fastest), *exchange_share(messages)]
+    shared = narrower(of_nodes, link_Bps, hosts_per_node(machine))
     wire_Bps = medium_Bps(machine, fastest[1])
     ways_Bps = (
         min(memory_Bps, alone_Bps(shared, away=False)),

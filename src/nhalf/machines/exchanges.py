@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What two ranks take that send to each other at once, where it was published or measured.
+
+Machines whose file says what a rank moves both ways (`both_ways_ratio`) have that instead.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from nhalf.machines.curve import is_between_nodes
+from nhalf.machines.machine import FittedModel, Segment
+from nhalf.machines.message import Messages
+from nhalf.models.terms import value
+
+EXCHANGE = "exchange"
+PAIR = 2
+LEAST_S = 1e-30
+"""Seconds per byte where time does not grow with the size."""
+
+
+def exchange_of(messages: Messages, curve: FittedModel) -> FittedModel | None:
+    """The curve of an exchange between two ranks that are placed as those of a curve of messages;
+    None if nothing is known of it, or if the file has a `both_ways_ratio`.
+
+    A publication speaks of the machine's first curve.
+    """
+    machine = messages.machine
+    if any(resource.both_ways_ratio for resource in machine.shared):
+        return None
+    between = is_between_nodes(curve.placement)
+    subject = (EXCHANGE, PAIR, curve.transport, curve.mpi)
+    for model in machine.models:
+        is_alike = (model.pattern, model.ranks, model.transport, model.mpi) == subject
+        if is_alike and model.segments and is_between_nodes(model.placement) == between:
+            return model
+    published = sorted(
+        (
+            model
+            for model in machine.patterns
+            if model.pattern == EXCHANGE and model.mpi in (curve.mpi, "")
+            if model.covers(model.from_bytes, PAIR)
+        ),
+        key=lambda model: model.from_bytes,
+    )
+    if not published or between != is_between_nodes(messages.curve.placement):
+        return None
+    segments = tuple(
+        Segment(
+            from_bytes=model.from_bytes,
+            to_bytes=curve.segments[-1].to_bytes if model.to_bytes is None else model.to_bytes,
+            t0_s=value(model.startup_s, PAIR),
+            r_inf_Bps=1 / max(value(model.per_byte_s, PAIR), LEAST_S),
+            root_s=value(model.per_root_byte_s, PAIR),
+        )
+        for model in published
+    )
+    return replace(curve, pattern=EXCHANGE, segments=segments, breakpoints=())
