@@ -53,7 +53,9 @@ inline std::uint64_t group_memory_limit_bytes(const std::string& root = "") {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    const auto controllers = "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
+    std::string controllers = ",";
+    controllers += line.substr(first + 1, second - first - 1);
+    controllers += ",";
     const auto group = line.substr(second + 1);
     if (controllers == ",,")
       least = std::min(least, memory_limit_of(root + "/sys/fs/cgroup", group, "memory.max"));
