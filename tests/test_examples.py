@@ -35,7 +35,7 @@ PAGES = [README, *sorted(TUTORIALS.glob("*.md"))]
 TRANSCRIPTS = [*sorted((ROOT / "examples").glob("*/run.txt")), *PAGES]
 PROGRAM = "./solver"
 SOLVER = ROOT / "examples" / "solver" / "solver.cpp"
-NEEDS_SIMGRID = re.compile(r"^# needs: SimGrid$|^\$ nhalf simulate ", re.MULTILINE)
+NEEDS_SIMGRID = re.compile(r"^# needs: SimGrid$|^\$ nhalf predict .*simgrid", re.MULTILINE)
 
 
 @dataclass

@@ -123,18 +123,18 @@ def test_dense_patterns_fall_as_published(pattern: str) -> None:
     assert rates[1] / rates[24] == pytest.approx(3, rel=0.1)
 
 
-def test_simulated_permutations_are_within_40_percent_but_for_one() -> None:
-    """Within a node of Myrinet the simulator takes the rate of two ranks that do nothing else."""
-    far = []
+def test_simulated_permutations_are_within_20_percent_but_for_four_with_a_reason() -> None:
+    far = set()
     for name in gallery_comparisons.names("traffic"):
         machine = catalogue.machine(gallery_comparisons.kept(name)["machine"])
         for row in gallery_comparisons.kept(name)["results"]["traffic"]:
             published_Bps = gallery_traffic.published(machine, row)
             found_Bps = gallery_traffic.parts_Bps(row)
             place = gallery_traffic.compared_place(published_Bps, found_Bps)
-            if place and abs(found_Bps[place] / published_Bps[place] - 1) >= 0.4:
-                far.append((machine.name, row["to"]))
-    assert far == [("myrinet-gm", "cube")]
+            if place and abs(found_Bps[place] / published_Bps[place] - 1) >= 0.2:
+                far.add((machine.name, row["to"]))
+    assert far == gallery_traffic.WHY.keys()
+    assert len(far) == 4
 
 
 def test_predictions_of_permutations_stand_beside_what_was_published() -> None:

@@ -82,7 +82,7 @@ def simulated(name: str, operation: str) -> dict[str, Any]:
     """Every algorithm in every cell: `time_s` by algorithm, a row per number of ranks."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder, "run")
-        words = ["simulate", "--machine", MACHINES[name][1], "--pattern", operation]
+        words = ["predict", operation, "--engine", "simgrid", "--machine", MACHINES[name][1]]
         words += ["--algorithm", "all", "--ranks", ",".join(map(str, RANKS))]
         words += [word for text in MACHINES[name][2] for word in ("--set", text)]
         if operation != "barrier":

@@ -32,7 +32,7 @@ RULES = "uniform,bit-reversal,complement,transpose,shuffle,neighbour"
 
 @dataclass(frozen=True)
 class Simulation:
-    """One call of `nhalf simulate`: its name, the machine, further options, panels to draw."""
+    """One call of `nhalf predict --engine simgrid`: its name, the machine, further options, panels to draw."""
 
     name: str
     machine: str
@@ -42,7 +42,7 @@ class Simulation:
     @property
     def words(self) -> list[str]:
         """The arguments after `nhalf`."""
-        return ["simulate", "--machine", self.machine, *self.options]
+        return ["predict", "--engine", "simgrid", "--machine", self.machine, *self.options]
 
 
 def pattern(name: str, machine: str, patterns: str, *options: str) -> Simulation:
@@ -122,7 +122,7 @@ def dense() -> Iterator[Simulation]:
 
 
 def simulated(of: Simulation, run: Path) -> dict[str, Any]:
-    """What `nhalf simulate` answers; the run lies in a new folder."""
+    """What SimGrid answers; the run lies in a new folder."""
     command = [sys.executable, "-m", "nhalf", *of.words, "--out", str(run), "--json", "--quiet"]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     answer: dict[str, Any] = json.loads(done.stdout)

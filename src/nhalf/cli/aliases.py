@@ -16,6 +16,7 @@ USUAL = {
 FORMER = {
     "ledger": ("predict", "--score"),
     "selftest": ("doctor", "--selftest"),
+    "simulate": ("predict", "--engine", "simgrid"),
     "sql": ("show", "--sql"),
 }
 """Former verbs, and how they are written now; understood for a release, with a hint."""

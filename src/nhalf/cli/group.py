@@ -30,7 +30,7 @@ GROUPS = {
 """The headings of help, by the name that the module of a verb assigns to `GROUP`."""
 ORDER = (
     *("run", "show", "report", "compare", "check", "history", "trace", "improve", "why"),
-    *("predict", "try", "simulate", "machines", "doctor", "mpi"),
+    *("predict", "try", "machines", "doctor", "mpi"),
 )
 """The verbs that stand first in their group; the others follow in alphabetical order."""
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -97,6 +97,10 @@ class VerbGroup(OrderedGroup):
         for form in forms_of(verb):
             if (form_words := form.words_after(words)) is not None:
                 return form.title, form.command, form_words
+        if name == "predict" and not ctx.resilient_parsing:
+            from nhalf.cli.engines import resolved
+
+            return resolved(words)
         return name, verb, words
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command:
@@ -145,6 +149,10 @@ def load_verb(name: str) -> click.Command:
     if not hasattr(module, "COMMANDS"):
         built = command(name, module.command)
         built.params += [FormOption(name, *form) for form in getattr(module, "FORMS", {}).items()]
+        if name == "predict":
+            from nhalf.cli.engines import EngineOption
+
+            built.params.append(EngineOption())
         return built
     below = [command(name, action) for name, action in module.COMMANDS.items()]
     description, examples = split_examples(module.__doc__ or "")

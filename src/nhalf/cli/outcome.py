@@ -94,9 +94,12 @@ def print_outcome(
 
         show_style(style, facts)
     elif not request.quiet:
+        from nhalf.present.terminal.output import name_engine
         from nhalf.present.terminal.summary import show_outcome
 
         show_outcome(outcome, facts, report_path)
+        if outcome.run.virtual:
+            name_engine("library")
 
 
 def _change_json(change: CheckedRun) -> dict[str, Any]:
@@ -138,7 +141,7 @@ def run_json(run: Run, facts: Facts) -> dict[str, Any]:
     for point in points:
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
-    virtual = {"virtual": run.virtual} if run.virtual else {}
+    virtual = {"engine": "library", "virtual": run.virtual} if run.virtual else {}
     return {
         "run": str(run.path),
         **virtual,

@@ -147,7 +147,9 @@ def simulator() -> ExaminedItem:
         parts = simgrid()
     except NhalfError as error:
         return ExaminedItem("simulator", ABSENT, error.message, error.remedy)
-    return ExaminedItem("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
+    return ExaminedItem(
+        "simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf predict --engine simgrid works"
+    )
 
 
 def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> ExaminedItem:

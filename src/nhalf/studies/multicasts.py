@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multicasts on a machine of record, simulated as `nhalf simulate multicast` does it."""
+"""Multicasts on a machine of record, simulated as `nhalf predict multicast` does it."""
 
 from __future__ import annotations
 

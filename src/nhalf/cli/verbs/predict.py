@@ -113,15 +113,24 @@ def command(request: Request) -> None:
     nhalf predict runs/lu-1 runs/lu-2 runs/lu-3 --machine altix-bx2
     nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2
     """
-    from nhalf.cli.programs import is_program
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.predicted_times import show_prediction
+    from nhalf.present.terminal.output import answered_by
 
     if request.formula:
         _show_costs(request)
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
+    engine = "simgrid" if request.simgrid else "model"
+    with answered_by(engine, is_named=not request.json):
+        _answer(request)
+
+
+def _answer(request: Request) -> None:
+    """Predict a trace, rates, or the cells of a pattern, and print them."""
+    from nhalf.cli.programs import is_program
+    from nhalf.present.terminal.output import emit_json
+    from nhalf.present.terminal.predicted_times import show_prediction
+
     if is_program(Path(request.subject)):
         _predict_trace(request)
         return

@@ -88,6 +88,7 @@ def command(request: Request) -> int:
     if request.json:
         emit_json(
             {
+                "engine": "library",
                 "machine": trial.messages.machine.name,
                 "mpi": trial.library.name,
                 "ranks": trial.ranks,

@@ -117,7 +117,7 @@ def _check_given(request: PlanRequest, former: Run) -> None:
 def _former(run: Run) -> Plan:
     """Return the plan of a run; one made from its points if it has none, as imported runs."""
     if run.simulation:
-        raise InputError(f"{run.path.name} was simulated", "use nhalf simulate")
+        raise InputError(f"{run.path.name} was simulated", "use nhalf predict --engine simgrid")
     try:
         return read_plan(run.plan)
     except msgspec.ValidationError:

@@ -28,6 +28,27 @@ SCHEMA: ContextVar[str] = ContextVar("schema", default="")
 WRONG_DATA: ContextVar[Sequence[dict[str, Any]]] = ContextVar("wrong_data", default=())
 """What JSON on standard output names first: points whose data arrived wrong."""
 
+ENGINE: ContextVar[str] = ContextVar("engine", default="")
+"""Who answers what would be on another machine, which JSON on standard output names."""
+
+
+@contextmanager
+def answered_by(engine: str, *, is_named: bool) -> Iterator[None]:
+    """Name the engine that answers: in JSON printed inside the block, and below its tables."""
+    token = ENGINE.set(engine)
+    try:
+        yield
+        if is_named:
+            name_engine(engine)
+    finally:
+        ENGINE.reset(token)
+
+
+def name_engine(engine: str) -> None:
+    """Name the engine that answered, below a table."""
+    if FORM.get() == "table":
+        stdout_console().print(f"answered by: {engine}", style="dim")
+
 
 @contextmanager
 def printed_as(form: str, schema: str) -> Iterator[None]:
@@ -47,7 +68,8 @@ def emit_json(result: dict[str, Any]) -> None:
 
     header = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
     wrong = {"wrong_data": WRONG_DATA.get()} if WRONG_DATA.get() else {}
-    content: Any = {**header, **wrong, **result, **header}
+    engine = {"engine": ENGINE.get()} if ENGINE.get() else {}
+    content: Any = {**header, **wrong, **result, **engine, **header}
     try:
         text = msgspec.json.encode(content, enc_hook=_plain)
     except UnicodeEncodeError:  # the name of a file need not be text

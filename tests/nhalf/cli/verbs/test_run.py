@@ -311,4 +311,6 @@ def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:
 def test_many_ranks_of_the_model_are_announced(call: Call, ranks: int, is_told: bool) -> None:
     words = ("run", "--transport", "model", "--pattern", "pingpong", "--bytes", "8")
     ended = call(*words, "--ranks", ranks, "--launches", 1, "--budget", "1s")
-    assert ("nhalf simulate and nhalf predict are for many ranks" in ended.err) == is_told
+    assert (
+        "nhalf predict, by its model or --engine simgrid, is for many ranks" in ended.err
+    ) == is_told

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf simulate`: measure on a simulated machine."""
+"""`nhalf predict --engine simgrid`: measure on a machine that SimGrid simulates."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.plan.plan import Block
     from nhalf.sites.site import Site
-
-GROUP = "machine"
 
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 """Options that override those of a study."""
@@ -64,21 +62,24 @@ class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
 def command(request: Request) -> None:
     """Measure a simulated machine; the run is an ordinary one, marked as simulated.
 
-    nhalf simulate dense --machine altix-bx2 --ranks 512
+    nhalf predict dense --engine simgrid --machine altix-bx2 --ranks 512
+    nhalf predict bcast/binomial --engine simgrid --machine sp2-mpl --ranks 32 --bytes 8,64K
     """
     from nhalf.cli.machine_side import calibrated_machine
     from nhalf.cli.outcome import finish, measured
     from nhalf.machines.change import change
     from nhalf.measure.loop.progress import Progress
+    from nhalf.present.terminal.output import answered_by
 
     if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
-    if request.replay:
-        _replay(request)
-        return
-    changed = change(calibrated_machine(request.machine), request.set_)
-    prepare = _multicast if _is_multicast(request.study) else _messages
-    finish(measured(prepare(changed, request), Progress(request.is_silent)), request)
+    with answered_by("simgrid", is_named=not request.is_silent):
+        if request.replay:
+            _replay(request)
+            return
+        changed = change(calibrated_machine(request.machine), request.set_)
+        prepare = _multicast if _is_multicast(request.study) else _messages
+        finish(measured(prepare(changed, request), Progress(request.is_silent)), request)
 
 
 def _replay(request: Request) -> None:
@@ -118,7 +119,7 @@ def _messages(machine: Machine, request: Request) -> Prepared:
     from nhalf.measure.simulate.subject import SELECTORS, site_of
 
     if request.cost:
-        raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
+        raise InputError("--cost is for multicasts", "see nhalf predict multicast --engine simgrid")
     if request.collectives not in SELECTORS:
         raise unknown("choice of collectives", request.collectives, SELECTORS)
     placements = request.placements
