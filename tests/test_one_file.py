@@ -250,7 +250,17 @@ def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> No
 def test_a_way_to_multicast_is_simulated(tree: Path, native: Path, tmp_path: Path) -> None:
     if ctypes.util.find_library("simgrid") is None:
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
-    arguments = ["-m", "nhalf", "simulate", "multicast", "--machine", "sci-torus", "--json"]
+    arguments = [
+        "-m",
+        "nhalf",
+        "predict",
+        "--engine",
+        "simgrid",
+        "multicast",
+        "--machine",
+        "sci-torus",
+        "--json",
+    ]
     arguments += ["--bytes", "0", "--axis", "group=4", "--axis", "forwarding=nic"]
     said = python(tree, *arguments, "--out", str(tmp_path / "run"), native=native)
     points = {point["axes"]["algorithm"]: point for point in json.loads(said)["points"]}

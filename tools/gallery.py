@@ -32,7 +32,7 @@ RULES = "uniform,bit-reversal,complement,transpose,shuffle,neighbour"
 
 @dataclass(frozen=True)
 class Simulation:
-    """One call of `nhalf predict --engine simgrid`: its name, the machine, further options, panels to draw."""
+    """One question to SimGrid: its name, the machine, further options, panels to draw."""
 
     name: str
     machine: str

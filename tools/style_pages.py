@@ -75,6 +75,9 @@ def command_lines(text: str) -> list[str]:
 
 def commands_exist(page: Source) -> Iterator[Complaint]:
     """Commands in prose exist, with the options that they are given."""
+    from nhalf.cli.engines import resolved
+    from nhalf.cli.group import load_verb
+
     for line in command_lines(page.text):
         words = shlex.split(line)
         name = " ".join(words[:3]) if " ".join(words[:3]) in commands() else " ".join(words[:2])
@@ -82,7 +85,10 @@ def commands_exist(page: Source) -> Iterator[Complaint]:
             yield page.complain(_line(page, line), "command", f"{name} does not exist")
             continue
         options = {*ALWAYS, *name.split()}
-        for parameter in commands()[name].params:
+        command = commands()[name]
+        if name == "nhalf predict":
+            _, command, words = resolved(words[2:], load_verb)
+        for parameter in command.params:
             options.update([*parameter.opts, *parameter.secondary_opts])
         used = {word.split("=")[0] for word in words if word.startswith("--")}
         for option in sorted(used - options):

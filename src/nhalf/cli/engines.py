@@ -2,14 +2,13 @@
 """Who answers what another machine would do: `nhalf predict --engine model|library|simgrid`.
 
 `model` is `nhalf predict` itself. `library` is what `nhalf run --machine` does with patterns and
-`nhalf try` with a program, `simgrid` a command of its own. Each has its own options.
+`nhalf try` with a program, `simgrid` what used to be `nhalf simulate`. Each has its own options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 import click
 
@@ -22,10 +21,12 @@ OPTION = "--engine"
 BY_MODEL = ("beff", "traffic")
 """Studies that the model knows, too."""
 HELP = ("--help", "-h")
-VERBS = {"model": "predict", "library": "run", "program": "try"}
+PROGRAM = "program"
+VERBS = {"model": "predict", "library": "run", PROGRAM: "try"}
 """The verbs whose code answers; a program is run by the library."""
 
-Resolved = tuple[str, click.Command, list[str]]
+Load = Callable[[str], Command]
+"""Returns the command of a verb."""
 
 
 class EngineOption(click.Option):
@@ -33,24 +34,28 @@ class EngineOption(click.Option):
 
     heading = "Who answers"
     title = f"predict {OPTION} simgrid"
-    """The engine that has no verb of its own."""
+    """The engine that has no verb."""
 
     def __init__(self) -> None:
         """The option of `nhalf predict`."""
-        what = (
+        purpose = (
             "model (milliseconds), library (the installed MPI library, in virtual time; also of a "
             "program: -- ./program) or simgrid (SMPI); default: the first that can. Options of "
             f"another: nhalf predict {OPTION} simgrid --help"
         )
-        super().__init__([OPTION], expose_value=False, metavar="ENGINE", help=what)
+        super().__init__([OPTION], expose_value=False, metavar="ENGINE", help=purpose)
 
     @property
     def command(self) -> Command:
         """The command of SimGrid."""
-        return command_of("simgrid")
+        from nhalf.cli.forms import simulate
+
+        built = command(self.title, simulate.command)
+        built.schema = f"simulate/{SCHEMA_VERSION}"
+        return built
 
 
-def resolved(words: Sequence[str]) -> Resolved:
+def resolved(words: Sequence[str], load: Load) -> tuple[str, Command, list[str]]:
     """The command that answers `nhalf predict` with these words: its name, itself, its words.
 
     Raises InputError for an unknown engine, and for what one cannot do.
@@ -58,41 +63,33 @@ def resolved(words: Sequence[str]) -> Resolved:
     cut = words.index("--") if "--" in words else len(words)
     question, program = list(words[:cut]), list(words[cut:])
     engine = _taken_engine(question)
-    asked = engine if engine in ENGINES else "model"
-    place = _place_of_subject(question, "program" if program else asked)
+    place = _place_of_subject(question, command_of(engine or ENGINES[0], load))
     subject = "" if place is None else question[place]
     engine = engine or _cheapest(subject, has_program=bool(program))
-    if engine not in ENGINES:
-        raise unknown("engine", engine, ENGINES)
     if program and engine != "library":
         raise InputError(f"{OPTION} {engine} runs no program", f"ask {OPTION} library")
-    if Path(subject or "-").exists() and _is_program(subject):
+    if subject and Path(subject).exists() and _is_program(subject):
         if engine == "library":
             remedy = f"give the program: {OPTION} library --machine ... -- ./program"
             raise InputError("a library runs a program, not its trace", remedy)
         question += ["--simgrid"] if engine == "simgrid" and "--simgrid" not in question else []
         engine = "model"
-    kind = "program" if program else engine
-    _check_options(question, engine, kind)
-    if kind in ("library", "simgrid") and place is not None:
+    elif engine != "model" and place is not None:
         question[place : place + 1] = as_pattern(subject)
+    built = command_of(PROGRAM if program else engine, load)
+    _check_options(question, engine, built, load)
     if engine == "library" and not any(_is(word, "--machine", *HELP) for word in question):
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    built = command_of(kind)
     return str(built.name), built, [*question, *program]
 
 
-def command_of(kind: str) -> Command:
+def command_of(kind: str, load: Load) -> Command:
     """The command of an engine, or of programs."""
     if kind == "simgrid":
-        from nhalf.cli.forms import simulate
-
-        built = command(EngineOption.title, simulate.command)
-        built.schema = f"simulate/{SCHEMA_VERSION}"
-        return built
-    from nhalf.cli.group import load_verb
-
-    verb = cast(Command, load_verb(VERBS[kind]))
+        return EngineOption().command
+    if kind not in VERBS:
+        raise unknown("engine", kind, ENGINES)
+    verb = load(VERBS[kind])
     if kind != "model":
         verb.schema = f"{VERBS[kind]}/{SCHEMA_VERSION}"
         verb.name = f"predict {OPTION} library"
@@ -134,26 +131,26 @@ def _taken_engine(words: list[str]) -> str:
     """The value of --engine, which is taken from the words; '' if there is none."""
     for number, word in enumerate(words):
         if _is(word, OPTION):
-            spelling, has_value, value = word.partition("=")
+            _, has_value, value = word.partition("=")
             end = number + (1 if has_value else 2)
-            value = value if has_value else " ".join(words[number + 1 : end])
+            engine = value if has_value else "".join(words[number + 1 : end])
             del words[number:end]
-            return value or "''"
+            return engine or "''"
     return ""
 
 
-def _spellings(kind: str) -> dict[str, bool]:
+def _spellings(built: Command) -> dict[str, bool]:
     """The options of a command, and whether a value follows."""
     spellings = dict.fromkeys(HELP, False)
-    for option in command_of(kind).params:
+    for option in built.params:
         if isinstance(option, click.Option):
-            every = (*option.opts, *option.secondary_opts, *getattr(option, "former", ()))
-            spellings |= dict.fromkeys(every, not option.is_flag)
+            names = (*option.opts, *option.secondary_opts, *getattr(option, "former", ()))
+            spellings |= dict.fromkeys(names, not option.is_flag)
     return spellings
 
 
-def _options(words: Sequence[str], spellings: Mapping[str, bool]) -> Iterator[tuple[int, str]]:
-    """The places of words that are no values of options."""
+def _not_values(words: Sequence[str], spellings: Mapping[str, bool]) -> Iterator[tuple[int, str]]:
+    """The places of words that are no values of options, with the words."""
     is_value = False
     for place, word in enumerate(words):
         if not is_value:
@@ -161,20 +158,20 @@ def _options(words: Sequence[str], spellings: Mapping[str, bool]) -> Iterator[tu
         is_value = not is_value and spellings.get(word, False)
 
 
-def _place_of_subject(words: Sequence[str], kind: str) -> int | None:
+def _place_of_subject(words: Sequence[str], built: Command) -> int | None:
     """The place of the first word that is neither an option nor its value."""
-    options = _options(words, _spellings(kind))
-    return next((place for place, word in options if not word.startswith("-")), None)
+    free = _not_values(words, _spellings(built))
+    return next((place for place, word in free if not word.startswith("-")), None)
 
 
-def _check_options(words: Sequence[str], engine: str, kind: str) -> None:
+def _check_options(words: Sequence[str], engine: str, built: Command, load: Load) -> None:
     """Raises InputError for an option that another engine has, which it names."""
-    own = _spellings(kind)
-    for _, word in _options(words, own):
+    own = _spellings(built)
+    for _, word in _not_values(words, own):
         spelling = word.partition("=")[0]
         if not spelling.startswith("--") or spelling in own:
             continue
-        for other in ENGINES:
-            if spelling in _spellings(other):
+        for further in ENGINES:
+            if spelling in _spellings(command_of(further, load)):
                 message = f"{OPTION} {engine} has no option {spelling}"
-                raise InputError(message, f"leave it out, or ask {OPTION} {other}, which has it")
+                raise InputError(message, f"leave it out, or ask {OPTION} {further}, which has it")

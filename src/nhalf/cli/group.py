@@ -100,7 +100,7 @@ class VerbGroup(OrderedGroup):
         if name == "predict" and not ctx.resilient_parsing:
             from nhalf.cli.engines import resolved
 
-            return resolved(words)
+            return resolved(words, load_verb)
         return name, verb, words
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command:

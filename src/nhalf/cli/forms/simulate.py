@@ -62,8 +62,8 @@ class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
 def command(request: Request) -> None:
     """Measure a simulated machine; the run is an ordinary one, marked as simulated.
 
-    nhalf predict dense --engine simgrid --machine altix-bx2 --ranks 512
-    nhalf predict bcast/binomial --engine simgrid --machine sp2-mpl --ranks 32 --bytes 8,64K
+    nhalf predict --engine simgrid dense --machine altix-bx2 --ranks 512
+    nhalf predict --engine simgrid bcast/binomial --machine sp2-mpl --ranks 32 --bytes 8,64K
     """
     from nhalf.cli.machine_side import calibrated_machine
     from nhalf.cli.outcome import finish, measured

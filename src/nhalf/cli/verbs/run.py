@@ -166,7 +166,7 @@ def _announce_ranks(plan: Plan) -> None:
     if "model" in plan.transports and ranks > MODEL_RANKS_QUICK:
         sys.stderr.write(
             f"nhalf: transport model executes {ranks} ranks in one process, message by message: a "
-            "point may take minutes; nhalf predict, by its model or --engine simgrid, is for many ranks\n"
+            "point may take minutes; nhalf predict and its --engine simgrid are for many ranks\n"
         )
         sys.stderr.flush()
 

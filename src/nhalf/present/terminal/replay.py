@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `nhalf predict --engine simgrid --replay` shows: measured and simulated times, size by size."""
+"""What `nhalf predict --engine simgrid --replay` shows: a run and its simulation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--algorithm` of `nhalf run` and `nhalf simulate`, from the command line to the report."""
+"""`--algorithm` of `nhalf run`, here and by SimGrid, from the command line to the report."""
 
 from __future__ import annotations
 
@@ -123,7 +123,17 @@ class TestRun:
 
 @pytest.mark.usefixtures("simulator")
 def test_simulated_machines_run_them_too(call: Call) -> None:
-    words = ["simulate", "--machine", "sp2-mpl", "--pattern", "bcast,barrier", "--ranks", "3"]
+    words = [
+        "predict",
+        "--engine",
+        "simgrid",
+        "--machine",
+        "sp2-mpl",
+        "--pattern",
+        "bcast,barrier",
+        "--ranks",
+        "3",
+    ]
     found = points_of(call(*words, "--bytes", "0,1K", "--algorithm", "all", "--json"))
     ways = {way for pattern, way, *_ in found if pattern == "barrier"}
     assert {"native", "dissemination", "tournament"} <= ways
@@ -133,5 +143,14 @@ def test_simulated_machines_run_them_too(call: Call) -> None:
 
 
 def test_multicasts_have_an_axis_of_their_own(call: Call) -> None:
-    words = ["simulate", "multicast", "--machine", "sci-torus", "--algorithm", "u-torus"]
+    words = [
+        "predict",
+        "--engine",
+        "simgrid",
+        "multicast",
+        "--machine",
+        "sci-torus",
+        "--algorithm",
+        "u-torus",
+    ]
     call(*words).is_error(2, "--algorithm is not for multicasts")

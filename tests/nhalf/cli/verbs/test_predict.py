@@ -50,7 +50,8 @@ def test_people_are_told_the_finding_first(call: Call) -> None:
     lines = [line for line in done.out.splitlines() if line.strip()]
     assert lines[0].startswith("bcast on sp2-mpl: fastest of 4 cells: split-binary in 2")
     assert lines[1].split() == ["ranks", "16", "B", "8", "KiB"]
-    assert lines[-2] == "4 ranks: split-binary instead of k-nomial from 850 B"
+    assert lines[-3] == "4 ranks: split-binary instead of k-nomial from 850 B"
+    assert lines[-1] == "answered by: model"
 
 
 def test_every_cell_has_its_runner_up_and_the_margin(call: Call) -> None:

@@ -36,7 +36,7 @@ def run(call: Call, tmp_path: Path) -> Path:
 
 
 def test_a_machine_without_noise_is_met_at_every_size(call: Call, run: Path) -> None:
-    done = call("simulate", "--machine", run, "--replay", "--json")
+    done = call("predict", "--engine", "simgrid", "--machine", run, "--replay", "--json")
     assert (done.code, done.err) == (0, "")
     replayed = json.loads(done.out)["replays"]
     assert [one["mpi"] for one in replayed] == ["model"]
@@ -52,7 +52,7 @@ def test_a_machine_without_noise_is_met_at_every_size(call: Call, run: Path) -> 
 
 
 def test_a_table_for_people(call: Call, run: Path) -> None:
-    text = call("simulate", "--machine", run, "--replay").out
+    text = call("predict", "--engine", "simgrid", "--machine", run, "--replay").out
     assert "measured" in text
     assert "4 MiB" in text
     assert "error: median 0.0 %" in text
@@ -60,7 +60,15 @@ def test_a_table_for_people(call: Call, run: Path) -> None:
 
 def test_the_run_is_a_machine_for_more_ranks(call: Call, run: Path) -> None:
     done = call(
-        *("simulate", "--machine", run, "--pattern=pingpong,barrier", "--ranks=2,5"),
+        *(
+            "predict",
+            "--engine",
+            "simgrid",
+            "--machine",
+            run,
+            "--pattern=pingpong,barrier",
+            "--ranks=2,5",
+        ),
         *("--bytes=0,1K,1M", "--json", "--out=simulated"),
     )
     points = json.loads(done.out)["points"]
@@ -76,9 +84,11 @@ def test_the_run_is_a_machine_for_more_ranks(call: Call, run: Path) -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", [("dense",), ("--ranks=4",), ("--set=node.ranks=2",)])
 def test_it_goes_with_nothing_else(call: Call, run: Path, words: tuple[str, ...]) -> None:
-    done = call("simulate", *words, "--machine", run, "--replay")
+    done = call("predict", "--engine", "simgrid", *words, "--machine", run, "--replay")
     done.is_error(2, "--replay does not go with")
 
 
 def test_it_needs_a_run(call: Call) -> None:
-    call("simulate", "--machine=altix-bx2", "--replay").is_error(2, "is no run")
+    call("predict", "--engine", "simgrid", "--machine=altix-bx2", "--replay").is_error(
+        2, "is no run"
+    )

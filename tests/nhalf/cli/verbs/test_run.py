@@ -282,7 +282,9 @@ def test_those_with_a_word_are_listed(call: Call) -> None:
     call("run", "--list", "nothing-like-it").is_error(2, "unknown study or pattern")
 
 
-@pytest.mark.parametrize("verb", [["run"], ["simulate", "--machine", "sp2-mpl"]])
+@pytest.mark.parametrize(
+    "verb", [["run"], ["predict", "--engine", "simgrid", "--machine", "sp2-mpl"]]
+)
 def test_a_pattern_where_a_study_is_asked_for(call: Call, verb: list[str]) -> None:
     words = "pingpong is a pattern, not a study; did you mean --pattern pingpong?"
     call(*verb, "pingpong").is_error(2, words)
@@ -311,6 +313,4 @@ def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:
 def test_many_ranks_of_the_model_are_announced(call: Call, ranks: int, is_told: bool) -> None:
     words = ("run", "--transport", "model", "--pattern", "pingpong", "--bytes", "8")
     ended = call(*words, "--ranks", ranks, "--launches", 1, "--budget", "1s")
-    assert (
-        "nhalf predict, by its model or --engine simgrid, is for many ranks" in ended.err
-    ) == is_told
+    assert ("nhalf predict and its --engine simgrid are for many ranks" in ended.err) == is_told

@@ -54,7 +54,17 @@ def simulate(of: Machine, folder: Path, pattern: str, placement: str) -> list[di
     """The points of a pattern of eight ranks."""
     file = folder / "machine.toml"
     write(of, file)
-    command = [sys.executable, "-m", "nhalf", "simulate", "--machine", str(file), "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "nhalf",
+        "predict",
+        "--engine",
+        "simgrid",
+        "--machine",
+        str(file),
+        "--json",
+    ]
     command += ["--pattern", pattern, "--ranks", "8", "--placement", placement]
     command += ["--bytes", str(SIZE_BYTES), "--out", str(folder / "run")]
     done = subprocess.run(

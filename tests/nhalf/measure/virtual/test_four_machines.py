@@ -91,7 +91,9 @@ def measured_s(call: Call, folder: Path, *words: str) -> dict[Cell, float]:
 def test_three_machines_agree(call: Call, even: Path, simulator: None, tmp_path: Path) -> None:
     model = ("run", "--transport", "model", "--model", MODEL, "--algorithm", ALGORITHMS)
     by_model = measured_s(call, tmp_path / "model", *model, "--launches", "1")
-    simulated = measured_s(call, tmp_path / "simulated", "simulate", "--machine", str(even))
+    simulated = measured_s(
+        call, tmp_path / "simulated", "predict", "--engine", "simgrid", "--machine", str(even)
+    )
     mpi = ("--mpi", library_of("mpich").name)
     on_file = ("run", "--machine", str(even), "--placement", "8x1", *mpi)
     virtual = measured_s(call, tmp_path / "virtual", *on_file)
@@ -135,7 +137,10 @@ def test_a_broadcast_in_a_lab_and_on_its_machine_file(
     rate = f"L={last.t0_s},G={1 / last.r_inf_Bps},o_s=1e-9,o_r=1e-9,g=1e-9"
     asked = ("--pattern", "bcast", "--ranks", "2", "--bytes", "1M", "--quiet", "--out")
     model = ("run", "--transport", "model", "--model", rate, "--launches", "1")
-    for name, words in (("model", model), ("simulated", ("simulate", "--machine", str(machine)))):
+    for name, words in (
+        ("model", model),
+        ("simulated", ("predict", "--engine", "simgrid", "--machine", str(machine))),
+    ):
         ended = call(*words, *asked, tmp_path / name)
         assert ended.code == 0, ended.err
     samples = (Run.open(tmp_path / name).whole_events() for name in ("model", "simulated"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf simulate`: runs on machines of record, from the command line to the report."""
+"""`nhalf predict --engine simgrid`: runs on machines of record, from words to reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,16 @@ def simulator() -> None:
 class TestMulticast:
     @pytest.mark.full
     def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:
-        words = ["simulate", "multicast", "--machine", "sci-torus", "--bytes", "0,1K"]
+        words = [
+            "predict",
+            "--engine",
+            "simgrid",
+            "multicast",
+            "--machine",
+            "sci-torus",
+            "--bytes",
+            "0,1K",
+        ]
         words += ["--axis", "group=3,15", "--axis", "algorithm=s-torus,u-torus,separate"]
         done = call(*words, "--out", "run", "--json", "--report")
         assert done.code == 0, done.err
@@ -46,7 +55,17 @@ class TestMulticast:
 
     def test_what_if_and_costs(self, call: Call) -> None:
         def time_s(*more: str) -> float:
-            words = ["simulate", "multicast", "--machine", "sci-torus", "--ranks", "4", "--json"]
+            words = [
+                "predict",
+                "--engine",
+                "simgrid",
+                "multicast",
+                "--machine",
+                "sci-torus",
+                "--ranks",
+                "4",
+                "--json",
+            ]
             axes = ["algorithm=serial", "group=3", "forwarding=nic"]
             words += ["--bytes", "0", *(word for axis in axes for word in ("--axis", axis))]
             done = call(*words, *more)
@@ -61,7 +80,17 @@ class TestMulticast:
         assert time_s("--set", "network.latency=/2") < usual_s
 
     def test_ways_that_a_network_does_not_have(self, call: Call) -> None:
-        words = ["simulate", "multicast", "--machine", "myrinet-gm", "--out", "run", "--json"]
+        words = [
+            "predict",
+            "--engine",
+            "simgrid",
+            "multicast",
+            "--machine",
+            "myrinet-gm",
+            "--out",
+            "run",
+            "--json",
+        ]
         done = call(*words, "--bytes", "0")
         points = json.loads(done.out)["points"]
         assert {point["axes"]["algorithm"] for point in points} == {
@@ -85,7 +114,16 @@ class TestMulticast:
         ],
     )
     def test_what_cannot_be(self, call: Call, words: list[str], code: int, reason: str) -> None:
-        done = call("simulate", "multicast", "--machine", "sci-torus", *words, "--quiet")
+        done = call(
+            "predict",
+            "--engine",
+            "simgrid",
+            "multicast",
+            "--machine",
+            "sci-torus",
+            *words,
+            "--quiet",
+        )
         assert done.code == code, done.err
         assert reason in done.err
         assert "Traceback" not in done.err
@@ -101,7 +139,7 @@ class TestMulticast:
     ],
 )
 def test_what_is_wrong_without_any_simulator(call: Call, words: list[str], reason: str) -> None:
-    call("simulate", *words).is_error(2, reason)
+    call("predict", "--engine", "simgrid", *words).is_error(2, reason)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +155,9 @@ def messages() -> None:
 class TestMessages:
     def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:
         words = [
-            "simulate",
+            "predict",
+            "--engine",
+            "simgrid",
             "--machine",
             "sp2-mpl",
             "--bytes",
@@ -129,7 +169,7 @@ class TestMessages:
         done = call(*words, "--out", "run", "--json")
         assert (done.code, done.err) == (0, "")
         answer = json.loads(done.out)
-        keys = {"schema", "run", "points", "results", "guidelines", "unresolved", "notes"}
+        keys = {"schema", "run", "points", "results", "guidelines", "unresolved", "notes", "engine"}
         assert keys == answer.keys()
         assert len(answer["points"]) == 2 * 2 * 2
         for point in answer["points"]:
@@ -156,9 +196,28 @@ class TestMessages:
         call("run", "--resume", run, "--hosts", "a").is_error(2, "--hosts is not for simulated")
 
     def test_studies_and_layouts(self, call: Call) -> None:
-        words = ["simulate", "beff", "--machine", "poweredge-6650", "--ranks", "4"]
+        words = [
+            "predict",
+            "--engine",
+            "simgrid",
+            "beff",
+            "--machine",
+            "poweredge-6650",
+            "--ranks",
+            "4",
+        ]
         call(*words).is_error(2, "nhalf predict beff --machine poweredge-6650 --ranks 4")
-        words = ["simulate", "--machine", "sp2-mpl", "--placement", "4x1", "--bytes", "8"]
+        words = [
+            "predict",
+            "--engine",
+            "simgrid",
+            "--machine",
+            "sp2-mpl",
+            "--placement",
+            "4x1",
+            "--bytes",
+            "8",
+        ]
         done = call(*words, "--pattern", "exchange", "--json")
         assert [one["ranks"] for one in json.loads(done.out)["points"]] == [4], done.err
 
@@ -182,10 +241,19 @@ class TestMessages:
     ],
 )
 def test_what_cannot_be_simulated(call: Call, words: list[str], code: int, reason: str) -> None:
-    call("simulate", *words).is_error(code, reason)
+    call("predict", "--engine", "simgrid", *words).is_error(code, reason)
 
 
 def test_without_the_simulator_the_remedy_is_named(call: Call, tmp_path: Path) -> None:
-    done = call("simulate", "--machine", "altix-bx2", "--bytes", "0", PATH=str(tmp_path))
+    done = call(
+        "predict",
+        "--engine",
+        "simgrid",
+        "--machine",
+        "altix-bx2",
+        "--bytes",
+        "0",
+        PATH=str(tmp_path),
+    )
     done.is_error(3, "SimGrid", "apt-get install libsimgrid-dev")
     assert not (tmp_path / "runs").exists()
