@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import subprocess
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO
 
@@ -34,10 +34,16 @@ SPACINGS = {"out": "M", "in": "R"}
 
 
 class Composer:
-    """Times of algorithms on one machine; raises MissingError if the program was not built."""
+    """Times of algorithms on one machine; raises MissingError if the program was not built.
 
-    def __init__(self, messages: Messages, parts: Parts) -> None:
+    `nodes` are those of the ranks on the plain network below a library; None: one for each rank.
+    """
+
+    def __init__(
+        self, messages: Messages, parts: Parts, nodes: Sequence[int] | None = None
+    ) -> None:
         self.messages = messages
+        self.nodes = nodes
         self.parts = parts
         self.ranks = 0
         self.times_s: dict[tuple[str, str, int, int, int], float | None] = {}
@@ -101,6 +107,8 @@ class Composer:
 
     def _description(self, ranks: int) -> str:
         """The machine with this many ranks, on nodes of their own while there are enough."""
+        if self.nodes is not None:
+            return description(self.messages, self.nodes)
         spacings = [line for name in SPACINGS for line in _apart(self.parts, name, ranks)]
         return description(self.messages, _spread(self.messages, ranks), spacings=spacings)
 
