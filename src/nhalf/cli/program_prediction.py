@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import InputError, NhalfError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from nhalf.decide.program.alternatives import Alternative
     from nhalf.decide.program.predict import ProgramPrediction
@@ -158,26 +158,47 @@ def _predicted(
     programs: Sequence[Program],
     traced_on: Messages | None,
 ) -> ProgramPrediction:
+    from nhalf.cli.asked_library import asked_operations, messages_and_library
     from nhalf.cli.recording import record
     from nhalf.decide.ledger.recording import calibrated_program, line_of_program
     from nhalf.decide.program.launches import predict_launches
-    from nhalf.decide.program.predict import Target
+    from nhalf.decide.program.target import Target, hosts_on
     from nhalf.machines.change import change
-    from nhalf.machines.message import Messages
     from nhalf.mpi.decision_table import read_table
 
-    machine, library = subject
+    machine, of_machine = subject
+    messages, library, not_asked = messages_and_library(
+        change(machine, request.changes), of_machine, alternative.mpi
+    )
+    operations = None
+    if library is not None and not request.simgrid:
+        origin = traced_on.machine.name if traced_on else ""
+        hosts = hosts_on(programs[0], messages.machine, alternative.placement, origin)
+        operations = asked_operations(messages, library, programs, hosts, _say(library.name))
     target = Target(
-        Messages(change(machine, request.changes), alternative.mpi or library),
+        messages,
         alternative.placement,
         _computing(request, machine, traced_on.machine if traced_on else None),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
+        operations,
+        not_asked,
     )
     prediction = calibrated_program(predict_launches(programs, target, traced_on), request.ledger)
     if request.record:
         record(request.ledger, [line_of_program(prediction, programs[0], target)])
     return prediction
+
+
+def _say(name: str) -> Callable[[str], None]:
+    """Says how far a library is that is asked."""
+    import sys
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"nhalf: {name} is asked: {text}\n")
+        sys.stderr.flush()
+
+    return say
 
 
 def _library_of(program: Program, machine: Machine) -> str:
@@ -203,7 +224,7 @@ def _computing(
     request: TraceRequest, machine: Machine, traced_on: Machine | None
 ) -> ComputingRatio:
     """The factor as typed, else the ratio of both machines' cores if both are known, else 1."""
-    from nhalf.decide.program.predict import AS_IT_WAS
+    from nhalf.decide.program.target import AS_IT_WAS
     from nhalf.machines.computing import ComputingRatio, computing_ratio
 
     if "computing_factor" in request.explicit:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import subprocess
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
@@ -31,10 +32,16 @@ LONGEST_S = 1e4
 
 
 class Composer:
-    """Times of algorithms on one machine; raises MissingError if the program was not built."""
+    """Times of algorithms on one machine; raises MissingError if the program was not built.
 
-    def __init__(self, messages: Messages, parts: Parts) -> None:
+    `nodes` are those of the ranks on the plain network below a library; None: one for each rank.
+    """
+
+    def __init__(
+        self, messages: Messages, parts: Parts, nodes: Sequence[int] | None = None
+    ) -> None:
         self.messages = messages
+        self.nodes = nodes
         self.parts = parts
         self.ranks = 0
         self.times_s: dict[tuple[str, str, int, int, int], float | None] = {}
@@ -98,7 +105,8 @@ class Composer:
 
     def _description(self, ranks: int) -> str:
         """The machine with this many ranks, on nodes of their own while there are enough."""
-        return description(self.messages, _spread(self.messages, ranks))
+        nodes = _spread(self.messages, ranks) if self.nodes is None else self.nodes
+        return description(self.messages, nodes)
 
 
 def _spread(messages: Messages, ranks: int) -> list[int]:

@@ -16,7 +16,8 @@ from nhalf.decide.ledger.coverage import coverage_of
 from nhalf.decide.ledger.lines import B_EFF, COMPOSED, MODEL, PROGRAM, Kind, LedgerCell, Predicted
 from nhalf.decide.ledger.matching import B_EFF_COLUMNS, program_cell
 from nhalf.decide.predict import Prediction
-from nhalf.decide.program.predict import ProgramPrediction, Target, hosts_of
+from nhalf.decide.program.predict import ProgramPrediction
+from nhalf.decide.program.target import Target, hosts_on
 from nhalf.decide.way import Way
 from nhalf.facts.program.program import Program
 from nhalf.machines.curve import is_between_nodes
@@ -75,12 +76,12 @@ def lines_of_b_eff(prediction: PredictedEffectiveBandwidth, library: str) -> Ite
 
 def line_of_program(prediction: ProgramPrediction, program: Program, target: Target) -> Predicted:
     """The line of a program on its target, by the program's command."""
-    hosts = hosts_of(program, target.placement)
+    hosts = hosts_on(program, target.messages.machine, target.placement, prediction.traced_on)
     traced = program_cell(program)
     cell = LedgerCell(
         machine=prediction.machine,
         pattern=traced.pattern,
-        library=target.messages.library,
+        library=target.library,
         ranks=traced.ranks,
         over_nodes=len(set(hosts)) > 1,
     )

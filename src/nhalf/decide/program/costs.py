@@ -6,8 +6,9 @@ from __future__ import annotations
 import contextlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,25 @@ BUSY_SHARE = 0.5
 CROSSING = "pingping"
 OVERHEAD_SHARE = 0.25
 """Share of the shortest message between nodes, unless overheads are known: see machines/change."""
+
+
+Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
+"""Seconds and algorithm of an MPI library that was asked, by call, node of each rank and bytes."""
+THE_MACHINES = "the machine's own"
+IN_ROUNDS = "messages in rounds"
+
+
+@dataclass(frozen=True)
+class UsedAlgorithm:
+    """The algorithm of an operation at a number of ranks and a size, and whether a library was
+    asked for it.
+    """
+
+    operation: str
+    ranks: int
+    size_bytes: int
+    algorithm: str
+    is_asked: bool
 
 
 class Costs(ABC):
@@ -104,8 +124,9 @@ class _Distance:
 class MachineCosts(Costs):
     """Costs of a machine file; ranks with the same entry of `hosts` share a node.
 
-    Operations covered by `rules` use the algorithm named there. Those that the machine file has no
-    time of (composed ones, and allgatherv by allgather, ...) take `guess_ratio` times as long.
+    Operations covered by `rules` use the algorithm named there, others take what a library
+    answers, if one was asked. Those that neither it nor the machine file has a time of (composed
+    ones, and allgatherv by allgather, ...) take `guess_ratio` times as long.
     """
 
     def __init__(
@@ -122,7 +143,13 @@ class MachineCosts(Costs):
         self._rules = rules
         self.guess_ratio = guess_ratio
         self.guessed: set[str] = set()
-        """Operations whose time is not that of the library's own, measured or published."""
+        """Operations whose time is not that of the library's own: asked, measured or published."""
+        self.used: set[UsedAlgorithm] = set()
+        self._answer: Answer | None = None
+        self._asks_where_measured = True
+        numbers: dict[str, int] = {}
+        self._nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
+        self._answers: dict[tuple[str, tuple[int, ...], int], tuple[float, str] | None] = {}
         self._within_node = _Distance(
             Message(within), overhead_s(machine, within), False, _both_ways_message(machine, within)
         )
@@ -137,6 +164,10 @@ class MachineCosts(Costs):
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._known_ways: dict[tuple[str, bool, int], Sequence[Way]] = {}
+
+    def asks(self, answer: Answer, *, where_measured: bool) -> None:
+        """Let a library answer, also `where_measured` times are in the machine file."""
+        self._answer, self._asks_where_measured = answer, where_measured
 
     def _distance(self, source: int, target: int) -> _Distance:
         return (
@@ -164,7 +195,8 @@ class MachineCosts(Costs):
         return max(self._gaps_s[distance is self._between_nodes], bytes_s)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
-        """The algorithm of a rule, else the machine's own model, else the best composed one.
+        """The algorithm of a rule, else what a library answered, else the machine's own model, else
+        the best composed one.
 
         Raises InputError for an algorithm that the machine has no data on.
         """
@@ -173,42 +205,81 @@ class MachineCosts(Costs):
             return 0.0
         apart = len({self.hosts[rank] for rank in ranks}) > 1
         key = (name, count, size_bytes, apart)
+        is_asked = self._asks_where_measured or self._measured_s(*key) is None
+        if is_asked and (answered_s := self._answered_s(call, ranks, size_bytes)):
+            return answered_s
         if key not in self._collective_times_s:
             self._collective_times_s[key] = self._collective_s(*key)
         return self._collective_times_s[key]
 
+    def _answered_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float | None:
+        """What the library answered; None without an answer, and where a rule counts."""
+        name, count = operation(call), len(ranks)
+        rule = self._rule(name, count, size_bytes)
+        if self._answer is None or (rule and rule.algorithm != NATIVE):
+            return None
+        key = call, tuple(ranks), size_bytes
+        if key not in self._answers:
+            nodes = [self._nodes[rank] for rank in ranks]
+            self._answers[key] = self._answer(call, nodes, size_bytes)
+        if (answer := self._answers[key]) is None:
+            return None
+        time_s, algorithm = answer
+        self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=True))
+        if not BY_NAME[name].is_varying:
+            return time_s
+        self.guessed.add(name)  # It was asked with blocks of one size.
+        return self.guess_ratio * time_s
+
+    def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:
+        """The rule of a table that covers an operation."""
+        pattern, part_bytes = pattern_of(name, count, size_bytes)
+        return rule_for(self._rules, pattern, count, int(cost_bytes(pattern, count, part_bytes)))
+
     def _collective_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float:
         """Time by what the machine file knows best; a guess is multiplied by `guess_ratio`."""
-        own_s = self._own_s(name, count, size_bytes, apart)
-        if own_s is not None:
-            return own_s
+        time_s, algorithm = self._assumed(name, count, size_bytes, apart)
+        if name in BY_NAME:
+            self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=False))
+        return time_s
+
+    def is_measured(self, call: str, ranks: Sequence[int], size_bytes: int) -> bool:
+        """Whether the machine file has the operation of its library."""
+        apart = len({self.hosts[rank] for rank in ranks}) > 1
+        return self._measured_s(operation(call), len(ranks), size_bytes, apart) is not None
+
+    def _assumed(self, name: str, count: int, size_bytes: int, apart: bool) -> tuple[float, str]:
+        """Seconds and algorithm without an answer."""
+        rule = self._rule(name, count, size_bytes)
         pattern, part_bytes = pattern_of(name, count, size_bytes)
-        rule_bytes = int(cost_bytes(pattern, count, part_bytes))
-        rule = rule_for(self._rules, pattern, count, rule_bytes)
-        algorithm = NATIVE if rule is None else rule.algorithm
         ways = self._ways(pattern, apart, (rule and rule.part_bytes) or PART_BYTES)
-        if algorithm != NATIVE:
-            return _named(algorithm, pattern, ways).time_s(count, part_bytes)
-        times = _times(ways, count, part_bytes)
-        if times and not times[0][0] and pattern == name.replace("_", "-"):
-            return times[0][1]
+        if rule is not None and rule.algorithm != NATIVE:
+            way = _named(rule.algorithm, pattern, ways)
+            return way.time_s(count, part_bytes), way.algorithm
+        measured_s = self._measured_s(name, count, size_bytes, apart)
+        if measured_s is not None:
+            return measured_s, THE_MACHINES
         self.guessed.add(name)
-        if times:
-            return self.guess_ratio * times[0][1]
+        for _, time_s, algorithm in _times(ways, count, part_bytes)[:1]:
+            shown = THE_MACHINES if algorithm == NATIVE else algorithm
+            return self.guess_ratio * time_s, shown
         distance = self._between_nodes if apart else self._within_node
         rounds = math.ceil(math.log2(count))
         if pattern in PER_RANK:
             rounds = count - 1
-        return self.guess_ratio * rounds * distance.time_s(part_bytes)
+        return self.guess_ratio * rounds * distance.time_s(part_bytes), IN_ROUNDS
 
-    def _own_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float | None:
-        """The time of the library's operation with counts, such as alltoallv, if measured."""
+    def _measured_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float | None:
+        """The time of the library's own operation, measured or published; of one with counts, such
+        as alltoallv, by itself only.
+        """
         own = BY_NAME.get(name)
-        if own is None or not own.is_varying or own.pattern != name or self._rules:
-            return None
-        part_bytes = pattern_of(name, count, size_bytes)[1]
-        times = _times(self._ways(name, apart, PART_BYTES), count, part_bytes)
-        return times[0][1] if times and not times[0][0] else None
+        pattern, part_bytes = pattern_of(name, count, size_bytes)
+        if own and own.is_varying and own.pattern == name and not self._rules:
+            pattern = name
+        times = _times(self._ways(pattern, apart, PART_BYTES), count, part_bytes)
+        is_own = bool(times) and not times[0].is_composed and pattern == name.replace("_", "-")
+        return times[0].time_s if is_own else None
 
     def _ways(self, pattern: str, apart: bool, part_bytes: int) -> Sequence[Way]:
         """The known ways, kept because those of a machine share a program that follows messages."""
@@ -223,13 +294,22 @@ class MachineCosts(Costs):
         return self._known_ways[key]
 
 
-def _times(ways: Sequence[Way], count: int, size_bytes: int) -> list[tuple[bool, float]]:
-    """The times of ways, the library's own first; True stands for a composed algorithm."""
-    times: list[tuple[bool, float]] = []
+class _WayTime(NamedTuple):
+    """The time of a way; sorted, the library's own comes first."""
+
+    is_composed: bool
+    time_s: float
+    algorithm: str
+
+
+def _times(ways: Sequence[Way], count: int, size_bytes: int) -> list[_WayTime]:
+    """The times of ways, the library's own first."""
+    times: list[_WayTime] = []
     for way in ways:
         with contextlib.suppress(InputError):
-            times.append((way.algorithm != NATIVE, way.time_s(count, size_bytes)))
-    return sorted(timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0)
+            time_s = way.time_s(count, size_bytes)
+            times.append(_WayTime(way.algorithm != NATIVE, time_s, way.algorithm))
+    return sorted(timed for timed in times if math.isfinite(timed.time_s) and timed.time_s > 0)
 
 
 def _gap_s(machine: Machine, curve: FittedModel) -> float:

@@ -10,13 +10,14 @@ are its lower and upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs
+from nhalf.decide.program.event_graph import Work
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
@@ -34,8 +35,7 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
     for row in rows.iter_rows(named=True):
         rank_spent = spent[row["rank"]]
         if row["kind"] == "collective":
-            ranks = members.get(row["communicator"]) or tuple(range(program.ranks))
-            each_s = costs.collective_s(row["call"], ranks, _block_bytes(row, len(ranks)))
+            each_s = costs.collective_s(*_work(row, members, program.ranks))
             rank_spent.collectives_s += row["count"] * each_s
         elif row["partner"] >= 0:
             rank_spent.messages_s += row["count"] * _message_s(row, costs)
@@ -53,6 +53,18 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
         )
         rank_spent.least_s += rank_spent.computing_s + rank_spent.collectives_s
     return list(spent.values())
+
+
+def counted_works(program: Program) -> Iterator[Work]:
+    """Yield the operations: the call, its ranks, and the bytes of a rank's part."""
+    members = _members(program)
+    for row in program.calls.filter(pl.col("kind") == "collective").iter_rows(named=True):
+        yield _work(row, members, program.ranks)
+
+
+def _work(row: Row, members: Mapping[int, tuple[int, ...]], ranks: int) -> Work:
+    own = members.get(row["communicator"]) or tuple(range(ranks))
+    return row["call"], own, _block_bytes(row, len(own))
 
 
 def _block_bytes(row: Row, ranks: int) -> int:

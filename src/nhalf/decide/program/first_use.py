@@ -17,15 +17,14 @@ FIRST_USE_MESSAGES = 200
 """How many empty messages long it may be, a third more than was seen."""
 
 
-def first_use_s(program: Program, messages: Messages) -> float:
-    """By how many seconds a run may differ for that; 0 with the library of the trace.
+def first_use_s(program: Program, messages: Messages, library: str) -> float:
+    """By how many seconds a run on a library may differ for that; 0 with that of the trace.
 
     It is 0 as well if either library is not known, as those of machines of record.
     """
-    name = messages.library
-    if name.partition("-")[0] not in vendors() or not program.library:
+    if library.partition("-")[0] not in vendors() or not program.library:
         return 0.0
-    if libraries_in(program.library, [name]):
+    if libraries_in(program.library, [library]):
         return 0.0
     _, curve = messages.between_nodes[0]
     return FIRST_USE_MESSAGES * float(Message(curve).time_s(np.array([0.0]))[0])

@@ -15,12 +15,8 @@ from statistics import fmean, median
 
 from nhalf.base.collection import without_collection
 from nhalf.base.errors import InputError
-from nhalf.decide.program.predict import (
-    LAUNCHES_DOUBT,
-    ProgramPrediction,
-    Target,
-    predict_program,
-)
+from nhalf.decide.program.predict import LAUNCHES_DOUBT, ProgramPrediction, predict_program
+from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
 from nhalf.statistics.next_launch import next_launch

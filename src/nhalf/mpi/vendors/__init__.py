@@ -105,6 +105,10 @@ class Vendor(Launcher):
     provider_needs: ClassVar[str] = ""
     """What the library needs to send everything over a provider of libfabric."""
 
+    def settings_files(self, prefix: Path) -> Sequence[Path]:
+        """The files of the site and of the user that set the library, if they are there."""
+        return ()
+
     @abstractmethod
     def version_in(self, text: str) -> str:
         """The version if `mpiexec --version` of this library printed the text; else ''.

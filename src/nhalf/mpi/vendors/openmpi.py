@@ -251,6 +251,10 @@ class OpenMpi(Vendor):
         parameters = parameters_of(words, variables)
         return limits_in_use(limits, parameters, is_on_one_host=is_on_one_host)
 
+    def settings_files(self, prefix: Path) -> Sequence[Path]:
+        """The files of the parameters of all programs."""
+        return _settings_files(prefix)
+
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The tuner of coll/tuned, or of whole components.
 
@@ -272,9 +276,14 @@ def _chooses_btl(prefix: Path) -> bool:
     """Whether the user or the site already chose Open MPI's transports, which must stay so."""
     if os.environ.get(BTL):
         return True
+    return any(map(_sets_btl, _settings_files(prefix)))
+
+
+def _settings_files(prefix: Path) -> tuple[Path, Path]:
+    """The files of the site and of the user."""
     site = Path("/etc/openmpi") if prefix == SYSTEM else prefix / "etc"
     user = Path(os.path.expanduser("~/.openmpi/mca-params.conf"))
-    return any(_sets_btl(path) for path in (site / "openmpi-mca-params.conf", user))
+    return site / "openmpi-mca-params.conf", user
 
 
 def _sets_btl(path: Path) -> bool:

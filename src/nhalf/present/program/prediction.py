@@ -23,6 +23,7 @@ from nhalf.decide.program.predict import (
 )
 from nhalf.machines.computing import AS_MEASURED, AS_STATED
 from nhalf.machines.draws import FACTOR_MAX
+from nhalf.present.program.used_algorithms import algorithm_lines
 from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import count
 
@@ -144,8 +145,10 @@ def _notes(alternatives: Alternatives) -> list[str]:
     for refused in alternatives.refused:
         notes[f"{_name(refused.alternative)}: {refused.error}"] = None
     for prediction in alternatives.predictions:
+        of_algorithms = set(algorithm_lines(prediction))
         for line in _caveats(prediction):
-            notes[line.strip()] = None
+            begin = f"{_name(prediction)}: " if line in of_algorithms else ""
+            notes[f"{begin}{line.strip()}"] = None
     return list(notes)
 
 
@@ -204,6 +207,7 @@ def _reasons(prediction: ProgramPrediction) -> Iterator[str]:
 
 
 def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
+    yield from algorithm_lines(prediction)
     if prediction.calibration:
         yield f"  {prediction.calibration}"
     is_elsewhere = prediction.machine != prediction.traced_on

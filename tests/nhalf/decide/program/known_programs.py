@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.predict import hosts_of
 from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.target import hosts_of
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Protocol, Segment

@@ -18,7 +18,8 @@ from nhalf.decide.program.alternatives import (
     RefusedAlternative,
     predict_alternatives,
 )
-from nhalf.decide.program.predict import ProgramPrediction, Target, predict_program
+from nhalf.decide.program.predict import ProgramPrediction, predict_program
+from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
@@ -61,7 +62,9 @@ def untold(made: Program) -> Program:
 def test_libraries_placements_and_machines_are_sorted_by_time(tmp_path: Path, call: Call) -> None:
     run = stored(untold(ping_pong(5, 1000, 0.01)), tmp_path / "run")
     write(of_two_libraries("both"), tmp_path / "both.toml")
-    write(msgspec.structs.replace(machine(2.0), name="one"), tmp_path / "one.toml")
+    models = (msgspec.structs.replace(machine(2.0).models[0], mpi="intel-2021.19"),)
+    one = msgspec.structs.replace(machine(2.0), name="one", models=models)
+    write(one, tmp_path / "one.toml")
     machines = f"{tmp_path / 'both.toml'},{tmp_path / 'one.toml'}"
     words = ("predict", run, "--machine", machines, "--mpi", "mpich,openmpi", "--placement")
     told = call(*words, "2x1,1x2", "--json")

@@ -16,7 +16,8 @@ from rich.console import Console
 from nhalf.base.errors import InputError
 from nhalf.decide.program.alternatives import Alternatives
 from nhalf.decide.program.launches import predict_launches
-from nhalf.decide.program.predict import LAUNCHES_DOUBT, Target, predict_program
+from nhalf.decide.program.predict import LAUNCHES_DOUBT, predict_program
+from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write

@@ -14,9 +14,9 @@ from nhalf.decide.program.predict import (
     FIRST_USE_DOUBT,
     GUESS_RATIO,
     OPERATIONS_DOUBT,
-    Target,
     predict_program,
 )
+from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine, PatternModel
 from nhalf.machines.message import Messages
@@ -80,9 +80,9 @@ def test_what_another_library_does_once_widens_the_interval() -> None:
     made.trace.library = "MPICH Version:      5.0.2"
     once_s = FIRST_USE_MESSAGES * T0_S
     here, there = (Messages(both, name) for name in ("mpich", "openmpi"))
-    assert first_use_s(made, here) == 0
-    assert first_use_s(made, there) == pytest.approx(once_s)
-    assert first_use_s(made, Messages(machine())) == 0, "a library that has no name"
+    assert first_use_s(made, here, here.library) == 0
+    assert first_use_s(made, there, there.library) == pytest.approx(once_s)
+    assert first_use_s(made, Messages(machine()), "") == 0, "a library that has no name"
     same = predict_program(made, Target(here), here)
     other = predict_program(made, Target(there), here)
     assert (same.low_s, same.high_s) == pytest.approx((same.time_s, same.time_s))

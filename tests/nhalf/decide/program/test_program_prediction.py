@@ -16,8 +16,9 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts, pattern_of
 from nhalf.decide.program.counted import longest_s
-from nhalf.decide.program.predict import Target, hosts_of, predict_program
+from nhalf.decide.program.predict import predict_program
 from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.target import Target, hosts_of
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
 from nhalf.machines.computing import Computing, ComputingRatio

@@ -15,8 +15,9 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.counted import counted
-from nhalf.decide.program.predict import UNEXPLAINED, Target, predict_program
+from nhalf.decide.program.predict import UNEXPLAINED, predict_program
 from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.target import Target
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nhalf.decide.program.launches import predict_launches
-from nhalf.decide.program.predict import Target
+from nhalf.decide.program.target import Target
 from nhalf.facts.program import script as scripts
 from nhalf.facts.program.script import Script, script
 from nhalf.machines.message import Messages

@@ -7,7 +7,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.efficiency import efficiency
-from nhalf.decide.program.predict import COUNTS, TIMELINE, Target, predict_program
+from nhalf.decide.program.predict import COUNTS, TIMELINE, predict_program
+from nhalf.decide.program.target import Target
 from nhalf.decide.program.tolerance import tolerances
 from nhalf.decide.program.tolerance_curves import curves, network_curves
 from nhalf.facts.program.program import Program

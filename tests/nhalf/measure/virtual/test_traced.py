@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from nhalf.base.processes import ProgramOutcome
-from nhalf.decide.program.predict import Target, predict_program
+from nhalf.decide.program.predict import predict_program
+from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of a program as an MPI library does them on a machine, by what it answers when asked.
+
+Each kind of operation is asked once for every size and every placement of its ranks. Where there
+are more than SIZES_MAX sizes, those of a geometric grid are asked, and the sizes between two of
+them by themselves only where the library changes its algorithm.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nhalf.base.errors import NhalfError
+from nhalf.base.operations import BY_NAME
+from nhalf.decide.program.costs import pattern_of
+from nhalf.decide.program.counted import counted_works
+from nhalf.decide.program.event_graph import Work
+from nhalf.decide.program.undisturbed import undisturbed
+from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import COLLECTIVE
+from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.machines.algorithms import algorithms
+from nhalf.machines.composed import Composer
+from nhalf.machines.message import Messages
+from nhalf.machines.parts import parts_of
+from nhalf.machines.topology import Crossbar
+from nhalf.measure.virtual.asked import Question
+
+SIZES_MAX = 24
+"""Sizes of an operation that are asked without looking what lies between them."""
+PLACEMENTS_MAX = 8
+"""Sets of nodes that are asked for, each in its own launch."""
+CLOSE = 0.02
+"""An algorithm whose messages take this share more or less than the library is its algorithm."""
+OWN = "its own"
+
+Nodes = tuple[int, ...]
+Ask = Callable[[Nodes, Iterable[Question]], Mapping[Question, float]]
+"""The seconds of operations of ranks on nodes, without those that have no answer."""
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """The sizes of an operation that were asked, in their order, with seconds and algorithms."""
+
+    sizes_bytes: Sequence[int]
+    times_s: Sequence[float]
+    names: Sequence[str]
+
+    def at(self, size_bytes: int) -> tuple[float, str] | None:
+        """Seconds and algorithm; None between two algorithms, and beyond what was asked."""
+        place = bisect_left(self.sizes_bytes, size_bytes)
+        if place == len(self.sizes_bytes):
+            return None
+        if self.sizes_bytes[place] == size_bytes:
+            return self.times_s[place], self.names[place]
+        if place == 0 or self.names[place - 1] != self.names[place] or self.names[place] == OWN:
+            return None
+        ends = slice(place - 1, place + 1)
+        sizes, times = (np.log(values[ends]) for values in (self.sizes_bytes, self.times_s))
+        return math.exp(float(np.interp(math.log(size_bytes), sizes, times))), self.names[place]
+
+
+@dataclass(frozen=True)
+class AskedOperations:
+    """A library by its name in lists and its title, asked on the machine of messages.
+
+    `unanswered` are the operations that it was asked for in vain.
+    """
+
+    name: str
+    title: str
+    messages: Messages
+    ask: Ask
+    unanswered: set[str] = field(default_factory=set)
+    refusals: set[str] = field(default_factory=set)
+    curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
+
+    def prepare(self, works: Iterable[Work], nodes: Sequence[int]) -> None:
+        """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
+        by_nodes: dict[Nodes, set[Question]] = defaultdict(set)
+        for call, members, size_bytes in works:
+            if question := question_of(call, len(members), size_bytes):
+                by_nodes[self._placed([nodes[rank] for rank in members])].add(question)
+        ordered = sorted(by_nodes.items(), key=lambda item: (-len(item[0]), -len(item[1])))
+        for chosen, questions in ordered[:PLACEMENTS_MAX]:
+            try:
+                self._prepare(chosen, questions)
+            except NhalfError as error:
+                self.refusals.add(error.message)
+        if len(ordered) > PLACEMENTS_MAX:
+            self.refusals.add(f"communicators on more than {PLACEMENTS_MAX} sets of nodes")
+
+    def _prepare(self, nodes: Nodes, questions: set[Question]) -> None:
+        sizes: dict[str, list[int]] = defaultdict(list)
+        for pattern, size_bytes in sorted(questions):
+            sizes[pattern].append(size_bytes)
+        grid = {Question(name, size) for name, some in sizes.items() for size in _grid(some)}
+        self._keep(nodes, self.ask(nodes, grid))
+        between = [
+            Question(name, size)
+            for name, some in sizes.items()
+            for size in _spread([size for size in some if self._at(nodes, name, size) is None])
+        ]
+        if between and set(between) - grid:
+            self._keep(nodes, self.ask(nodes, {*grid, *between}))
+
+    def _keep(self, nodes: Nodes, times_s: Mapping[Question, float]) -> None:
+        by_pattern: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for (pattern, size_bytes), time_s in sorted(times_s.items()):
+            by_pattern[pattern].append((size_bytes, time_s))
+        composer = self._composer(nodes)
+        for pattern, rows in by_pattern.items():
+            sizes, times = zip(*rows, strict=True)
+            names = _names(composer, pattern, len(nodes), rows)
+            self.curves[nodes, pattern] = _Curve(sizes, times, names)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why operations have no answer, a sentence each."""
+        missing = [f"no answer for {name}" for name in sorted(self.unanswered)]
+        return (*sorted(self.refusals), *missing)
+
+    def answer(self, call: str, nodes: Sequence[int], size_bytes: int) -> tuple[float, str] | None:
+        """The seconds of an operation and its algorithm; None if the library did not answer."""
+        question = question_of(call, len(nodes), size_bytes)
+        answer = question and self._at(self._placed(nodes), *question)
+        if answer is None and operation(call) in BY_NAME:
+            self.unanswered.add(operation(call))
+        return answer or None
+
+    def _at(self, nodes: Nodes, pattern: str, size_bytes: int) -> tuple[float, str] | None:
+        curve = self.curves.get((nodes, pattern))
+        return curve.at(size_bytes) if curve else None
+
+    def _placed(self, nodes: Sequence[int]) -> Nodes:
+        """Nodes as they are asked; where each is as far from every other, from 0 on."""
+        network = self.messages.machine.network
+        if network is not None and not isinstance(network.topology, Crossbar):
+            return tuple(nodes)
+        numbers: dict[int, int] = {}
+        return tuple(numbers.setdefault(node, len(numbers)) for node in nodes)
+
+    def _composer(self, nodes: Nodes) -> Composer | None:
+        """What follows the messages of algorithms between nodes; None if nothing can."""
+        with suppress(NhalfError):
+            return Composer(self.messages, parts_of(self.messages), nodes)
+        return None
+
+
+def works_of(program: Program) -> set[Work]:
+    """The distinct operations of a program: call, ranks, and bytes of a rank's part."""
+    if not has_whole_timeline(program):
+        return set(counted_works(program))
+    whole = undisturbed(program)
+    return {
+        (
+            actor.form_at(place).call,
+            whole.gatherings[actor.operation[place]].members,
+            whole.gatherings[actor.operation[place]].blocks_bytes,
+        )
+        for actor in whole.actors
+        for place in actor.places_of(COLLECTIVE)
+    }
+
+
+def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
+    """The pattern of a call in its form, and its size there; None for one that has none."""
+    row = BY_NAME.get(operation(call))
+    if row is None or row.flow == "among_neighbours" or ranks < 2:
+        return None
+    pattern = row.pattern or row.like
+    _, part_bytes = pattern_of(row.name, ranks, size_bytes)
+    if row.data in ("sum", "summed_blocks"):
+        part_bytes += -part_bytes % 4
+    if call.endswith("_init"):
+        pattern += "-persistent"
+    elif is_non_blocking(call):
+        pattern = f"i{pattern}"
+    return Question(pattern, 0 if row.data == "nothing" else part_bytes)
+
+
+def _grid(sizes_bytes: Sequence[int]) -> Sequence[int]:
+    """Sizes to be asked at first: all, or those nearest to a geometric grid."""
+    if len(sizes_bytes) <= SIZES_MAX:
+        return sizes_bytes
+    sizes = np.array(sizes_bytes)
+    steps = np.geomspace(max(1, sizes[0]), sizes[-1], SIZES_MAX)
+    places = np.unique(np.abs(sizes[None, :] - steps[:, None]).argmin(axis=1))
+    return [int(size) for size in sizes[places]]
+
+
+def _spread(sizes_bytes: Sequence[int]) -> Sequence[int]:
+    """At most SIZES_MAX of sizes, over all of them."""
+    return sizes_bytes[:: max(1, -(-len(sizes_bytes) // SIZES_MAX))]
+
+
+def _names(
+    composer: Composer | None, pattern: str, ranks: int, rows: Iterable[tuple[int, float]]
+) -> list[str]:
+    """The algorithm of each size: of those that take as long, the one that does at most sizes."""
+    close = [dict(_close(composer, pattern, ranks, *row)) for row in rows]
+    counts = Counter(name for errors in close for name in errors)
+    return [
+        min(errors, key=lambda name: (-counts[name], errors[name]), default=OWN) for errors in close
+    ]
+
+
+def _close(
+    composer: Composer | None, pattern: str, ranks: int, size_bytes: int, time_s: float
+) -> Iterator[tuple[str, float]]:
+    """The algorithms that take as long as the library, with how much more or less they take."""
+    base = pattern.removesuffix("-persistent")
+    base = base if base in algorithms() else base.removeprefix("i")
+    for algorithm in algorithms().get(base, ()) if composer else ():
+        composed_s = composer.time_s(base, algorithm.name, ranks, size_bytes) if composer else None
+        if composed_s and abs(composed_s / time_s - 1) <= CLOSE:
+            yield algorithm.name, abs(composed_s / time_s - 1)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operations of an MPI library take on a machine: the library itself, asked in virtual time.
+
+Every answer is kept in the cache folder, by all that it depends on: the network between the ranks,
+the library with the variables and files that set it, and nhalf's own programs. What was not
+answered in time is left out, and asked again the next time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import msgspec
+
+from nhalf.base.errors import MissingError
+from nhalf.base.folders import cache_folder, need_own, write_cached
+from nhalf.base.version import __version__
+from nhalf.machines.message import Messages
+from nhalf.machines.wires import description
+from nhalf.measure.probe.process import NOBODY, LaunchError
+from nhalf.measure.probe.subject import library_subject
+from nhalf.measure.virtual.preloaded import provider
+from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
+from nhalf.measure.virtual.progress import VirtualProgress
+from nhalf.measure.virtual.start import start_virtually
+from nhalf.mpi import Library
+from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.vendors import vendor_of
+
+LIMIT_S = 120.0
+"""How long all questions may take in real time, the starts of ranks included."""
+FOLDER = "asked"
+
+
+class Question(NamedTuple):
+    """An operation: its pattern, and its size as patterns have it."""
+
+    pattern: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class AskedLibrary:
+    """A library on the network of a machine, of which answers are kept.
+
+    `installed` are all libraries here; `say` takes a line about how far a launch is; after
+    `deadline_s` of the monotonic clock nothing more is asked.
+    """
+
+    messages: Messages
+    library: Library
+    installed: Sequence[Library]
+    say: Callable[[str], None] = lambda _: None
+    deadline_s: float = field(default_factory=lambda: time.monotonic() + LIMIT_S)
+
+    def times_s(self, nodes: Sequence[int], questions: Iterable[Question]) -> dict[Question, float]:
+        """The seconds of operations of ranks on these nodes, without those that have no answer.
+
+        Questions without one so far are asked in one launch. Raises MissingError for a library
+        that cannot use the virtual network or has no probe, InputError for too many ranks.
+        """
+        path = self._kept_at(nodes)
+        times_s = _read(path)
+        missing = [question for question in dict.fromkeys(questions) if question not in times_s]
+        if missing:
+            times_s.update(self._answers(nodes, missing))
+            _write(path, times_s)
+        return times_s
+
+    def _answers(
+        self, nodes: Sequence[int], questions: Sequence[Question]
+    ) -> Iterator[tuple[Question, float]]:
+        """Yield the answers that come in time."""
+        subject = library_subject(self.library)
+        begin = start_virtually(self.library, subject.command, len(nodes), self.installed)
+        wires = description(self.messages, nodes)
+        ranks = VirtualRanks(wires, len(nodes), self.library, VirtualProgress(self.say))
+        # Short operations first, so that few are left out for want of time.
+        ordered = sorted(questions, key=lambda question: question.size_bytes)
+        left_s = self.deadline_s - time.monotonic()
+        if left_s <= 0:
+            return
+        with (
+            suppress(LaunchError),
+            VirtualProbe(ranks, begin.command, begin.environment, left_s, NOBODY) as probe,
+        ):
+            for number, question in enumerate(ordered):
+                left_s = self.deadline_s - time.monotonic()
+                if left_s <= 0:
+                    return
+                probe.send(
+                    f"id={number} pattern={question.pattern} bytes={question.size_bytes} "
+                    "samples_min=1 samples_max=1"
+                )
+                record = probe.receive(left_s, identity=str(number))
+                if samples_s := record.get("samples_s"):
+                    yield question, median(samples_s)
+
+    def _kept_at(self, nodes: Sequence[int]) -> Path:
+        """The file of the answers; raises MissingError if there is no place for it."""
+        library, vendor = self.library, vendor_of(self.library)
+        surroundings = {**os.environ, **library.environment}
+        settings = {
+            name: surroundings[name]
+            for name in sorted(surroundings)
+            if name.startswith(vendor.settings)
+        }
+        files = [
+            *filter(None, [library.mpiexec]),
+            *map(Path, [*library_subject(library).command, *settings.values()]),
+            *vendor.settings_files(library.prefix),
+            provider(),
+        ]
+        wires = description(self.messages, nodes)
+        parts = [__version__, wires, library.name, library.version, settings, stamps_of(files)]
+        digest = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+        return cache_folder() / FOLDER / f"{digest[:32]}.json"
+
+
+def _read(path: Path) -> dict[Question, float]:
+    """The answers that are kept in a file; none if it is not there or of another form."""
+    with suppress(OSError, msgspec.MsgspecError, MissingError):
+        need_own(path)
+        rows = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, int, float]])
+        return {Question(pattern, size_bytes): time_s for pattern, size_bytes, time_s in rows}
+    return {}
+
+
+def _write(path: Path, times_s: Mapping[Question, float]) -> None:
+    """Keep answers. That they cannot be kept costs time only, so it is no error."""
+    rows = [(*question, time_s) for question, time_s in sorted(times_s.items())]
+    with suppress(MissingError):
+        write_cached(path, msgspec.json.encode(rows).decode())

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a library for a program, and what its answers say of its algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.decide.program.asked_operations import (
+    OWN,
+    PLACEMENTS_MAX,
+    SIZES_MAX,
+    AskedOperations,
+    Nodes,
+    question_of,
+    works_of,
+)
+from nhalf.decide.program.costs import THE_MACHINES, MachineCosts, UsedAlgorithm
+from nhalf.decide.program.predict import ASKED_RATIO, OPERATIONS_DOUBT, predict_program
+from nhalf.decide.program.target import Target, hosts_on
+from nhalf.machines import catalogue
+from nhalf.machines.composed import Composer
+from nhalf.machines.message import Messages
+from nhalf.machines.parts import parts_of
+from nhalf.measure.virtual.asked import Question
+from tests.nhalf.decide.program.known_programs import machine, model_of, ping_pong
+from tests.nhalf.decide.program.test_other_library import operations
+
+APART = (0, 1, 2, 3)
+MYRINET = Messages(catalogue.machine("myrinet-gm"))
+
+
+class Library:
+    """A library that answers by algorithms of nhalf, by size, and counts what it was asked."""
+
+    def __init__(self, switch_bytes: int = 1 << 60) -> None:
+        self.asked: list[tuple[Nodes, Question]] = []
+        self.switch_bytes = switch_bytes
+        self.composers: dict[Nodes, Composer] = {}
+
+    def __call__(self, nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, float]:
+        """Seconds of recursive doubling, and beyond the switch of a ring."""
+        composer = self.composers.setdefault(nodes, Composer(MYRINET, parts_of(MYRINET), nodes))
+        times_s = {}
+        for question in questions:
+            self.asked.append((nodes, question))
+            is_short = question.size_bytes <= self.switch_bytes
+            algorithm = "recursive-doubling" if is_short else "ring"
+            times_s[question] = composer.time_s(
+                question.pattern, algorithm, len(nodes), question.size_bytes
+            )
+        return {question: time_s for question, time_s in times_s.items() if time_s is not None}
+
+
+def answers(library: Library) -> AskedOperations:
+    return AskedOperations("mpich-5.0.2", "MPICH 5.0.2", MYRINET, library)
+
+
+@pytest.mark.parametrize(
+    ("call", "size_bytes", "question"),
+    [
+        ("MPI_Allreduce", 8, Question("allreduce", 8)),
+        ("MPI_Allreduce", 9, Question("allreduce", 12)),
+        ("MPI_Alltoall", 64, Question("alltoall", 16)),
+        ("MPI_Alltoallv", 64, Question("alltoallv", 16)),
+        ("MPI_Iallgather", 64, Question("iallgather", 64)),
+        ("MPI_Bcast_init", 64, Question("bcast-persistent", 64)),
+        ("MPI_Reduce_scatter_block", 64, Question("reduce-scatter", 64)),
+        ("MPI_Reduce_scatter", 64, Question("reduce-scatterv", 64)),
+        ("MPI_Barrier", 0, Question("barrier", 0)),
+        ("MPI_Exscan", 8, Question("scan", 8)),
+        ("MPI_Neighbor_allgather", 8, None),
+        ("MPI_Comm_split", 8, None),
+    ],
+)
+def test_the_pattern_of_a_call(call: str, size_bytes: int, question: Question | None) -> None:
+    assert question_of(call, 4, size_bytes) == question
+    assert question_of(call, 1, size_bytes) is None
+
+
+def test_algorithms_are_named_by_what_they_take() -> None:
+    library = Library(switch_bytes=4096)
+    asked = answers(library)
+    sizes = [8, 4096, 1 << 16, 1 << 20]
+    asked.prepare([("MPI_Allreduce", APART, size) for size in sizes], APART)
+    names = [asked.answer("MPI_Allreduce", APART, size) for size in sizes]
+    assert [name for _, name in filter(None, names)] == [
+        *("recursive-doubling", "recursive-doubling", "ring", "ring")
+    ]
+    assert len(library.asked) == len(sizes)
+    slower = answers(
+        lambda nodes, some: {key: 2.5 * s for key, s in Library()(nodes, some).items()}
+    )
+    slower.prepare([("MPI_Allreduce", APART, 8)], APART)
+    assert (slower.answer("MPI_Allreduce", APART, 8) or ("", ""))[1] == OWN
+
+
+def test_between_many_sizes_times_are_interpolated_unless_the_algorithm_changes() -> None:
+    library = Library(switch_bytes=1 << 14)
+    asked = answers(library)
+    sizes = [round(64 * 1.09**step) * 4 for step in range(100)]
+    asked.prepare([("MPI_Allreduce", APART, size) for size in sizes], APART)
+    distinct = {question.size_bytes for _, question in library.asked}
+    assert SIZES_MAX <= len(distinct) < 2 * SIZES_MAX
+    exact = Library(switch_bytes=1 << 14)
+    for size in sizes:
+        answer = asked.answer("MPI_Allreduce", APART, size)
+        assert answer is not None
+        question = Question("allreduce", size)
+        assert answer[0] == pytest.approx(exact(APART, [question])[question], rel=0.05)
+    assert asked.answer("MPI_Allreduce", APART, 2 * sizes[-1]) is None
+    assert asked.reasons == ("no answer for allreduce",)
+
+
+def test_communicators_are_asked_for_by_their_nodes() -> None:
+    library = Library()
+    asked = answers(library)
+    pairs = [(0, 1), (1, 2), (0, 2)]
+    nodes = (0, 0, 1)
+    asked.prepare([("MPI_Allreduce", pair, 8) for pair in pairs], nodes)
+    # On a crossbar ranks 1 and 2 are as far from each other as 0 and 2.
+    assert {places for places, _ in library.asked} == {(0, 0), (0, 1)}
+    near, far = (asked.answer("MPI_Allreduce", places, 8) for places in ((0, 0), (0, 1)))
+    assert near and far and near[0] < far[0]
+
+
+def test_what_cannot_be_asked_is_told() -> None:
+    def cannot(nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, float]:
+        raise MissingError("there is no probe", "install one")
+
+    asked = AskedOperations("mpich-5.0.2", "MPICH 5.0.2", MYRINET, cannot)
+    asked.prepare([("MPI_Allreduce", APART, 8)], APART)
+    assert asked.answer("MPI_Allreduce", APART, 8) is None
+    assert asked.reasons == ("there is no probe", "no answer for allreduce")
+    several = answers(Library())
+    counts = range(2, PLACEMENTS_MAX + 4)
+    several.prepare(
+        [("MPI_Allreduce", tuple(range(ranks)), 8) for ranks in counts], list(range(16))
+    )
+    assert len(several.curves) == PLACEMENTS_MAX
+    assert several.reasons == (f"communicators on more than {PLACEMENTS_MAX} sets of nodes",)
+
+
+def test_answers_come_before_guesses_and_after_what_was_measured_with_the_library() -> None:
+    of_machine = Messages(machine(patterns=(model_of("alltoall", 0.02),)))
+    for where_measured, time_s, algorithm in ((True, 0.5, "ring"), (False, 0.02, THE_MACHINES)):
+        costs = MachineCosts(of_machine, ["a", "b"])
+        costs.asks(lambda call, nodes, size: (0.5, "ring"), where_measured=where_measured)
+        assert costs.collective_s("MPI_Alltoall", (0, 1), 64) == pytest.approx(time_s)
+        assert costs.used == {UsedAlgorithm("alltoall", 2, 64, algorithm, where_measured)}
+        assert not costs.guessed
+        assert costs.collective_s("MPI_Alltoallv", (0, 1), 64) == 0.5
+        assert costs.guessed == {"alltoallv"}, "it was asked with blocks of one size"
+
+
+def test_asked_operations_narrow_the_interval() -> None:
+    made = operations("MPI_Allreduce")
+    library = Library()
+    asked = answers(library)
+    asked.prepare(works_of(made), APART)
+    guess = predict_program(made, Target(MYRINET, "4x1"))
+    known = predict_program(made, Target(MYRINET, "4x1", answers=asked))
+    each_s = library(APART, [Question("allreduce", 64)])[Question("allreduce", 64)]
+    assert known.time_s == pytest.approx(3 * each_s)
+    assert guess.doubt_ratio[OPERATIONS_DOUBT] == pytest.approx(2.0)
+    assert known.doubt_ratio[OPERATIONS_DOUBT] == pytest.approx(ASKED_RATIO)
+    assert known.library_asked == "MPICH 5.0.2" and not guess.library_asked
+    assert [row.algorithm for row in known.algorithms] == ["recursive-doubling"]
+
+
+def test_nodes_are_filled_as_a_trial_fills_them() -> None:
+    made = ping_pong(2, 1000)
+    there = catalogue.machine("myrinet-gm")
+    assert hosts_on(made, there, "") == ("0", "0")
+    assert hosts_on(made, there, "2x1") == ("0", "1")
+    assert hosts_on(made, there, "", "myrinet-gm") == made.hosts
+    assert hosts_on(made, machine(), "") == made.hosts
