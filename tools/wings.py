@@ -74,6 +74,7 @@ BUDGET_LINES = {
     "native/pgas": 500,
     "native/preloaded": 1_150,
     "native/probe": 1_000,
+    "native/replay": 1_155,
     "native/simulator": 1_500,
     "native/timing": 2_050,
     "native/trace": 5_450,

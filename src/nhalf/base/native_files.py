@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import os
 from pathlib import Path
 
@@ -37,6 +39,19 @@ def executable(name: str) -> Path:
     if not (os.path.isfile(path) and os.access(path, os.X_OK)):
         raise MissingError(f"{name} was not built: {path} is not an executable file", REMEDY)
     return path
+
+
+@functools.cache
+def library(name: str) -> ctypes.CDLL:
+    """A compiled library such as 'libnhalf_replay.so', loaded into this process once.
+
+    Raises MissingError if it was not built, or is another processor's.
+    """
+    path = native_folder() / "lib" / name
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise MissingError(f"{name} cannot be loaded: {error}", REMEDY) from error
 
 
 def include_folder() -> Path:

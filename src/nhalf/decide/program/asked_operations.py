@@ -21,11 +21,10 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.operations import BY_NAME
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
-from nhalf.decide.program.event_graph import Work
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.parts import Work
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import COLLECTIVE
 from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.composed import Composer
@@ -160,16 +159,7 @@ def works_of(program: Program) -> set[Work]:
     """The distinct operations of a program: call, ranks, and bytes of a rank's part."""
     if not has_whole_timeline(program):
         return set(counted_works(program))
-    whole = undisturbed(program)
-    return {
-        (
-            actor.form_at(place).call,
-            whole.gatherings[actor.operation[place]].members,
-            whole.gatherings[actor.operation[place]].blocks_bytes,
-        )
-        for actor in whole.actors
-        for place in actor.places_of(COLLECTIVE)
-    }
+    return {work for work in undisturbed(program).parts.works if work[0]}
 
 
 def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:

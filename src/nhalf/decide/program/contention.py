@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contention: what each message and operation of a trace took beyond its cost; a replay with it.
+"""Contention: what each message and operation of a trace took beyond its cost.
 
 Costs are those of a message alone. In the program messages slow each other down, ranks lose their
 core, and a library polls others: the replay of a slower network keeps what each message and
@@ -8,20 +8,19 @@ operation of the trace lost that way, so that a replay without a change is the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.program.actor_state import ActorState
-from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.ports import Incoming, Ports, before_each
-from nhalf.decide.program.replay import Replay
-from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
-from nhalf.facts.program.schedule import COLLECTIVE, RECEIVE, SEND, WAIT, Actor
-from nhalf.facts.program.script import Numbers, Operation, Script
+from nhalf.decide.program.costs import Costs, work_s
+from nhalf.decide.program.ports import Ports, before_each
+from nhalf.facts.program.completions import Places
+from nhalf.facts.program.operations import is_non_blocking
+from nhalf.facts.program.schedule import RECEIVE, SEND, Actor
+from nhalf.facts.program.script import Script
 
 WAITED = 0.1
 """A receive that takes longer than its own time by more than this share of it has waited, if its
@@ -29,14 +28,14 @@ message is due then, or it takes longer by that share of a message's time.
 """
 STREAMED = 0.5
 """A blocking send that takes this share of what its bytes take ends when they have left."""
-_Arrival = tuple[float, float, Numbers]
+_Arrival = tuple[float, float, Places]
 """When a call began and ended, and the messages that it completes."""
 
 
 @dataclass(frozen=True)
 class Contention:
-    """Seconds beyond the costs: by message on its way, in its send and its receive; by operation
-    and rank.
+    """Seconds beyond the costs: by message on its way, in its send and its receive; by part in an
+    operation, NaN where it is not known.
 
     `before` is the message that came into the same rank before, `streams_bytes` the size of each
     message whose send ends when its bytes have left, else 0.
@@ -47,42 +46,7 @@ class Contention:
     receives_s: Floats
     before: NDArray[np.int64]
     streams_bytes: NDArray[np.int64]
-    operations_s: Mapping[tuple[Operation, int], float]
-
-
-class ContentionReplay(Replay):
-    """A replay with the contention of each message and operation.
-
-    Messages leave a rank and come into one in turn; a byte of a send that streams keeps its sender
-    for `byte_s` more.
-    """
-
-    def __init__(
-        self, script: Script, costs: Costs, contention: Contention, byte_s: float = 0.0
-    ) -> None:
-        super().__init__(script, costs)
-        self._operations_s = contention.operations_s
-        self._ports = Ports(script, costs)
-        self._incoming = Incoming(contention.before, self._ports.occupancy_s, contention.transits_s)
-        streams_s = contention.streams_bytes * byte_s
-        self._sends_s = (np.array(self._sends_s) + contention.sends_s + streams_s).tolist()
-        self._receives_s = (np.array(self._receives_s) + contention.receives_s).tolist()
-
-    def _send(self, state: ActorState, place: int) -> bool:
-        now_s, message = state.now_s, state.actor.message[place]
-        is_done = super()._send(state, place)
-        earliest_arrival_s = self._sent_s[message] if message >= 0 else None
-        if earliest_arrival_s is not None and not self._is_large[message]:
-            earliest_arrival_s += self._ports.delay_s(message, now_s)
-            self._incoming.arrive(message, earliest_arrival_s, self._sent_s)
-        return is_done
-
-    def _end_operation(self, state: ActorState, place: int, last_s: float) -> None:
-        super()._end_operation(state, place, last_s)
-        key = (state.actor.operation[place], state.actor.rank)
-        contention_s = self._operations_s.get(key, 0.0)
-        state.now_s += contention_s
-        state.spent.collectives_s += contention_s
+    operations_s: Floats
 
 
 def contention(script: Script, costs: Costs) -> Contention:
@@ -111,7 +75,7 @@ def contention(script: Script, costs: Costs) -> Contention:
         receive_contention_s,
         before,
         np.where((bytes_s > 0) & (sends_s >= STREAMED * bytes_s), sizes, 0),
-        dict(_operations(script, costs)),
+        _operations_s(script, costs),
     )
 
 
@@ -123,8 +87,8 @@ def _sends(script: Script, ports: Ports) -> tuple[Floats, Floats, Floats]:
     sent_s, measured_s, delay_s = (np.full(len(script.route), np.nan) for _ in range(3))
     for actor in script.actors:
         begins_s, _ = _times_s(actor)
-        for place in actor.places_of(SEND):
-            message = actor.message[place]
+        for place in actor.places_of(SEND).tolist():
+            message = int(actor.message[place])
             if message < 0:
                 continue
             sent_s[message] = begins_s[place]
@@ -162,8 +126,7 @@ def _observe(
     If it did not, what it takes beyond its receives is its own. `own_s` are the times of each
     message alone and of its receive.
     """
-    begin_s, end_s, messages = arrival
-    numbers = np.array(messages)
+    begin_s, end_s, numbers = arrival
     most_s = np.maximum(end_s - sent_s[numbers], 0.0)
     due_s = sent_s[numbers] + transits_s[numbers]
     last = int(np.argmax(due_s))
@@ -179,57 +142,43 @@ def _observe(
 
 def _arrivals(script: Script, number: int) -> Iterator[_Arrival]:
     """The calls of an actor that complete messages."""
-    actor, awaited = script.actors[number], script.awaited[number]
+    actor = script.actors[number]
     begins_s, ends_s = _times_s(actor)
-    for place in actor.places_of(RECEIVE):
-        if actor.message[place] >= 0:
-            yield float(begins_s[place]), float(ends_s[place]), (actor.message[place],)
-    for place in actor.places_of(WAIT):
-        if awaited.get(place):
-            yield float(begins_s[place]), float(ends_s[place]), awaited[place]
+    places = actor.places_of(RECEIVE)
+    places = places[actor.message[places] >= 0]
+    waits, awaited = script.awaited_by(number)
+    waits, begin = np.unique(waits, return_index=True)
+    messages = [*actor.message[places].reshape(-1, 1), *np.split(awaited, begin[1:])]
+    for place, own in zip([*places.tolist(), *waits.tolist()], messages, strict=False):
+        yield float(begins_s[place]), float(ends_s[place]), own
 
 
 def _times_s(actor: Actor) -> tuple[Floats, Floats]:
     """When each call of an actor began and ended; of loops of polls, when the first one began."""
-    if not actor.form:
+    if not len(actor.form):
         return np.zeros(0), np.zeros(0)
     ends_s = actor.rows["end_s"].to_numpy().astype(float)
-    return ends_s - np.array(actor.measured_s), ends_s
+    return ends_s - actor.measured_s, ends_s
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A rank's call of an operation, from its begin to its end."""
-
-    begin_s: float
-    end_s: float
-    name: str
-    root: int
-    size_bytes: int
-
-
-def _operations(script: Script, costs: Costs) -> Iterator[tuple[tuple[Operation, int], float]]:
-    """By operation and rank: its end after the last arrival that counts, less its cost."""
-    calls: dict[Operation, dict[int, _Call]] = {}
-    for actor in script.actors:
-        begins_s, ends_s = _times_s(actor)
-        for place in actor.places_of(COLLECTIVE):
-            name = actor.form_at(place).call
-            if not is_non_blocking(name):
-                call = _Call(float(begins_s[place]), float(ends_s[place]), name,
-                             actor.partner[place], actor.size_bytes[place])  # fmt: skip
-                calls.setdefault(actor.operation[place], {})[actor.rank] = call
-    for key, by_rank in calls.items():
-        gathering = script.gatherings[key]
-        if set(gathering.members) != set(by_rank):
-            continue
-        latest_s = max(call.begin_s for call in by_rank.values())
-        for rank, call in by_rank.items():
-            last_s, name = latest_s, operation(call.name)
-            cost_s = costs.collective_s(call.name, gathering.members, gathering.blocks_bytes)
-            if name in FROM_ROOT and call.root in by_rank:
-                last_s = max(call.begin_s, by_rank[call.root].begin_s)
-            elif name in TO_ROOT and call.root in by_rank and rank != call.root:
-                last_s = call.begin_s
-                cost_s = costs.busy_s(rank, call.root, call.size_bytes)[0]
-            yield (key, rank), call.end_s - last_s - cost_s
+def _operations_s(script: Script, costs: Costs) -> Floats:
+    """By part: its end after the last arrival that counts, less its cost; NaN of operations that
+    another call ends.
+    """
+    parts = script.parts
+    if not len(parts.step):
+        return np.zeros(0)
+    times_s = [np.concatenate(own_s) for own_s in zip(*map(_times_s, script.actors), strict=True)]
+    begins_s, ends_s = (own_s[parts.step] for own_s in times_s)
+    is_begun = np.array([is_non_blocking(form.call) for form in script.forms], bool)[parts.form]
+    latest_s, root_s = (np.full(len(parts.ranks), -np.inf) for _ in range(2))
+    np.maximum.at(latest_s, parts.operation, begins_s)
+    root_s[parts.operation[parts.is_root]] = begins_s[parts.is_root]
+    last_s = np.choose(
+        parts.role,
+        [latest_s[parts.operation], root_s[parts.operation], np.full(len(begins_s), -np.inf)],
+    )
+    cost_s = np.array([work_s(costs, work) for work in parts.works])[parts.work]
+    some_begun = np.bincount(parts.operation[is_begun], minlength=len(parts.ranks)) > 0
+    more_s = ends_s - np.maximum(begins_s, last_s) - cost_s
+    return np.where(some_begun[parts.operation], np.nan, more_s)

@@ -17,6 +17,7 @@ from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
+from nhalf.facts.program.parts import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
@@ -79,6 +80,15 @@ class Costs(ABC):
     @abstractmethod
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """From the last arrival to the end."""
+
+
+def work_s(costs: Costs, work: Work) -> float:
+    """What a rank takes for its part in an operation, once nobody is waited for."""
+    call, ranks, size_bytes = work
+    if not call:
+        rank, root = ranks
+        return costs.busy_s(rank, root, size_bytes)[0]
+    return costs.collective_s(call, ranks, size_bytes)
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.event_graph import Work
+from nhalf.decide.program.replay import Spent
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.operations import SCATTERS, operation
+from nhalf.facts.program.parts import Work
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import time_by_rank
 

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 
 from nhalf.base.rows import Row
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
-from nhalf.decide.program.undisturbed import ideal_s
+from nhalf.decide.program.ideal_costs import ideal_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program

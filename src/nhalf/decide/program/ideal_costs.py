@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nhalf.decide.program.costs import Costs
+from nhalf.decide.program.replay import replays
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 
 
 class IdealCosts(Costs):
@@ -25,3 +28,9 @@ class IdealCosts(Costs):
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """Nothing."""
         return 0.0
+
+
+@fact
+def ideal_s(program: Program) -> float:
+    """The run time without others, on a network on which nothing takes time; needs a timeline."""
+    return replays(program, [(IdealCosts(), 1.0)])[0].end_s

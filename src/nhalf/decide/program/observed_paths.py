@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
 
+import numpy as np
+
 from nhalf.decide.program.contention import Contention
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.operation_paths import (
@@ -22,8 +24,7 @@ from nhalf.decide.program.operation_paths import (
     known_paths,
     most_path,
 )
-from nhalf.facts.program.operations import TO_ROOT, operation
-from nhalf.facts.program.schedule import COLLECTIVE
+from nhalf.facts.program.parts import Role
 from nhalf.facts.program.script import Script
 
 _Kind = tuple[str, int, int]
@@ -63,25 +64,19 @@ def _ratios(script: Script, costs: Costs, contention: Contention) -> dict[_Kind,
     """What each operation of a kind took, over what each of the known paths takes."""
     ratios: dict[_Kind, list[list[float]]] = defaultdict(list)
     times_s: dict[tuple[_Kind, int, int], list[float]] = {}
-    for actor in script.actors:
-        for place in actor.places_of(COLLECTIVE):
-            key, call = actor.operation[place], actor.form_at(place).call
-            more_s = contention.operations_s.get((key, actor.rank))
-            only_sends = operation(call) in TO_ROOT and actor.partner[place] != actor.rank
-            if more_s is None or only_sends:
-                continue
-            members, size_bytes = (
-                script.gatherings[key].members,
-                script.gatherings[key].blocks_bytes,
-            )
-            took_s = max(0.0, costs.collective_s(call, members, size_bytes) + more_s)
-            kind, ends = (call, len(members), size_bytes), (members[0], members[-1])
-            known_s = times_s.get((kind, *ends))
-            if known_s is None:
-                known_s = [_path_s(path, *ends, costs) for path in known_paths(*kind)]
-                times_s[kind, *ends] = known_s
-            if min(known_s) > 0:
-                ratios[kind].append([took_s / path_s for path_s in known_s])
+    parts = script.parts
+    is_known = np.isfinite(contention.operations_s) & (parts.role != Role.NOBODY)
+    for part in np.flatnonzero(is_known).tolist():
+        call, members, size_bytes = parts.works[parts.work[part]]
+        more_s = float(contention.operations_s[part])
+        took_s = max(0.0, costs.collective_s(call, members, size_bytes) + more_s)
+        kind, ends = (call, len(members), size_bytes), (members[0], members[-1])
+        known_s = times_s.get((kind, *ends))
+        if known_s is None:
+            known_s = [_path_s(path, *ends, costs) for path in known_paths(*kind)]
+            times_s[kind, *ends] = known_s
+        if min(known_s) > 0:
+            ratios[kind].append([took_s / path_s for path_s in known_s])
     return ratios
 
 

@@ -47,37 +47,3 @@ def before_each(script: Script, ports: Ports, arrived_s: Floats) -> NDArray[np.i
     is_same = targets[order[1:]] == targets[order[:-1]]
     before[order[1:][is_same]] = order[:-1][is_same]
     return before
-
-
-class Incoming:
-    """Arrivals of a replay, each known when it and the one before it are."""
-
-    def __init__(
-        self, before: NDArray[np.int64], occupancy_s: list[float], contention_s: Floats
-    ) -> None:
-        self._before: list[int] = before.tolist()
-        self._after = np.full(len(before), -1)
-        has_before = before >= 0
-        self._after[before[has_before]] = np.flatnonzero(has_before)
-        self._occupancy_s = occupancy_s
-        self._contention_s: list[float] = contention_s.tolist()
-        self._earliest_arrivals_s: dict[int, float] = {}
-        """When a message would arrive without the one before it."""
-
-    def arrive(
-        self, message: int, earliest_arrival_s: float, arrived_s: list[float | None]
-    ) -> None:
-        """Note the earliest arrival of a message; sets those arrivals that are known by that."""
-        self._earliest_arrivals_s[message] = earliest_arrival_s
-        arrived_s[message] = None
-        while message >= 0 and message in self._earliest_arrivals_s:
-            before = self._before[message]
-            arrival_s = self._earliest_arrivals_s[message]
-            if before >= 0:
-                before_s = arrived_s[before]
-                if before_s is None:
-                    return
-                arrival_s = max(arrival_s, before_s + self._occupancy_s[message])
-            del self._earliest_arrivals_s[message]
-            arrived_s[message] = arrival_s + self._contention_s[message]
-            message = int(self._after[message])

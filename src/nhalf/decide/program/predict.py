@@ -25,12 +25,10 @@ from typing import Any
 import numpy as np
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs, MachineCosts, UsedAlgorithm
 from nhalf.decide.program.counted import counted, longest_s
 from nhalf.decide.program.first_use import first_use_s
-from nhalf.decide.program.level_replay import Variant
-from nhalf.decide.program.replays import replays
+from nhalf.decide.program.replay import Spent, Variant, replays
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
@@ -312,7 +310,7 @@ def _spent(program: Program, variants: Sequence[Variant]) -> list[tuple[list[Spe
     """
     some = list(dict.fromkeys(variants))
     if has_whole_timeline(program):
-        results = replays(program, some)
+        results = [(replay.spent, replay.forced) for replay in replays(program, some)]
     else:
         results = [(counted(program, costs, computing), 0) for costs, computing in some]
     return [results[some.index(variant)] for variant in variants]

@@ -1,358 +1,272 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay of a timeline: each rank makes its calls, which cost the times of a machine.
 
-Time outside MPI is taken as measured. A message arrives the machine's message time after its send
-began; from the rendezvous threshold on see rendezvous.py. A collective operation ends its cost
-after the last rank arrived; one from a root its cost after the root arrived; in one to a root only
-the root waits. A nonblocking one ends when it is waited for. A wait also takes its shortest
-measured time. Messages do not slow each other down.
+native/replay/ says how, and does it, as a library in this process: a timeline has gigabytes, which
+a program would have to be sent for each machine. It gets columns where they lie, and stays within
+them whatever they say. Ctrl-C takes effect after a replay: a second for ten million calls.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from nhalf.decide.program.actor_state import ActorState, Spent
-from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.rendezvous import Rendezvous
+from nhalf.base import native_files
+from nhalf.base.arrays import Floats
+from nhalf.decide.program.contention import Contention
+from nhalf.decide.program.costs import Costs, work_s
+from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.completions import CallForm
-from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
+from nhalf.facts.program.operations import is_non_blocking
+from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import (
+    BOTH_WAYS,
     COLLECTIVE,
     POST,
     RECEIVE,
     SEND,
     WAIT,
+    Actor,
 )
-from nhalf.facts.program.script import Numbers, Operation, Script
+from nhalf.facts.program.script import Completions, Script
+
+LIBRARY = "libnhalf_replay.so"
+_KINDS = (SEND, RECEIVE, POST, WAIT, COLLECTIVE)
+_BLOCKS, _BEGINS, _BOTH_WAYS, _PROGRESSES = 1, 2, 4, 8
+"""As columns.hpp numbers them."""
+Variant = tuple[Costs, float]
+"""Costs, and how many times as long computing takes."""
 
 
 @dataclass(slots=True)
-class _Operation:
-    """A collective operation while ranks arrive; `cost_s` from the last arrival on, once known."""
+class Spent:
+    """The parts of the time of one actor, in seconds."""
 
-    members: tuple[int, ...]
-    arrived_s: dict[int, float] = field(default_factory=dict)
-    latest_s: float = -math.inf
-    root: int = -2
-    cost_s: float | None = None
-
-    def arrive(self, rank: int, now_s: float, root: int) -> None:
-        """Note when a rank arrived first."""
-        self.root = root
-        if rank not in self.arrived_s:
-            self.arrived_s[rank] = now_s
-            self.latest_s = max(self.latest_s, now_s)
-
-    def last_s(self, role: _Role, rank: int) -> float | None:
-        """When the last of the ranks arrived that a rank has to wait for; None before that."""
-        if role.from_root and self.root in self.members:
-            return self.arrived_s.get(self.root)
-        if self.only_sends(role, rank):
-            return self.arrived_s.get(rank)
-        return self.latest_s if len(self.arrived_s) == len(self.members) else None
-
-    def only_sends(self, role: _Role, rank: int) -> bool:
-        """Whether a rank leaves as soon as it has sent its part to the root."""
-        return role.to_root and rank != self.root and self.root in self.members
+    end_s: float = 0.0
+    computing_s: float = 0.0
+    messages_s: float = 0.0
+    collectives_s: float = 0.0
+    waiting_s: float = 0.0
+    least_s: float = 0.0
+    """Without the order of calls: the end if messages overlap computing and nobody waits."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Role:
-    """What a call means for its ranks: who waits for whom, and whether another call ends it."""
-
-    from_root: bool
-    to_root: bool
-    is_begun: bool
-
-    @classmethod
-    def of(cls, form: CallForm) -> _Role:
-        """The role of a call; of one that is no operation it is not asked."""
-        name = operation(form.call)
-        return cls(name in FROM_ROOT, name in TO_ROOT, is_non_blocking(form.call))
-
-
+@dataclass(frozen=True, eq=False)
 class Replay:
-    """One replay; `run` returns the times of every actor."""
+    """What a replay found: the times of every actor, in order, and when each of its calls began and
+    ended, if that was asked for.
 
-    def __init__(self, script: Script, costs: Costs, computing: float = 1.0) -> None:
-        self.costs = costs
-        self.computing_factor = computing
-        self.forced = 0
-        """Sends that had to go before their receive was posted, since all ranks waited."""
-        self._script = script
-        self._states = [
-            ActorState(actor, awaited, actor.operations_by_wait, actor.begin_s)
-            for actor, awaited in zip(script.actors, script.awaited, strict=True)
-        ]
-        self._large = Rendezvous(self._states, script)
-        self._sent_s: list[float | None] = [None] * len(script.route)
-        """When the data of each message arrives, once that is known."""
-        self._operations: dict[Operation, _Operation] = {}
-        whole_s = np.array([costs.message_s(*route) for route in script.routes])
-        busy_s = np.array([costs.busy_s(*route) for route in script.routes]).reshape(-1, 2)
-        sizes = np.array([size_bytes for _, _, size_bytes in script.routes])
-        is_large = sizes >= costs.rendezvous_bytes
-        route = script.route
-        self._whole_s: list[float] = whole_s[route].tolist()
-        self._sends_s: list[float] = busy_s[route, 0].tolist()
-        self._receives_s: list[float] = busy_s[route, 1].tolist()
-        self._is_large: list[bool] = (is_large[route] | script.always_waits).tolist()
-        """By message: from send to arrival, processor time at both ends, whether a send waits."""
-        self._has_large = has_large_sends(script, costs)
-        actions: dict[str, Callable[[ActorState, int], bool]] = {
-            COLLECTIVE: self._collective,
-            SEND: self._send,
-            POST: self._post,
-            RECEIVE: self._receive,
-            WAIT: self._wait,
-        }
-        self._actions = [actions[form.kind] for form in script.forms]
-        """By form of step: do it if possible and move the clock; False if it has to wait."""
-        self._progresses = [self._has_large and _progresses(form) for form in script.forms]
-        self._roles = [_Role.of(form) for form in script.forms]
-        self._waits_s = shortest_waits_s(script, costs)
-        """By form of step: the shortest time of a wait's call."""
+    `forced` are sends that had to go before their receive was posted, since all ranks waited.
+    """
 
-    def run(self) -> list[Spent]:
-        """The times of all actors, in order."""
-        ready = self._states
-        while ready:
-            stuck = []
-            moved = False
-            for state in ready:
-                before = (state.position, state.computed)
-                self._advance(state)
-                moved |= before != (state.position, state.computed)
-                if state.position < len(state.actor.form):
-                    stuck.append(state)
-            if stuck and not moved and not self._transfer() and not self._force(stuck):
-                self._skip(stuck)
-            ready = stuck
-        for state in self._states:
-            state.spent.computing_s += state.actor.after_s * self.computing_factor
-            state.spent.end_s = state.now_s + state.actor.after_s * self.computing_factor
-        return [state.spent for state in self._states]
+    script: Script
+    spent: list[Spent]
+    forced: int
+    _begins_s: Floats
+    _ends_s: Floats
 
-    def _advance(self, state: ActorState) -> None:
-        """Do as many steps of an actor as possible now."""
-        forms, before_s, spent = state.actor.form, state.actor.before_s, state.spent
-        actions, progresses = self._actions, self._progresses
-        factor, computed = self.computing_factor, state.computed
-        for place in range(state.position, len(forms)):
-            form = forms[place]
-            if not computed:
-                seconds = before_s[place] * factor
-                state.now_s += seconds
-                spent.computing_s += seconds
-            begin_s = state.now_s
-            computed = not actions[form](state, place)
-            if computed:
-                state.position, state.computed = place, True
-                return
-            if progresses[form]:
-                state.record_call(begin_s)
-        state.position, state.computed = len(forms), False
+    @property
+    def last(self) -> int:
+        """The place of the actor that ends last."""
+        return max(range(len(self.spent)), key=lambda place: self.spent[place].end_s)
 
-    def _post(self, state: ActorState, place: int) -> bool:
-        message = state.actor.message[place]
-        if self._has_large and message >= 0:
-            self._large.post(message, state.now_s)
+    @property
+    def actor(self) -> Actor:
+        """The actor that ends last."""
+        return self.script.actors[self.last]
+
+    @property
+    def end_s(self) -> float:
+        """When the last actor ends; 0 without any."""
+        return max((actor.end_s for actor in self.spent), default=0.0)
+
+    def ends_s(self, place: int) -> Floats:
+        """When each call of an actor ended, and then the actor; NaN of a call that was skipped."""
+        return np.append(self._ends_s[self._own(place)], self.spent[place].end_s)
+
+    def spans_s(self, place: int) -> tuple[Floats, Floats]:
+        """When each call of an actor began, and `ends_s`."""
+        return self._begins_s[self._own(place)], self.ends_s(place)
+
+    def _own(self, place: int) -> slice:
+        return slice(*self.script.first[place : place + 2].tolist())
+
+
+def replays(program: Program, variants: Sequence[Variant]) -> list[Replay]:
+    """A replay of a program for each variant, without what others took of its ranks' processors."""
+    script = undisturbed(program)
+    return [replay(script, costs, computing) for costs, computing in variants]
+
+
+def replay(
+    script: Script,
+    costs: Costs,
+    computing: float = 1.0,
+    contention: Contention | None = None,
+    byte_s: float = 0.0,
+    *,
+    follows: bool = False,
+) -> Replay:
+    """The replay of a script, with the contention of each message and operation, where `byte_s` is
+    what a byte of a send that streams keeps its sender for more. One that `follows` keeps when each
+    call began and ended.
+    """
+    columns = _Columns()
+    spent = np.zeros((len(script.actors), 5))
+    spans_s = np.full((2, len(script.form) if follows else 0), np.nan)
+    answer = _Answer(_Column(spent.ctypes.data, len(spent)), columns.add(spans_s[0], float),
+                     columns.add(spans_s[1], float))  # fmt: skip
+    run = native_files.library(LIBRARY).nhalf_replay
+    run.restype = ctypes.c_char_p
+    misfit: bytes | None = run(
+        columns.struct(_script(columns, script, costs)),
+        ctypes.byref(_costs(columns, script, costs, computing)),
+        columns.struct(_contention(columns, script, costs, contention, byte_s)),
+        ctypes.byref(answer),
+    )
+    if misfit == b"memory":
+        raise MemoryError
+    if misfit is not None:
+        raise ValueError(f"the columns of a script do not fit each other: {misfit.decode()}")
+    times = [Spent(*row) for row in spent.tolist()]
+    return Replay(script, times, answer.forced, spans_s[0], spans_s[1])
+
+
+class _Column(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_int64))
+
+
+class _Costs(ctypes.Structure):
+    _fields_ = (
+        *((name, _Column) for name in ("way", "crossing", "sending", "receiving", "work", "wait")),
+        ("rendezvous_bytes", ctypes.c_int64),
+        ("computing", ctypes.c_double),
+    )
+
+
+class _Answer(ctypes.Structure):
+    _fields_ = (
+        *((name, _Column) for name in ("spent", "begins_s", "ends_s")),
+        ("forced", ctypes.c_int64),
+    )
+
+
+class _Columns:
+    """Columns of the library, which live as long as this."""
+
+    def __init__(self) -> None:
+        self._arrays: list[NDArray[np.generic]] = []
+
+    def add(self, values: ArrayLike, kind: type) -> _Column:
+        """A column of a type, copied only if it has another one."""
+        array = np.ascontiguousarray(values, kind)
+        self._arrays.append(array)
+        return _Column(array.ctypes.data, array.size)
+
+    def by_actor(self, script: Script, values: Sequence[Floats]) -> _Column:
+        """Columns of seconds, one for each actor and as long as its steps."""
+        own = [self.add(seconds, float) for seconds in values]
+        if [column.size for column in own] != np.diff(script.first).tolist():
+            raise ValueError("the columns of a script do not fit each other: times of steps")
+        return self.add([column.data for column in own], np.uintp)
+
+    @staticmethod
+    def struct(columns: Sequence[_Column]) -> ctypes.Array[_Column]:
+        """Columns one after the other, as in the structures of columns.hpp."""
+        return (_Column * len(columns))(*columns)
+
+
+def _script(columns: _Columns, script: Script, costs: Costs) -> list[_Column]:
+    """The columns of a timeline, in the order of columns.hpp."""
+    add, actors, forms, parts = columns.add, script.actors, script.forms, script.parts
+    ended = script.ended if _has_ended(script, costs) else Completions.of([])
+    return [
+        add([actor.rank for actor in actors], np.int32),
+        add([actor.begin_s for actor in actors], float),
+        add([actor.after_s for actor in actors], float),
+        columns.by_actor(script, [actor.before_s for actor in actors]),
+        columns.by_actor(script, [actor.measured_s for actor in actors]),
+        add(script.first, np.int64),
+        add([_KINDS.index(form.kind) for form in forms], np.uint8),
+        add([_traits(form) for form in forms], np.uint8),
+        add(script.form, np.int32),
+        add(script.subject, np.int32),
+        *(add(column, np.int32) for column in (script.awaited.step, script.awaited.completed)),
+        *(add(column, np.int32) for column in (ended.step, ended.completed)),
+        add(script.route, np.int32),
+        add(script.always_waits, np.uint8),
+        *(add([route[place] for route in script.routes], np.int32) for place in (0, 1)),
+        add([size_bytes for _, _, size_bytes in script.routes], np.int64),
+        *(add(column, np.int32) for column in (parts.operation, parts.work)),
+        *(add(column, np.uint8) for column in (parts.role, parts.is_root)),
+    ]
+
+
+def _costs(columns: _Columns, script: Script, costs: Costs, computing: float) -> _Costs:
+    """The columns of a machine."""
+    routes, always_waits = script.routes, bool(script.always_waits.any())
+    busy_s = np.array([costs.busy_s(*route) for route in routes]).reshape(-1, 2)
+    crossing_s = [
+        costs.crossing_s(*route) if always_waits or route[2] >= costs.rendezvous_bytes else 0.0
+        for route in routes
+    ]
+    seconds = (
+        [costs.message_s(*route) for route in routes],
+        crossing_s,
+        busy_s[:, 0],
+        busy_s[:, 1],
+        [work_s(costs, work) for work in script.parts.works],
+        _shortest_waits_s(script, costs),
+    )
+    made = [columns.add(column_s, float) for column_s in seconds]
+    return _Costs(*made, costs.rendezvous_bytes, computing)
+
+
+def _contention(
+    columns: _Columns, script: Script, costs: Costs, contention: Contention | None, byte_s: float
+) -> list[_Column]:
+    """The columns of contention; without it they are empty."""
+    if contention is None:
+        return [columns.add([], float)] * 6
+    add = columns.add
+    return [
+        add(contention.sends_s + contention.streams_bytes * byte_s, float),
+        add(contention.receives_s, float),
+        add(contention.transits_s, float),
+        add(contention.before, np.int32),
+        add([costs.port_s(*route) for route in script.routes], float),
+        add(np.nan_to_num(contention.operations_s), float),
+    ]
+
+
+def _traits(form: CallForm) -> int:
+    """What else is known of a form; a call that only begins an operation progresses nothing."""
+    begins = form.kind == COLLECTIVE and is_non_blocking(form.call)
+    progresses = form.kind in (RECEIVE, WAIT) or form.blocks
+    progresses |= form.kind == COLLECTIVE and not begins
+    return (
+        _BLOCKS * form.blocks
+        | _BEGINS * begins
+        | _BOTH_WAYS * (form.call in BOTH_WAYS)
+        | _PROGRESSES * progresses
+    )
+
+
+def _has_ended(script: Script, costs: Costs) -> bool:
+    """Whether waits complete sends that wait for their receives, or operations."""
+    if any(form.kind == COLLECTIVE and form.is_completed_later for form in script.forms):
         return True
-
-    def _receive(self, state: ActorState, place: int) -> bool:
-        """Wait for a message if both of its ends were traced."""
-        message = state.actor.message[place]
-        if message < 0:
-            return True
-        if self._has_large:
-            self._large.post(message, state.now_s)
-            return self._take(state, place, (message,))
-        arrived_s = self._sent_s[message]
-        if arrived_s is None:
-            return False
-        busy_s = self._receives_s[message]
-        self._spend(state, max(state.now_s + busy_s, arrived_s), busy_s)
-        return True
-
-    def _wait(self, state: ActorState, place: int) -> bool:
-        return self._take(state, place, state.awaited.get(place, ()))
-
-    def _send(self, state: ActorState, place: int) -> bool:
-        message = state.actor.message[place]
-        if message < 0:
-            return True
-        busy_s = self._sends_s[message]
-        if not self._is_large[message]:
-            self._sent_s[message] = state.now_s + self._whole_s[message]
-            state.spent.messages_s += busy_s
-            state.now_s += busy_s
-            return True
-        self._large.offer(message, state.now_s)
-        if not state.actor.form_at(place).blocks:
-            state.pending_sends_s += busy_s
-            return True
-        arrived_s = self._sent_s[message]
-        if arrived_s is None:
-            return False
-        self._spend(state, arrived_s, self._whole_s[message])
-        return True
-
-    def _transfer(self) -> bool:
-        """Let the large message that can go first arrive; False if none can."""
-        transfer = self._large.first()
-        if transfer is None:
-            return False
-        message, begin_s = transfer
-        opposite = self._large.crossing(message, begin_s + self._whole_s[message])
-        for moving, from_s in [transfer] if opposite is None else [transfer, opposite]:
-            time_s = self._whole_s[moving]
-            if opposite is not None:
-                time_s = max(time_s, self.costs.crossing_s(*self._script.route_of(moving)))
-            self._sent_s[moving] = from_s + time_s
-        return True
-
-    def _take(self, state: ActorState, place: int, messages: Numbers) -> bool:
-        """Wait until messages have arrived, and take them in the order of arrival.
-
-        Large sends and operations that the call completes are waited for as well.
-        """
-        has_large, operations = self._has_large, state.operations.get(place, ())
-        sends = self._offered(state, place) if has_large else ()
-        if not self._has_arrived(messages) or not self._has_arrived(sends):
-            return False
-        if operations and any(self._last_s(state, ended) is None for ended in operations):
-            return False
-        now_s, sent_s = state.now_s, cast("list[float]", self._sent_s)
-        own_s = self._waits_s[state.actor.form[place]] + state.pending_sends_s
-        end_s, state.pending_sends_s = now_s + own_s, 0.0
-        for message in sorted(messages, key=sent_s.__getitem__) if messages[1:] else messages:
-            busy_s, arrived_s = self._receives_s[message], sent_s[message]
-            if has_large and arrived_s <= now_s and self._large.was_offered(message):
-                busy_s = 0.0  # an earlier call took it
-            end_s = max(end_s + busy_s, arrived_s)
-            own_s += busy_s
-        for sent in sends:
-            end_s = max(end_s, sent_s[sent])
-        self._spend(state, end_s, own_s)
-        for ended in operations:
-            self._end_operation(state, ended, self._last_s(state, ended) or 0.0)
-        return True
-
-    def _has_arrived(self, messages: Sequence[int]) -> bool:
-        """Whether it is known of each of these when it arrives."""
-        sent_s = self._sent_s
-        for message in messages:  # noqa: SIM110 - a generator takes three times as long
-            if sent_s[message] is None:
-                return False
-        return True
-
-    def _offered(self, state: ActorState, place: int) -> list[int]:
-        """The large sends that a step completes."""
-        sends = [state.actor.message[sent] for sent in state.actor.sends_of(place)]
-        return [message for message in sends if self._large.was_offered(message)]
-
-    def _collective(self, state: ActorState, place: int) -> bool:
-        actor = state.actor
-        key, role = actor.operation[place], self._roles[actor.form[place]]
-        collective = self._operations.get(key)
-        if collective is None:
-            collective = self._operations[key] = _Operation(self._script.gatherings[key].members)
-        collective.arrive(actor.rank, state.now_s, actor.partner[place])
-        if role.is_begun:
-            return True
-        last_s = collective.last_s(role, actor.rank)
-        if last_s is None:
-            return False
-        self._end_operation(state, place, last_s)
-        return True
-
-    def _last_s(self, state: ActorState, place: int) -> float | None:
-        """When those arrived that a rank has to wait for in an operation; None before that."""
-        collective = self._operations[state.actor.operation[place]]
-        return collective.last_s(self._roles[state.actor.form[place]], state.actor.rank)
-
-    def _end_operation(self, state: ActorState, place: int, last_s: float) -> None:
-        rank, key = state.actor.rank, state.actor.operation[place]
-        collective = self._operations[key]
-        if collective.only_sends(self._roles[state.actor.form[place]], rank):
-            size_bytes = state.actor.size_bytes[place]
-            cost_s = self.costs.busy_s(rank, collective.root, size_bytes)[0]
-        else:
-            if collective.cost_s is None:
-                size_bytes = self._script.gatherings[key].blocks_bytes
-                call = state.actor.form_at(place).call
-                collective.cost_s = self.costs.collective_s(call, collective.members, size_bytes)
-            cost_s = collective.cost_s
-        spent = state.spent
-        spent.collectives_s += cost_s
-        if last_s > state.now_s:
-            spent.waiting_s += last_s - state.now_s
-            state.now_s = last_s
-        state.now_s += cost_s
-
-    def _spend(self, state: ActorState, end_s: float, own_s: float) -> None:
-        """Move the clock to `end_s`: `own_s` are spent on messages, the rest waiting."""
-        whole_s, spent = end_s - state.now_s, state.spent
-        if whole_s > own_s:
-            spent.messages_s += own_s
-            spent.waiting_s += whole_s - own_s
-        else:
-            spent.messages_s += whole_s
-        state.now_s = end_s
-
-    def _force(self, stuck: Sequence[ActorState]) -> bool:
-        """Release the earliest waiting send, as a library with larger buffers would."""
-        waits = [state for state in stuck if self._held_by(state)]
-        if not waits:
-            return False
-        state = min(waits, key=lambda state: state.now_s)
-        for message in self._held_by(state):
-            self._sent_s[message] = state.now_s + self._whole_s[message]
-            self._large.forget(message)
-        self.forced += state.actor.form_at(state.position).kind == SEND
-        return True
-
-    def _held_by(self, state: ActorState) -> list[int]:
-        """The messages that keep an actor at its step because they are still offered."""
-        actor, place = state.actor, state.position
-        is_send = actor.form_at(place).kind == SEND
-        sends = [place] if is_send else actor.sends_of(place)
-        return [
-            message
-            for message in (actor.message[sent] for sent in sends)
-            if self._large.is_offered(message)
-        ]
-
-    def _skip(self, stuck: Sequence[ActorState]) -> None:
-        """A truncated trace may lack what ranks wait for: they continue after the measured time."""
-        state = min(stuck, key=lambda state: state.now_s)
-        measured_s = state.actor.measured_s[state.position]
-        self._spend(state, state.now_s + measured_s, 0.0)
-        state.position += 1
-        state.computed = False
+    largest_bytes = max((size_bytes for _, _, size_bytes in script.routes), default=-1)
+    return largest_bytes >= costs.rendezvous_bytes or bool(script.always_waits.any())
 
 
-def shortest_waits_s(script: Script, costs: Costs) -> list[float]:
+def _shortest_waits_s(script: Script, costs: Costs) -> list[float]:
     """By form: the shortest time of a wait's call; 0 of other forms, and if calls take none."""
     if not costs.calls_take_time:
         return [0.0] * len(script.forms)
     least_s = next((actor.least_s for actor in script.actors if actor.forms), {})
     return [least_s.get(form.call, 0.0) if form.kind == WAIT else 0.0 for form in script.forms]
-
-
-def has_large_sends(script: Script, costs: Costs) -> bool:
-    """Whether some sends wait for their receives."""
-    return script.largest_bytes >= costs.rendezvous_bytes or script.any_always_waits
-
-
-def _progresses(form: CallForm) -> bool:
-    """Whether a call progresses pending messages; one that only begins an operation does not."""
-    if form.kind == COLLECTIVE:
-        return not is_non_blocking(form.call)
-    return form.kind in (RECEIVE, WAIT) or form.blocks

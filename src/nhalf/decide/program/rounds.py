@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.program.followed_replay import FollowedReplay
+from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.schedule import Actor
 
 ROUNDS_MIN, ROUNDS_MAX = 5, 1000
@@ -28,7 +28,7 @@ COVERED = 0.95
 _SEED = 1
 
 
-def lost_by_round_s(usual: FollowedReplay, slower: FollowedReplay) -> Floats:
+def lost_by_round_s(usual: Replay, slower: Replay) -> Floats:
     """What a slower replay loses in each round of the actor that ends last, seconds; nothing in it
     if that actor repeats nothing.
     """
@@ -69,9 +69,9 @@ def _best(actor: Actor, ends_s: Floats) -> NDArray[np.int64]:
 
 def _repeated(actor: Actor) -> Iterator[NDArray[np.int64]]:
     """The places of each call with its partner and size that an actor makes often."""
-    if not actor.form:
+    if not len(actor.form):
         return
-    keys = np.column_stack([actor.form, actor.partner, actor.size_bytes])
+    keys = np.column_stack([actor.form, actor.column("partner"), actor.column("size_bytes")])
     _, key, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(key.ravel(), kind="stable")
     for places in np.split(order, np.cumsum(counts)[:-1]):

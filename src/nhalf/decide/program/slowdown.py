@@ -11,11 +11,11 @@ from contextlib import suppress
 from statistics import fmean
 
 from nhalf.base.errors import NhalfError
-from nhalf.decide.program.contention import Contention, ContentionReplay, contention
+from nhalf.decide.program.contention import Contention, contention
 from nhalf.decide.program.costs import Costs, MachineCosts
-from nhalf.decide.program.followed_replay import FollowedReplay
 from nhalf.decide.program.observed_paths import observed_paths
 from nhalf.decide.program.operation_paths import Paths
+from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.slowed_script import with_noise, with_slow_ranks
 from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
@@ -37,8 +37,8 @@ NOISE_SEEDS = 5
 """Noise is drawn that often; the run time is the mean."""
 FIRST_S = 1e-9
 FIRST_SHARE = 1e-6
-_Setting = tuple[Script, Costs, Contention, float]
-"""A script, costs, contention, and what a byte takes more."""
+_Setting = tuple[Script, Costs, float, Contention, float]
+"""A script, costs, a factor of computing, contention, and what a byte takes more."""
 MOST = 10.0
 """What is added is at most this many run times, or this share of computing times a hundred."""
 
@@ -69,31 +69,28 @@ class Slowdown:
             self._known_s[key] = (
                 fmean(self.draws_s(added))
                 if parameter == NOISE
-                else self._time_s(self._setting(parameter, added, paths=paths))
+                else replay(*self._setting(parameter, added, paths=paths)).end_s
             )
         return self._known_s[key]
 
     def draws_s(self, added: float) -> list[float]:
         """The run times with some noise, drawn several times."""
-        return [self._time_s(self._setting(NOISE, added, seed)) for seed in _seeds(added)]
+        return [replay(*self._setting(NOISE, added, seed)).end_s for seed in _seeds(added)]
 
-    def followed(self, parameter: str, added: float) -> FollowedReplay:
+    def followed(self, parameter: str, added: float) -> Replay:
         """A replay with that amount, to be looked at; of noise with the first seed."""
-        return FollowedReplay(*self._setting(parameter, added, seed=1))
-
-    def _time_s(self, setting: _Setting) -> float:
-        return max((actor.end_s for actor in ContentionReplay(*setting).run()), default=0.0)
+        return replay(*self._setting(parameter, added, seed=1), follows=True)
 
     def _setting(
         self, parameter: str, added: float, seed: int = 0, paths: Paths | None = None
     ) -> _Setting:
         if parameter == NOISE:
-            return with_noise(self._script, added, seed), self._costs, self._contention, 0.0
+            return with_noise(self._script, added, seed), self._costs, 1.0, self._contention, 0.0
         if parameter == SLOW_NODE:
             slower = with_slow_ranks(self._script, self.slow_ranks, added)
-            return slower, self._costs, self._contention, 0.0
+            return slower, self._costs, 1.0, self._contention, 0.0
         costs = SlowerCosts(self._costs, Slower(**{parameter: added}), paths or self._paths)
-        return self._script, costs, self._contention, added if parameter == BYTE else 0.0
+        return self._script, costs, 1.0, self._contention, added if parameter == BYTE else 0.0
 
 
 def first_of(parameter: str) -> float:

@@ -41,5 +41,5 @@ def _actor(actor: Actor, factors: Floats | float) -> Actor:
     # A copy keeps the columns that are made on first access.
     longer = copy.copy(actor)
     seconds = np.array([*actor.before_s, actor.after_s]) * factors
-    longer.before_s, longer.after_s = seconds[:-1].tolist(), float(seconds[-1])
+    longer.before_s, longer.after_s = seconds[:-1], float(seconds[-1])
     return longer

@@ -9,8 +9,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from nhalf.decide.program.ideal_costs import IdealCosts
-from nhalf.decide.program.replay import Replay
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
@@ -40,18 +38,11 @@ def undisturbed(program: Program) -> Script:
     return replace(whole, actors=actors)
 
 
-@fact
-def ideal_s(program: Program) -> float:
-    """The run time without others, on a network on which nothing takes time; needs a timeline."""
-    spent = Replay(undisturbed(program), IdealCosts()).run()
-    return max((actor.end_s for actor in spent), default=0.0)
-
-
 def _shortened(actor: Actor, spans: pl.DataFrame) -> Actor:
     """The actor without what others took before its calls, and after the last one."""
-    starts_s = actor.rows["start_s"].to_numpy() if actor.form else np.zeros(0)
+    starts_s = actor.rows["start_s"].to_numpy() if len(actor.form) else np.zeros(0)
     places: Sequence[int] = np.searchsorted(starts_s, spans["end_s"].to_numpy() - _EARLY_S).tolist()
-    before_s, after_s = list(actor.before_s), actor.after_s
+    before_s, after_s = actor.before_s.copy(), actor.after_s
     for place, queued_s in zip(places, spans["queued_s"], strict=True):
         if place < len(before_s):
             before_s[place] = max(0.0, before_s[place] - queued_s)

@@ -9,7 +9,7 @@ be queued one after the other.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from nhalf.decide.program.contention import Contention
 from nhalf.facts.program.disturbance import LEAST_S, NOBODY, queued
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import COLLECTIVE, messages, numbered
-from nhalf.facts.program.script import Operation, Script
+from nhalf.facts.program.script import Script
 
 WAITS = 0.5
 """A send that takes this share of its message's way has waited for the receiver."""
@@ -32,32 +32,25 @@ def undisturbed_contention(program: Program, script: Script, contention: Content
     """The contention, less what others took; the same if they took nothing."""
     if not queued(program):
         return contention
-    by_operation: dict[Operation, list[float]] = defaultdict(list)
-    for key, queued_s in _in_operations(program, script):
-        by_operation[key].append(queued_s)
+    by_operation: dict[int, list[float]] = defaultdict(list)
+    for operation, queued_s in _in_operations(program, script):
+        by_operation[operation].append(queued_s)
+    taken_s = np.zeros(len(script.parts.ranks))
+    for operation, by_rank_s in by_operation.items():
+        taken_s[operation] = sum(sorted(by_rank_s)[-2:])
     way_s, send_s = _under_way_s(program, contention)
     return replace(
         contention,
         transits_s=_less(contention.transits_s, way_s),
         sends_s=_less(contention.sends_s, send_s),
         receives_s=_less(contention.receives_s, way_s),
-        operations_s=_less_operations(contention.operations_s, by_operation),
+        operations_s=_less(contention.operations_s, taken_s[script.parts.operation]),
     )
 
 
 def _less(contention_s: Floats, taken_s: Floats) -> Floats:
     """What is left of contention; where there is none, it stays."""
     return np.asarray(contention_s - np.minimum(np.maximum(contention_s, 0.0), taken_s))
-
-
-def _less_operations(
-    contention_s: Mapping[tuple[Operation, int], float], taken_s: Mapping[Operation, list[float]]
-) -> dict[tuple[Operation, int], float]:
-    """What is left of the contention of each operation and rank."""
-    return {
-        (key, rank): seconds - min(max(seconds, 0.0), sum(sorted(taken_s.get(key, ()))[-2:]))
-        for (key, rank), seconds in contention_s.items()
-    }
 
 
 def _under_way_s(program: Program, contention: Contention) -> tuple[Floats, Floats]:
@@ -83,16 +76,19 @@ def _under_way_s(program: Program, contention: Contention) -> tuple[Floats, Floa
     return way_s, send_s
 
 
-def _in_operations(program: Program, script: Script) -> Iterator[tuple[Operation, float]]:
+def _in_operations(program: Program, script: Script) -> Iterator[tuple[int, float]]:
     """The operations in whose calls others had a processor, and for how long, rank by rank."""
     rows = program.off_processor.filter(pl.col("in_call") & (pl.col("queued_s") > 0))
-    actors = {(actor.rank, actor.thread): actor for actor in script.actors}
+    actors = {
+        (actor.rank, actor.thread): (actor, int(first))
+        for actor, first in zip(script.actors, script.first, strict=False)
+    }
     for (rank, thread), own in rows.group_by(["rank", "thread"], maintain_order=True):
-        actor = actors.get((int(str(rank)), int(str(thread))))
-        if actor is None or not actor.form:
+        actor, first = actors.get((int(str(rank)), int(str(thread))), (None, 0))
+        if actor is None or not len(actor.form):
             continue
         calls_s = actor.rows["end_s"].to_numpy()
         places = np.searchsorted(calls_s, own["end_s"].to_numpy() - _EARLY_S)
         for place, queued_s in zip(places.tolist(), own["queued_s"], strict=True):
             if place < len(calls_s) and actor.form_at(place).kind == COLLECTIVE:
-                yield actor.operation[place], queued_s
+                yield int(script.parts.operation[script.parts.at(first + place)]), queued_s

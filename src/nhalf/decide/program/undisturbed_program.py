@@ -18,7 +18,7 @@ from msgspec.structs import replace as with_fields
 
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.contention import contention
-from nhalf.decide.program.followed_replay import FollowedReplay
+from nhalf.decide.program.replay import replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_contention import undisturbed_contention
@@ -47,15 +47,15 @@ def undisturbed_program(program: Program) -> Program:
         return program
     script, costs = undisturbed(program), TracedCosts(program)
     alone = undisturbed_contention(program, script, contention(script, costs))
-    replay = FollowedReplay(script, costs, alone)
-    spans = [replay.spans_s(place) for place in range(len(script.actors))]
+    followed = replay(script, costs, contention=alone, follows=True)
+    spans = [followed.spans_s(place) for place in range(len(script.actors))]
     if not all(np.isfinite(ends_s).all() for _, ends_s in spans):
         return program
     first_s = min(record.begin_s for record in program.trace.ranks)
     rows = [
         _rows(actor, first_s + begins_s, first_s + ends_s[:-1])
         for actor, (begins_s, ends_s) in zip(script.actors, spans, strict=True)
-        if actor.form
+        if len(actor.form)
     ]
     ends_s = {
         actor.rank: first_s + float(own_s[-1])
@@ -110,8 +110,7 @@ def _rows(actor: Actor, begins_s: Floats, ends_s: Floats) -> pl.DataFrame:
     one that none completes it is not known when it does.
     """
     ends_s = np.maximum(begins_s, ends_s)
-    for wait, receives in actor.completes.items():
-        ends_s[receives] = ends_s[wait]
+    ends_s[actor.completes.begun] = ends_s[actor.completes.waits]
     whole_s = pl.col("end_s") - pl.col("start_s")
     times = [pl.Series("start_s", begins_s), pl.Series("end_s", ends_s)]
     rows = actor.rows.with_columns(times)

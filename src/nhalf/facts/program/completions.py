@@ -12,6 +12,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,7 @@ BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", "MPI_Ssend")
 """What waits for its receive from some size on: not a send that is also a receive, one into a
 buffer, nor one that another call completes."""
 _EARLY_S = 1e-9
+Places = NDArray[np.int64]
 """A wait and what it completes end at one time stamp, but for rounding."""
 
 
@@ -85,11 +88,13 @@ class Calls:
     start_s: Floats
     end_s: Floats
 
-    def places(self, is_wanted: Callable[[CallForm], bool]) -> list[int]:
+    def places(self, is_wanted: Callable[[CallForm], bool]) -> Places:
         """Where the calls of some forms stand."""
-        chosen = np.array([is_wanted(form) for form in self.forms], bool)
-        places: list[int] = np.flatnonzero(chosen[self.form]).tolist()
-        return places
+        return np.flatnonzero(self.of_form(is_wanted)[self.form])
+
+    def of_form(self, is_true: Callable[[CallForm], bool]) -> NDArray[np.bool_]:
+        """What is true of each form."""
+        return np.array([is_true(form) for form in self.forms], bool)
 
     def at(self, place: int) -> CallForm:
         """The form of a call."""
@@ -97,17 +102,43 @@ class Calls:
         return form
 
 
-Completed = dict[int, list[int]]
-"""The calls that each wait completes."""
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """Pairs in the order of waits: the place of a wait, and that of a call that it completes."""
+
+    waits: Places
+    begun: Places
+
+    @classmethod
+    def of(cls, waits: Places, begun: Places) -> Completed:
+        """Pairs in any order of waits."""
+        order = np.argsort(waits, kind="stable")
+        return cls(waits[order], begun[order])
+
+    def by_wait(self) -> dict[int, list[int]]:
+        """The calls that each wait completes."""
+        pairs = zip(self.waits.tolist(), self.begun.tolist(), strict=True)
+        return {
+            wait: [begun for _, begun in own] for wait, own in groupby(pairs, key=itemgetter(0))
+        }
+
+    def staying(self, stays: NDArray[np.bool_]) -> Completed:
+        """The pairs of the calls that stay, by their places among these."""
+        if stays.all():
+            return self
+        place, is_there = np.cumsum(stays) - 1, stays[self.waits]
+        return Completed(place[self.waits[is_there]], place[self.begun[is_there]])
+
+
+NOTHING = Completed(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def completed_receives(calls: Calls) -> Completed:
     """The receives that each wait of a thread completes."""
-    completed: Completed = {}
     received = _by_end(calls, lambda form: form.is_begun_receive)
     waits = _by_end(calls, lambda form: form.of_kind == "waiting")
     if not (len(received) and len(waits)):
-        return completed
+        return NOTHING
     ends_s, waits_s = calls.end_s[received], calls.end_s[waits]
     first = np.searchsorted(waits_s, ends_s - _EARLY_S)
     inside = np.minimum(first, len(waits) - 1)
@@ -115,25 +146,18 @@ def completed_receives(calls: Calls) -> Completed:
     if np.any((waits[inside] < received) & (waits_s[inside] <= ends_s)):
         first = _after_their_begins(received, waits, ends_s.tolist(), waits_s.tolist())
     received, first = received[first < len(waits)], first[first < len(waits)]
-    edges = np.flatnonzero(np.diff(first, prepend=-1))
-    places, bounds = received.tolist(), [*edges.tolist(), len(received)]
-    for at, wait in enumerate(waits[first[edges]].tolist()):
-        completed[wait] = places[bounds[at] : bounds[at + 1]]
-    return completed
+    return Completed.of(waits[first], received)
 
 
-def _by_end(calls: Calls, is_wanted: Callable[[CallForm], bool]) -> NDArray[np.int64]:
+def _by_end(calls: Calls, is_wanted: Callable[[CallForm], bool]) -> Places:
     """Where the calls of some forms stand, in the order of their ends."""
-    places = np.array(calls.places(is_wanted), np.int64)
+    places = calls.places(is_wanted)
     return np.asarray(places[np.argsort(calls.end_s[places], kind="stable")])
 
 
 def _after_their_begins(
-    received: NDArray[np.int64],
-    waits: NDArray[np.int64],
-    ends_s: Sequence[float],
-    waits_s: Sequence[float],
-) -> NDArray[np.int64]:
+    received: Places, waits: Places, ends_s: Sequence[float], waits_s: Sequence[float]
+) -> Places:
     """Which wait completes each receive, where one that stands before it may end with it."""
     index = 0
     first = np.full(len(received), len(waits))
@@ -161,15 +185,16 @@ class Loops:
 def loops_of_polls(calls: Calls, completed: Completed) -> Loops:
     """Find loops of polls; a poll that completes a receive ends its loop."""
     loops = Loops({}, set())
-    polled = set(calls.places(lambda form: form.is_poll))
+    polled = set(calls.places(lambda form: form.is_poll).tolist())
     if not polled:
         return loops
+    completing = set(completed.waits.tolist())
     start_s, end_s = calls.start_s.tolist(), calls.end_s.tolist()
     polls: list[int] = []
     for place in sorted(polled | {place + 1 for place in polled if place + 1 < len(start_s)}):
         is_poll = place in polled
         follows = bool(polls) and start_s[place] - end_s[polls[-1]] <= POLL_GAP_S
-        if follows and is_poll and polls[-1] not in completed:
+        if follows and is_poll and polls[-1] not in completing:
             polls.append(place)
             continue
         if len(polls) >= POLLS_MIN:
@@ -188,37 +213,24 @@ def _merge(loops: Loops, polls: Sequence[int], last: int, start_s: Sequence[floa
     loops.merged.update(polls)
 
 
-class UnderWay:
-    """Sends and operations of a thread that were begun and not completed yet, the oldest first."""
-
-    def __init__(self, calls: Calls, completed: Completed, loops: Loops) -> None:
-        self._calls = calls
-        self._completed = completed
-        self._loops = loops
-        self._places: list[int] = []
-
-    def ended(self) -> Completed:
-        """What each wait completes besides receives."""
-        ended: Completed = {}
-        calls = self._calls
-        begun = set(calls.places(lambda form: form.is_completed_later))
-        if not begun:
-            return ended
-        waits = set(calls.places(lambda form: form.of_kind == "waiting")) - self._loops.merged
-        for place in sorted(begun | waits):
-            if place in begun:
-                self._places.append(place)
-            elif self._places:
-                ended[place] = self._end(place, calls.at(place).call)
-        return ended
-
-    def _end(self, place: int, call: str) -> list[int]:
-        """Remove and return what a wait completes; a single test mostly completes nothing."""
-        is_loop = place in self._loops.begin_s and call in TESTS
-        if call not in COMPLETES_ALL and place in self._completed:
-            return []
-        if not (call.startswith("MPI_Wait") or is_loop):
-            return []
-        count = len(self._places) if call in COMPLETES_ALL else 1
-        completed, self._places = self._places[:count], self._places[count:]
-        return completed
+def completed_otherwise(calls: Calls, received: Completed, loops: Loops) -> Completed:
+    """The sends and operations that each wait of a thread completes, the oldest ones first; a
+    single test mostly completes nothing.
+    """
+    begun = calls.places(lambda form: form.is_completed_later)
+    is_wait = calls.of_form(lambda form: form.of_kind == "waiting")[calls.form]
+    is_wait[list(loops.merged)] = False
+    waits = np.flatnonzero(is_wait)
+    if not (len(begun) and len(waits)):
+        return NOTHING
+    forms = calls.form[waits]
+    takes_all = calls.of_form(lambda form: form.call in COMPLETES_ALL)[forms]
+    ends_loop = calls.of_form(lambda form: form.call in TESTS)[forms]
+    ends_loop &= np.isin(waits, list(loops.begin_s))
+    may_take = ends_loop | calls.of_form(lambda form: form.call.startswith("MPI_Wait"))[forms]
+    may_take &= takes_all | ~np.isin(waits, received.waits)
+    most = np.where(may_take, np.where(takes_all, len(begun), 1), 0)
+    # What is taken until a wait is at most what was begun, and what was taken before and by it.
+    before, whole = np.searchsorted(begun, waits), np.cumsum(most)
+    taken = whole + np.minimum(np.minimum.accumulate(before - whole), 0)
+    return Completed(np.repeat(waits, np.diff(taken, prepend=0)), begun[: taken[-1]])

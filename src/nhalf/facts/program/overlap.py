@@ -37,18 +37,18 @@ def overlap_share(program: Program) -> float:
 
 def _hidden_s(actor: Actor, late_from_s: Floats, late_to_s: Floats) -> float:
     """What computing could hide on one thread."""
-    begun: dict[int, int] = {}
-    for completed in (actor.completes, actor.ended):
-        for wait, starts in completed.items():
-            if actor.form_at(wait).kind == WAIT and starts:
-                begun[wait] = min(begun.get(wait, wait), *starts)
-    if not begun:
+    waits = np.concatenate([actor.completes.waits, actor.ended.waits])
+    if not len(waits):
         return 0.0
-    places = np.array(sorted(begun))
+    begun = np.full(len(actor.form), len(actor.form))
+    np.minimum.at(begun, waits, np.concatenate([actor.completes.begun, actor.ended.begun]))
+    begun = np.minimum(begun, np.arange(len(begun)))
+    is_wait = np.array([form.kind == WAIT for form in actor.forms], bool)[actor.form]
+    places = np.intersect1d(waits, np.flatnonzero(is_wait))
     computed_s = np.cumsum(actor.before_s)
-    between_s = computed_s[places] - computed_s[[begun[place] for place in places.tolist()]]
+    between_s = computed_s[places] - computed_s[begun[places]]
     end_s = actor.rows["end_s"].to_numpy()[places]
-    waited_s = np.array(actor.measured_s)[places]
+    waited_s = actor.measured_s[places]
     spans = (late_from_s, late_to_s, late_to_s - late_from_s)
     late_s = amounts_until_s(*spans, end_s) - amounts_until_s(*spans, end_s - waited_s)
     return float(np.minimum(between_s, np.maximum(waited_s - late_s, 0.0)).sum())

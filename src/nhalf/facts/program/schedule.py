@@ -21,11 +21,13 @@ from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import (
     BLOCKING_SENDS,
+    NOTHING,
     CallForm,
     Calls,
     Completed,
     Loops,
-    UnderWay,
+    Places,
+    completed_otherwise,
     completed_receives,
     loops_of_polls,
 )
@@ -76,15 +78,14 @@ class ScheduledCall(msgspec.Struct, frozen=True, gc=False):
         return self.call in BLOCKING_SENDS
 
 
-@dataclass
+@dataclass(eq=False)
 class Actor:
     """A thread of a rank: its steps, when it begins, and what it does after the last call.
 
     Its steps are columns, by their places: a replay takes a few of them only. `form` is the index
     of a step in `forms`. `message` is the number of its own message among those of which both ends
-    were traced, -1 if it has none. `completes` are the places of the receives that a wait
-    completes; `find_ended` finds those of sends and operations. `rows` has the columns of the
-    timeline.
+    were traced, -1 if it has none. `completes` has the receives that waits complete; `find_ended`
+    finds the sends and operations. `rows` has the columns of the timeline.
     """
 
     rank: int
@@ -92,59 +93,41 @@ class Actor:
     begin_s: float
     after_s: float = 0.0
     forms: Sequence[CallForm] = ()
-    form: list[int] = field(default_factory=list)
-    before_s: list[float] = field(default_factory=list)
-    measured_s: list[float] = field(default_factory=list)
-    message: list[int] = field(default_factory=list)
-    completes: Completed = field(default_factory=dict)
-    find_ended: Callable[[], Completed] = dict
+    form: Places = field(default_factory=lambda: np.zeros(0, np.int64))
+    before_s: Floats = field(default_factory=lambda: np.zeros(0))
+    measured_s: Floats = field(default_factory=lambda: np.zeros(0))
+    message: Places = field(default_factory=lambda: np.zeros(0, np.int64))
+    completes: Completed = NOTHING
+    find_ended: Callable[[], Completed] = lambda: NOTHING
     least_s: Mapping[str, float] = field(default_factory=dict)
     rows: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @cached_property
     def ended(self) -> Completed:
-        """The places of the sends and operations that each wait completes."""
+        """The sends and operations that waits complete."""
         return self.find_ended()
 
     @cached_property
-    def form_of(self) -> NDArray[np.int64]:
-        """`form` as an array."""
-        return np.array(self.form, np.int64)
-
-    @cached_property
-    def message_of(self) -> NDArray[np.int64]:
-        """`message` as an array."""
-        return np.array(self.message, np.int64)
+    def _ended_by_wait(self) -> dict[int, list[int]]:
+        return self.ended.by_wait()
 
     def form_at(self, place: int) -> CallForm:
         """The form of a step."""
         return self.forms[self.form[place]]
 
-    @cached_property
-    def size_bytes(self) -> list[int]:
-        """The size of each step."""
-        return self._listed("size_bytes")
+    def column(self, name: str) -> NDArray[np.int64]:
+        """A column of whole numbers of the timeline, by steps."""
+        return self.rows[name].to_numpy() if len(self.form) else np.zeros(0, np.int64)
 
-    @cached_property
-    def partner(self) -> list[int]:
-        """The partner or root of each step."""
-        return self._listed("partner")
-
-    @cached_property
-    def operation(self) -> list[tuple[int, int]]:
-        """The communicator of each step, and its number there if it is a collective operation."""
-        return list(zip(*map(self._listed, ("communicator", "number")), strict=True))
-
-    def places_of(self, kind: str) -> list[int]:
+    def places_of(self, kind: str) -> Places:
         """The places of the steps of a kind."""
         chosen = np.array([form.kind == kind for form in self.forms], bool)
-        places: list[int] = np.flatnonzero(chosen[self.form_of]).tolist() if self.form else []
-        return places
+        return np.flatnonzero(chosen[self.form]) if len(self.form) else np.zeros(0, np.int64)
 
     def sends_of(self, place: int) -> list[int]:
         """The places of the sends that a step completes."""
-        if place in self.ended:
-            return [sent for sent in self.ended[place] if self.form_at(sent).kind == SEND]
+        if place in self._ended_by_wait:
+            return [sent for sent in self._ended_by_wait[place] if self.form_at(sent).kind == SEND]
         form, before = self.form_at(place), self.form_at(place - 1)
         if place == 0 or (before.kind, form.kind) != (SEND, RECEIVE):
             return []
@@ -152,16 +135,8 @@ class Actor:
 
     def operations_of(self, place: int) -> list[int]:
         """The places of the operations that a step completes."""
-        begun = self.ended.get(place, ())
+        begun = self._ended_by_wait.get(place, ())
         return [started for started in begun if self.form_at(started).kind == COLLECTIVE]
-
-    @property
-    def operations_by_wait(self) -> Mapping[int, Sequence[int]]:
-        """The places of the operations that each wait completes; waits for others are left out."""
-        if not any(form.kind == COLLECTIVE and form.is_completed_later for form in self.forms):
-            return {}
-        operations = {place: self.operations_of(place) for place in self.ended}
-        return {place: begun for place, begun in operations.items() if begun}
 
     def waits_s(self, place: int) -> float:
         """The shortest time of a wait's call; 0 of other steps."""
@@ -171,26 +146,32 @@ class Actor:
     @cached_property
     def steps(self) -> list[ScheduledCall]:
         """All steps as objects, for what needs every column."""
-        if not self.form:
+        if not len(self.form):
             return []
         by_row: list[Message] = list(zip(*map(self._listed, MESSAGE_KEYS), strict=True))
         has_message = self.rows.select(_HAS_MESSAGE).to_series().to_list()
         own = [message if has else None for message, has in zip(by_row, has_message, strict=True)]
+        received = self.completes.by_wait()
+        names = ("communicator", "number", "partner", "size_bytes")
+        columns = zip(self.before_s.tolist(), self.measured_s.tolist(), *map(self._listed, names),
+                      strict=True)  # fmt: skip
         steps: list[ScheduledCall] = []
-        for place, (communicator, number) in enumerate(self.operation):
+        for place, (before_s, measured_s, communicator, number, partner, size) in enumerate(
+            columns
+        ):
             form = self.form_at(place)
-            completes = [own[received] for received in self.completes.get(place, ())]
+            completes = [own[receive] for receive in received.get(place, ())]
             sends = [own[sent] for sent in self.sends_of(place)]
             step = ScheduledCall(
                 form.kind,
                 form.call,
-                self.before_s[place],
-                self.measured_s[place],
-                self.size_bytes[place],
+                before_s,
+                measured_s,
+                size,
                 own[place],
                 tuple([message for message in completes if message is not None]),
                 communicator,
-                self.partner[place],
+                partner,
                 number,
                 self.waits_s(place),
                 tuple([message for message in sends if message is not None]),
@@ -299,23 +280,11 @@ def _add_steps(actor: Actor, rows: pl.DataFrame, begin_s: float) -> float:
     before_s, measured_s, last_s = _times_s(calls, loops, stays, begin_s)
     rows = rows.filter(stays) if loops.merged else rows
     actor.rows = rows
-    actor.form, actor.message = rows["form"].to_list(), rows["message"].to_list()
-    actor.before_s, actor.measured_s = before_s.tolist(), measured_s.tolist()
-    actor.completes = _staying(completed, stays)
-    actor.find_ended = lambda: _staying(UnderWay(calls, completed, loops).ended(), stays)
+    actor.form, actor.message = rows["form"].to_numpy(), rows["message"].to_numpy()
+    actor.before_s, actor.measured_s = before_s, measured_s
+    actor.completes = completed.staying(stays)
+    actor.find_ended = lambda: completed_otherwise(calls, completed, loops).staying(stays)
     return last_s
-
-
-def _staying(completed: Completed, stays: NDArray[np.bool_]) -> Completed:
-    """What is completed by the calls that stay, by their places among these."""
-    if stays.all():
-        return completed
-    place = (np.cumsum(stays) - 1).tolist()
-    return {
-        place[wait]: [place[begun] for begun in places]
-        for wait, places in completed.items()
-        if stays[wait]
-    }
 
 
 def _times_s(

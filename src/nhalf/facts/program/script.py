@@ -1,68 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replay needs of a timeline on any machine, prepared once: messages by number.
-
-Hashing a message by its ends, communicator and tag at every step takes longer than replaying it.
+"""What a replay needs of a timeline on any machine, prepared once as columns: messages and
+operations by number, and who completes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import CallForm
-from nhalf.facts.program.operations import SCATTERS, operation
+from nhalf.facts.program.completions import CallForm, Places
+from nhalf.facts.program.parts import Parts
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import ALWAYS_WAITS, COLLECTIVE, Actor, messages, schedule
+from nhalf.facts.program.schedule import ALWAYS_WAITS, Actor, messages, schedule
 
-Numbers = tuple[int, ...]
-Operation = tuple[int, int]
-"""A communicator, and the number of an operation on it."""
 Route = tuple[int, int, int]
 """Source, target and size of a message: what its cost depends on."""
 _ROUTE = ["source", "target", "size_bytes"]
 
 
-@dataclass(frozen=True)
-class Gathering:
-    """A collective operation: the ranks that take part, and the mean size of their input."""
+@dataclass(frozen=True, eq=False)
+class Completions:
+    """Pairs in the order of steps of all actors: a step, and what it completes."""
 
-    members: Numbers
-    blocks_bytes: int
+    step: Places
+    completed: Places
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Places, Places]]) -> Completions:
+        """Those of actors, one after the other."""
+        nothing = np.zeros(0, np.int32)
+        steps, completed = zip((nothing, nothing), *pairs, strict=True)
+        return cls(np.concatenate(steps), np.concatenate(completed))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Script:
     """All actors, and the messages of which both ends were traced.
 
-    `awaited` has, by actor and step, the messages that a wait completes. `routes` are the distinct
-    ones, `route` is that of each message, and `always_waits` whether it waits for its receive at
-    any size. `largest_bytes` and `any_always_waits` are those of all sends.
+    The steps of actor a are those from `first[a]` on, of `forms`; `subject` is the message of each,
+    or its part in an operation, -1 if it has neither. `awaited` has the messages that steps
+    complete. `routes` are the distinct ones, `route` is that of each message, and `always_waits`
+    whether it waits for its receive at any size.
     """
 
     actors: Sequence[Actor]
-    awaited: list[dict[int, Numbers]]
+    forms: Sequence[CallForm]
+    first: Places
+    form: NDArray[np.int32]
+    subject: NDArray[np.int32]
+    awaited: Completions
     routes: list[Route]
-    route: NDArray[np.int64]
+    route: NDArray[np.int32]
     always_waits: NDArray[np.bool_]
-    largest_bytes: int
-    any_always_waits: bool
-    gatherings: dict[Operation, Gathering]
-
-    @property
-    def forms(self) -> Sequence[CallForm]:
-        """The forms of all steps; an actor without calls has none."""
-        return max((actor.forms for actor in self.actors), key=len, default=())
+    parts: Parts
 
     def route_of(self, message: int) -> Route:
         """Source, target and size of a message."""
         route: Route = self.routes[self.route[message]]
         return route
+
+    def awaited_by(self, number: int) -> tuple[Places, Places]:
+        """The places of an actor's waits that complete messages, once for each, and these."""
+        begin, end = np.searchsorted(self.awaited.step, self.first[number : number + 2])
+        step, completed = self.awaited.step[begin:end], self.awaited.completed[begin:end]
+        return step - self.first[number], completed
+
+    @cached_property
+    def ended(self) -> Completions:
+        """The steps that began the sends and operations which steps complete."""
+        firsts = zip(self.actors, self.first.tolist(), strict=False)
+        return Completions.of(
+            [(first + actor.ended.waits, first + actor.ended.begun) for actor, first in firsts]
+        )
 
 
 @fact
@@ -71,50 +86,30 @@ def script(program: Program) -> Script:
     actors, pairs = schedule(program), messages(program)
     routes = pairs.select(_ROUTE).unique(maintain_order=True).with_row_index("route")
     route = pairs.join(routes, on=_ROUTE, how="left", maintain_order="left")["route"]
-    sends = program.timeline.filter(pl.col("kind") == "sent")
-    largest_bytes = sends["size_bytes"].max()
-    always_waits = pl.col("call").is_in(list(ALWAYS_WAITS))
+    forms = max((actor.forms for actor in actors), key=len, default=())
+    first = np.cumsum([0, *(len(actor.form) for actor in actors)])
+    subject, form = (
+        np.concatenate([np.zeros(0, np.int32), *columns], dtype=np.int32, casting="same_kind")
+        for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
+    )
+    parts = Parts.of(actors, first, forms)
+    subject[parts.step] = np.arange(len(parts.step))
     return Script(
         actors,
-        [_awaited(actor) for actor in actors],
+        forms,
+        first,
+        form,
+        subject,
+        Completions.of([_awaited(*own) for own in zip(actors, first.tolist(), strict=False)]),
         list(routes.select(_ROUTE).iter_rows()),
-        route.to_numpy().astype(np.int64),
-        pairs.select(always_waits).to_series().to_numpy(),
-        -1 if largest_bytes is None else int(str(largest_bytes)),
-        not sends.filter(always_waits).is_empty(),
-        _gatherings(actors),
+        route.to_numpy().astype(np.int32),
+        pairs.select(pl.col("call").is_in(list(ALWAYS_WAITS))).to_series().to_numpy(),
+        parts,
     )
 
 
-def _awaited(actor: Actor) -> dict[int, Numbers]:
-    """The messages that each wait of an actor completes."""
-    places = list(chain.from_iterable(actor.completes.values()))
-    own = actor.message_of[places].tolist() if places else []
-    is_whole = not own or min(own) >= 0
-    awaited: dict[int, Numbers] = {}
-    begin = 0
-    for wait, received in actor.completes.items():
-        some = own[begin : begin + len(received)]
-        begin += len(received)
-        awaited[wait] = tuple(some if is_whole else [message for message in some if message >= 0])
-    return awaited
-
-
-def _gatherings(actors: Sequence[Actor]) -> dict[Operation, Gathering]:
-    """All collective operations."""
-    input_bytes: dict[Operation, dict[int, int]] = {}
-    roots: dict[Operation, int] = {}
-    for actor in actors:
-        scatters = [operation(form.call) in SCATTERS for form in actor.forms]
-        for place in actor.places_of(COLLECTIVE):
-            key = actor.operation[place]
-            input_bytes.setdefault(key, {})[actor.rank] = actor.size_bytes[place]
-            if scatters[actor.form[place]]:
-                roots[key] = actor.partner[place]
-    gatherings = {}
-    for key, sizes in input_bytes.items():
-        # The root of a scatter holds all blocks; the other ranks have the size of one.
-        non_root_sizes = [size for rank, size in sizes.items() if rank != roots.get(key)]
-        mean_bytes = sum(non_root_sizes or sizes.values()) // len(non_root_sizes or sizes)
-        gatherings[key] = Gathering(tuple(sorted(sizes)), mean_bytes)
-    return gatherings
+def _awaited(actor: Actor, first: int) -> tuple[Places, Places]:
+    """The steps of an actor that complete messages, once for each, and these."""
+    own = actor.message[actor.completes.begun]
+    has_message = own >= 0
+    return first + actor.completes.waits[has_message], own[has_message]

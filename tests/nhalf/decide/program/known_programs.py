@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import hosts_of
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.program import Program
@@ -83,8 +83,7 @@ def with_counts(rows: list[dict[str, Any]], ranks: int, elapsed_s: float) -> Pro
 
 
 def replayed_s(made: Program, on: Machine, placement: str = "") -> float:
-    replay = Replay(undisturbed(made), MachineCosts(Messages(on), hosts_of(made, placement)))
-    return max(one.end_s for one in replay.run())
+    return replay(undisturbed(made), MachineCosts(Messages(on), hosts_of(made, placement))).end_s
 
 
 def model_of(pattern: str, time_s: float) -> PatternModel:

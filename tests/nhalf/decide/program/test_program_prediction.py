@@ -13,11 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts, pattern_of
 from nhalf.decide.program.counted import longest_s
 from nhalf.decide.program.predict import predict_program
-from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.replay import Spent, replay
 from nhalf.decide.program.target import Target, hosts_of
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
@@ -76,10 +75,10 @@ def test_large_sends_wait_for_their_receive() -> None:
         call("MPI_Recv", "received", 1, 0, (1.0, 1.1), size_bytes=size_bytes),
     ]
     made = with_counts(rows, 2, 1.1)
-    replay = Replay(script(made), MachineCosts(Messages(machine()), made.hosts)).run()
-    assert replay[0].end_s == pytest.approx(2.0 + message_s(size_bytes))  # and 1 s after it
-    assert replay[1].end_s == pytest.approx(1.0 + message_s(size_bytes))
-    assert replay[0].waiting_s == pytest.approx(1.0)
+    spent = replay(script(made), MachineCosts(Messages(machine()), made.hosts)).spent
+    assert spent[0].end_s == pytest.approx(2.0 + message_s(size_bytes))  # and 1 s after it
+    assert spent[1].end_s == pytest.approx(1.0 + message_s(size_bytes))
+    assert spent[0].waiting_s == pytest.approx(1.0)
 
 
 def exchange(size_bytes: int, begun: bool) -> Program:
@@ -103,7 +102,7 @@ def test_an_exchange_with_receives_begun_before() -> None:
     assert replayed_s(exchange(1000, begun=True), machine()) == pytest.approx(whole_s)
     # From the threshold of rendezvous on both ends have to be there, which they are.
     large = exchange(RENDEZVOUS_BYTES, begun=True)
-    spent = Replay(script(large), MachineCosts(Messages(machine()), large.hosts)).run()
+    spent = replay(script(large), MachineCosts(Messages(machine()), large.hosts)).spent
     assert spent[0].end_s >= message_s(RENDEZVOUS_BYTES)
 
 
@@ -126,7 +125,7 @@ def barrier(late_s: float) -> Program:
 def test_a_barrier_ends_after_the_last() -> None:
     made = barrier(late_s=0.1)
     on = machine(patterns=(model_of("barrier", 0.02),))
-    spent = Replay(script(made), MachineCosts(Messages(on), made.hosts)).run()
+    spent = replay(script(made), MachineCosts(Messages(on), made.hosts)).spent
     assert max(one.end_s for one in spent) == pytest.approx(2.3 + 0.01 + 3 * (0.02 - 0.01))
     assert spent[3].waiting_s == pytest.approx(0)
     assert spent[0].waiting_s == pytest.approx(3 * 0.3)
@@ -140,7 +139,7 @@ def test_a_root_does_not_wait_for_those_it_sends_to() -> None:
     ]
     made = with_counts(rows, 2, 1.1)
     on = machine(patterns=(model_of("bcast", 0.02),))
-    spent = Replay(script(made), MachineCosts(Messages(on), made.hosts)).run()
+    spent = replay(script(made), MachineCosts(Messages(on), made.hosts)).spent
     assert spent[0].end_s == pytest.approx(0.02)
     assert spent[1].end_s == pytest.approx(1.02)
 

@@ -12,9 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.replay import Spent, replay
 from nhalf.facts.program.script import script
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
@@ -37,10 +36,9 @@ Rows = list[dict[str, Any]]
 
 def spent(rows: Rows, on: Machine | None = None, ranks: int = 2) -> list[Spent]:
     made = with_counts(rows, ranks, max(row["end_s"] for row in rows))
-    replay = Replay(script(made), MachineCosts(Messages(on or machine()), made.hosts))
-    found = replay.run()
-    assert replay.forced == 0
-    return found
+    replayed = replay(script(made), MachineCosts(Messages(on or machine()), made.hosts))
+    assert replayed.forced == 0
+    return replayed.spent
 
 
 def exchange(size_bytes: int, computing_s: float, wait: str = "MPI_Waitall") -> Rows:

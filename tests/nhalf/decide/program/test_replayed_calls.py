@@ -12,11 +12,10 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.counted import counted
 from nhalf.decide.program.predict import UNEXPLAINED, predict_program
-from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.replay import Spent, replay
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
@@ -42,7 +41,7 @@ from tests.server import Ended
 
 
 def spent(made: Program, on: Machine | None = None) -> list[Spent]:
-    return Replay(script(made), MachineCosts(Messages(on or machine()), made.hosts)).run()
+    return replay(script(made), MachineCosts(Messages(on or machine()), made.hosts)).spent
 
 
 def late_receive(send: str, size_bytes: int, receive: str = "MPI_Recv") -> Program:
@@ -76,10 +75,10 @@ def test_an_exchange_in_one_call_is_no_deadlock() -> None:
                 call("MPI_Sendrecv", kind, rank, 1 - rank, span, size_bytes=RENDEZVOUS_BYTES)
             )
     made = with_counts(rows, 2, 0.2)
-    replay = Replay(script(made), MachineCosts(Messages(machine()), made.hosts))
+    replayed = replay(script(made), MachineCosts(Messages(machine()), made.hosts))
     whole_s = message_s(RENDEZVOUS_BYTES)
-    assert max(one.end_s for one in replay.run()) == pytest.approx(whole_s)
-    assert replay.forced == 0
+    assert replayed.end_s == pytest.approx(whole_s)
+    assert replayed.forced == 0
 
 
 def test_messages_that_cross_take_what_was_measured() -> None:
@@ -179,8 +178,7 @@ def test_operations_take_the_algorithms_of_a_table() -> None:
     rule = Rule("bcast", 2, 8, 0, 2047, "binomial")
 
     def end_s(*rules: Rule) -> float:
-        replay = Replay(script(made), MachineCosts(Messages(on), made.hosts, rules))
-        return max(one.end_s for one in replay.run())
+        return replay(script(made), MachineCosts(Messages(on), made.hosts, rules)).end_s
 
     assert end_s() == pytest.approx(0.02)
     assert end_s(rule) == pytest.approx(0.03)

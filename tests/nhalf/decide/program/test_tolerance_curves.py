@@ -136,4 +136,4 @@ def test_a_wait_completes_what_began_before_it() -> None:
         call(0, "MPI_Wait", "waiting", -2, 2, 2),
     )
     receiver = schedule(made)[0]
-    assert [len(places) for _, places in sorted(receiver.completes.items())] == [1, 1]
+    assert [len(places) for places in receiver.completes.by_wait().values()] == [1, 1]

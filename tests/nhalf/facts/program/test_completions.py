@@ -45,4 +45,4 @@ def test_calls_at_random_that_end_together(seed: int) -> None:
         start_s = np.sort(draws.integers(0, 8, count)).astype(float)
         end_s = start_s + draws.integers(0, 4, count) + draws.choice([0, 1e-10, -1e-10], count)
         calls = Calls(FORMS, draws.integers(0, len(FORMS), count), start_s, end_s)
-        assert completed_receives(calls) == one_by_one(calls)
+        assert completed_receives(calls).by_wait() == one_by_one(calls)

@@ -18,7 +18,7 @@ from tests.nhalf.traced_programs import program
 def test_messages_are_numbered_at_both_ends() -> None:
     found = script(ping_pong(2, 1000))
     # Rank 0 sends 0, takes the answer 2, sends 1, takes 3: those of rank 0 come first.
-    assert [actor.message for actor in found.actors] == [[0, 2, 1, 3], [0, 2, 1, 3]]
+    assert [actor.message.tolist() for actor in found.actors] == [[0, 2, 1, 3], [0, 2, 1, 3]]
     assert found.routes == [(0, 1, 1000), (1, 0, 1000)]
     assert [found.route_of(message)[:2] for message in range(4)] == [(0, 1), (0, 1), (1, 0), (1, 0)]
     assert not found.always_waits.any()
@@ -32,9 +32,7 @@ def test_a_message_with_one_end_has_no_number() -> None:
         call("MPI_Recv", "received", 1, 2, (0.2, 0.3), size_bytes=8),
     ]
     found = script(with_counts(rows, 3, 0.3))
-    assert [actor.message for actor in found.actors] == [[0, -1], [0, -1], []]
-    # It still counts when it is asked whether anything waits for its receive.
-    assert (found.largest_bytes, found.any_always_waits) == (70, True)
+    assert [actor.message.tolist() for actor in found.actors] == [[0, -1], [0, -1], []]
 
 
 def test_a_wait_has_the_messages_that_it_completes_and_loops_of_polls_are_one() -> None:
@@ -51,8 +49,8 @@ def test_a_wait_has_the_messages_that_it_completes_and_loops_of_polls_are_one() 
     actor = found.actors[0]
     assert [step.call for step in actor.steps] == ["MPI_Irecv", "MPI_Test", "MPI_Wait"]
     assert [step.completes for step in actor.steps] == [(), (), ((1, 0, 0, 0, 0),)]
-    assert actor.message == [0, -1, -1]
-    assert found.awaited == [{2: (0,)}, {}]
+    assert actor.message.tolist() == [0, -1, -1]
+    assert (found.awaited.step.tolist(), found.awaited.completed.tolist()) == ([2], [0])
     assert actor.before_s[1] == pytest.approx(0.5)
     assert actor.measured_s[1] == pytest.approx(8.5e-7)
 
@@ -72,11 +70,11 @@ def test_an_exchange_in_one_call_completes_its_own_send_only() -> None:
 def test_no_message_and_no_call() -> None:
     rows = [call("MPI_Barrier", "collective", rank, -2, (0.1, 0.2)) for rank in (0, 1)]
     found = script(with_counts(rows, 2, 0.3))
-    assert (found.routes, found.route.dtype) == ([], np.dtype(np.int64))
-    assert found.gatherings[0, 0].members == (0, 1)
+    assert (found.routes, found.route.dtype) == ([], np.dtype(np.int32))
+    assert found.parts.works == [("MPI_Barrier", (0, 1), 0)]
     empty = script(program(2))
     assert [actor.steps for actor in empty.actors] == [[], []]
-    assert (empty.largest_bytes, empty.gatherings) == (-1, {})
+    assert (empty.forms, empty.parts.works) == ((), [])
 
 
 def test_a_script_is_prepared_once_for_all_machines(monkeypatch: pytest.MonkeyPatch) -> None:

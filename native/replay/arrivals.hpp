@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// When messages arrive, once that is known. With contention they leave a rank one after the other,
+// and come into one in the order in which they came when the program was traced: a replay does not
+// know a later one yet. That order has no circle, since every message waits for earlier ones only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/columns.hpp"
+#include "replay/rounds.hpp"
+#include "replay/waiters.hpp"
+
+namespace nhalf::replay {
+
+class Arrivals {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+ public:
+  Arrivals(const Script& script, const Costs& costs, const Contention& contention, Rounds& rounds)
+      : script_(script),
+        costs_(costs),
+        contention_(contention),
+        rounds_(rounds),
+        waiters_(script.route.size, static_cast<Number>(script.rank.size)),
+        arrived_s_(static_cast<std::size_t>(script.route.size), unknown) {
+    if (contention.before.empty()) return;
+    earliest_s_.assign(arrived_s_.size(), unknown);
+    after_.assign(arrived_s_.size(), -1);
+    for (Number message = 0; message < script.route.size; ++message)
+      if (contention.before[message] >= 0)
+        after_[static_cast<std::size_t>(contention.before[message])] = message;
+    for (Place route = 0; route < script.source.size; ++route)
+      ports_.push_back(&free_s_[script.source[route]]);
+  }
+
+  [[nodiscard]] bool is_known(Number message) const { return !std::isnan(at_s(message)); }
+
+  [[nodiscard]] double at_s(Number message) const {
+    return arrived_s_[static_cast<std::size_t>(message)];
+  }
+
+  Waiters& waiters() { return waiters_; }
+
+  /// A message that waits for nothing is sent.
+  void send(Number message, double now_s) {
+    const auto route = script_.route[message];
+    const double arrival_s = now_s + costs_.way_s[route];
+    if (after_.empty()) {
+      arrive(message, arrival_s);
+    } else {
+      earliest_s_[static_cast<std::size_t>(message)] = arrival_s + port_delay_s(route, now_s);
+      come_in(message);
+    }
+  }
+
+  /// A message arrives at a moment, and what comes in after it may do so, too.
+  void arrive(Number message, double moment_s) {
+    arrived_s_[static_cast<std::size_t>(message)] = moment_s;
+    waiters_.wake(message, rounds_);
+    if (!after_.empty()) come_in(after_[static_cast<std::size_t>(message)]);
+  }
+
+ private:
+  /// By how much the busy port of its rank delays what is sent now.
+  double port_delay_s(Number route, double now_s) {
+    const double occupancy_s = contention_.occupancy_s[route];
+    if (occupancy_s == 0) return 0;
+    double& free_s = *ports_[static_cast<std::size_t>(route)];
+    const double ready_s = now_s + costs_.sending_s[route], begin_s = std::max(ready_s, free_s);
+    free_s = begin_s + occupancy_s;
+    return begin_s - ready_s;
+  }
+
+  /// Lets messages arrive, one after the other, as far as they were sent.
+  void come_in(Number message) {
+    while (message >= 0) {
+      const auto place = static_cast<std::size_t>(message);
+      double moment_s = earliest_s_[place];
+      if (std::isnan(moment_s)) return;
+      if (const auto before = contention_.before[message]; before >= 0) {
+        if (!is_known(before)) return;
+        const double occupancy_s = contention_.occupancy_s[script_.route[message]];
+        moment_s = std::max(moment_s, at_s(before) + occupancy_s);
+      }
+      earliest_s_[place] = unknown;
+      arrived_s_[place] = moment_s + contention_.way_s[message];
+      waiters_.wake(message, rounds_);
+      message = after_[place];
+    }
+  }
+
+  const Script& script_;
+  const Costs& costs_;
+  const Contention& contention_;
+  Rounds& rounds_;
+  Waiters waiters_;
+  std::vector<double> arrived_s_;
+  /// When a message would arrive without the one before it, and which comes after it.
+  std::vector<double> earliest_s_;
+  std::vector<Number> after_;
+  /// When the port of each rank is free, and by route that of its source.
+  std::unordered_map<Number, double> free_s_;
+  std::vector<double*> ports_;
+};
+
+}  // namespace nhalf::replay

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library that Python loads: one call, one replay.
+#include "replay/replay.hpp"
+
+#include <new>
+
+#include "replay/checks.hpp"
+
+/// Replays a script. Returns nothing, or what did not fit; no memory is kept.
+extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
+    const nhalf::replay::Script* script, const nhalf::replay::Costs* costs,
+    const nhalf::replay::Contention* contention, nhalf::replay::Answer* answer) {
+  try {
+    if (const char* found = nhalf::replay::misfit(*script, *costs, *contention, *answer))
+      return found;
+    nhalf::replay::Replay(*script, *costs, *contention).run(*answer);
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return "memory";
+  }
+}
