@@ -22,9 +22,10 @@ TEST_CASE("1000 trials: the truth lies within the stated uncertainty, at any tim
   for (int trial = 0; trial < 1000; ++trial) {
     const int ranks = 2 + trial % 16;
     const char* jitters[] = {"0", "1e-6", "2e-5", "1e-3"};
-    const auto options = Options::parse(wrong_clocks + ",o_s=1e-6,o_r=3e-6,seed=" + std::to_string(trial) +
-                                            ",jitter_s=" + jitters[trial / 16 % 4],
-                                        ',');
+    const auto options =
+        Options::parse(wrong_clocks + ",o_s=1e-6,o_r=3e-6,seed=" + std::to_string(trial) +
+                           ",jitter_s=" + jitters[trial / 16 % 4],
+                       ',');
     on_model(ranks, options, [&](ModelTransport& t) {
       GlobalClock clock(t);
       Judge judge(t, options);

@@ -72,7 +72,8 @@ TEST_CASE("after a barrier each rank times itself; the slowest counts; the truth
   CHECK(std::abs(value_of(found, "true_s") - truth_s) <= 1e-12);
   CHECK(std::abs(found.rank_s[0] - (3 * g + o_s)) <= 1e-12);
   CHECK(std::abs(found.rank_s[1] - way_s) <= 1e-12);
-  const auto wronged = measured<Flat>({.ranks = 5, .options = wrong_options, .axes = "start=barrier"});
+  const auto wronged =
+      measured<Flat>({.ranks = 5, .options = wrong_options, .axes = "start=barrier"});
   CHECK(std::abs(time_of(wronged) - truth_s) <= 1e-4 * truth_s);
   const double unsure_s = value_of(wronged, "clock_uncertainty_s");
   CHECK(std::abs(value_of(wronged, "true_s") - truth_s) <= unsure_s + 2e-4 * truth_s);
@@ -141,7 +142,8 @@ TEST_CASE("a start for which a rank was late does not count, but is counted") {
 TEST_CASE("late starts are left out of the samples") {
   // Clocks that are hundreds of microseconds unsure, and a slack that begins with one.
   const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 300, .samples_max = 300};
-  const auto found = measured<Ring>({.options = wrong_options + "jitter_s=2e-5,seed=3", .effort = effort});
+  const auto found =
+      measured<Ring>({.options = wrong_options + "jitter_s=2e-5,seed=3", .effort = effort});
   const double late_share = value_of(found, "late_share");
   CHECK(late_share > 0);
   CHECK(late_share < 0.5);
@@ -175,7 +177,8 @@ TEST_CASE("times that clocks or starts leave in doubt carry an advice") {
   const std::vector<std::string> unsure{"clocks-unsure"};
   // Two ranks' clocks agree within half of a round trip, which is what the flat broadcast takes.
   CHECK(measured<Flat>({.ranks = 2, .options = wrong_options}).advice == unsure);
-  CHECK(measured<Flat>({.ranks = 2, .options = wrong_options, .axes = "start=barrier"}).advice.empty());
+  CHECK(measured<Flat>({.ranks = 2, .options = wrong_options, .axes = "start=barrier"})
+            .advice.empty());
   CHECK(measured<Ring>({.options = "clock_resolution_s=1e-5"}).advice ==
         std::vector<std::string>{"timer-coarse", "clocks-unsure"});
 }
