@@ -177,6 +177,14 @@ endef
 test-native: $(BUILD)/stamp
 	@$(call native_tests,asan); $(call run_native_tests,asan)
 
+# For every change: not again what has passed, byte by byte the same programs.
+test-native-changed: $(BUILD)/stamp
+	@$(call native_tests,asan); passed=build/asan/passed; \
+	  programs=$$(find build/asan/tests/native -maxdepth 1 -type f -perm -u+x | sort | xargs sha256sum); \
+	  if [ "$$programs" = "$$(cat $$passed 2>/dev/null)" ]; then \
+	    echo "nhalf: C++ unit tests: the same programs have passed; make test-native runs them again"; \
+	    exit 0; fi; rm -f $$passed; $(call run_native_tests,asan) && echo "$$programs" >$$passed
+
 # More of the C++ side, for releases and nights.
 test-native-full: $(BUILD)/stamp ## C++ tests with more numbers of ranks and every check
 	@$(call native_tests,asan-full); $(call run_native_tests,asan-full)
@@ -221,7 +229,7 @@ test-python test-python-full: $(VENV)/stamp-test setup-complete build/reframe/st
 
 test: ## before every change: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup
-	@$(MAKE) -j2 --output-sync=target test-native lint docs
+	@$(MAKE) -j2 --output-sync=target test-native-changed lint docs
 	@$(MAKE) test-python
 
 test-full: ## every night and before a release: what `make test` leaves out, which takes long
@@ -241,5 +249,6 @@ clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
 .PHONY: help setup setup-complete run wheel wheels bench test-setup lint test-native \
+  test-native-changed \
   test-native-full test-tsan test-clang test-processors test-mutation docs test-python \
   test-python-full test test-full format clean

@@ -77,6 +77,14 @@ def test_a_mark_that_is_not_known_stops_the_build() -> None:
         docs_hooks.fill("text\n\n<!-- nhalf:nonsense -->\n")
 
 
+def test_a_mark_that_nothing_is_filled_in_for_stops_the_build(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(docs_hooks.FILLED, "rooms", lambda: " \n")
+    with pytest.raises(ValueError, match="nhalf:rooms is empty"):
+        docs_hooks.fill("text\n\n<!-- nhalf:rooms -->\n")
+
+
 def test_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of the notebook page, in order, in one namespace, as a reader would."""
     monkeypatch.chdir(tmp_path)

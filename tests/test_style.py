@@ -257,6 +257,24 @@ def test_the_program_fails_on_a_bad_tree(
     assert style.main([str(tmp_path)]) == 0
 
 
+def test_what_was_clean_is_not_looked_at_again_until_it_or_a_rule_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "clean"
+    good, bad = Source("src/good.py", PYTHON_HEAD), Source("src/bad.py", "import os\n")
+    complaints = style.check([good, bad], kept)
+    assert {one.path for one in complaints} == {"src/bad.py"}
+    looked_at: list[str] = []
+    monkeypatch.setattr(style, "RULES", (lambda source: looked_at.append(source.path) or (),))
+    style.check([good, bad], kept)
+    assert looked_at == ["src/bad.py"]
+    style.check([Source("src/good.py", PYTHON_HEAD + "x = 1\n")], kept)
+    assert looked_at == ["src/bad.py", "src/good.py"]
+    monkeypatch.setattr(style, "_rules_digest", lambda: b"other rules")
+    style.check([good], kept)
+    assert looked_at == ["src/bad.py", "src/good.py", "src/good.py"]
+
+
 @pytest.mark.parametrize(
     ("path", "text", "rules"),
     [

@@ -239,8 +239,18 @@ _MARK = re.compile(r"^<!-- nhalf:([\w-]+) -->$", re.MULTILINE)
 
 
 def fill(markdown: str) -> str:
-    """The page with every mark replaced; raises KeyError for a mark that is unknown."""
-    return _MARK.sub(lambda mark: FILLED[mark[1]](), markdown)
+    """The page with every mark replaced.
+
+    Raises KeyError for a mark that is unknown, ValueError for one that nothing is filled in for.
+    """
+    return _MARK.sub(lambda mark: _filled(mark[1]), markdown)
+
+
+def _filled(mark: str) -> str:
+    text = FILLED[mark]()
+    if not text.strip():
+        raise ValueError(f"nhalf:{mark} is empty")
+    return text
 
 
 def find_tools() -> None:

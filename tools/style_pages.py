@@ -126,14 +126,12 @@ def links_lead_somewhere(page: Source) -> Iterator[Complaint]:
 
 
 def marks_are_used(pages: list[Source]) -> Iterator[Complaint]:
-    """What the program fills in stands on a page, and is not empty."""
+    """What the program fills in stands on a page; building the site finds what is empty."""
     import docs_hooks
 
-    for mark, filled in sorted(docs_hooks.FILLED.items()):
+    for mark in sorted(docs_hooks.FILLED):
         if not any(f"<!-- nhalf:{mark} -->" in page.text for page in pages):
             yield Complaint("tools/docs_hooks.py", 1, "mark", f"no page has nhalf:{mark}")
-        if not filled().strip():
-            yield Complaint("tools/docs_hooks.py", 1, "mark", f"nhalf:{mark} is empty")
 
 
 def navigation_is_complete(pages: list[Source], text: str = "") -> Iterator[Complaint]:

@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ORDER = {
@@ -115,7 +116,7 @@ def arrows(files: Mapping[str, Path]) -> set[Arrow]:
     return {
         Arrow(name, imported)
         for name, path in files.items()
-        for imported in _imported(ast.parse(path.read_text("utf-8")), files, _package(name, path))
+        for imported in _imported(path.read_text("utf-8"), files, _package(name, path))
         if imported != name
     }
 
@@ -126,9 +127,9 @@ def _package(name: str, path: Path) -> list[str]:
     return parts if path.name == "__init__.py" else parts[:-1]
 
 
-def _imported(tree: ast.Module, files: Mapping[str, Path], package: list[str]) -> Iterator[str]:
+def _imported(text: str, files: Mapping[str, Path], package: list[str]) -> Iterator[str]:
     """The modules of the package that a file names; plug-ins are loaded from a package's name."""
-    for node in ast.walk(tree):
+    for node in _naming_nodes(text):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in files)
         elif isinstance(node, ast.ImportFrom):
@@ -136,8 +137,19 @@ def _imported(tree: ast.Module, files: Mapping[str, Path], package: list[str]) -
             outer = ".".join([*above, *filter(None, [node.module])])
             inner = (f"{outer}.{alias.name}" for alias in node.names)
             yield from {name if name in files else outer for name in inner} & files.keys()
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from {node.value} & (files.keys() - set(DOOR))
+        else:
+            yield from {str(node.value)} & (files.keys() - set(DOOR))
+
+
+@cache
+def _naming_nodes(text: str) -> tuple[ast.Import | ast.ImportFrom | ast.Constant, ...]:
+    """Imports and strings that could be a module's name; the same text is parsed once."""
+    return tuple(
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Constant) and str(node.value).startswith("nhalf"))
+    )
 
 
 def wing(module: str) -> str:

@@ -25,7 +25,7 @@ using nhalf::network::set_times;
 using nhalf::network::Wires;
 
 /// Two leaf switches of four nodes with one cable; a byte takes 1000 ps on each link.
-constexpr const char* tree =
+constexpr const char* of_tree =
     "nodes 0 1 2 3 4 5 6 7\n"
     "wire 0 10 10 0\n"
     "part 0 500 1000000000 0\n"
@@ -99,14 +99,14 @@ class Network {
 constexpr Picoseconds besides = 490;
 
 TEST_CASE("a message alone takes the time of the curve") {
-  Network network(tree);
+  Network network(of_tree);
   network.send(0, 0, 5, 1000);
   CHECK(network.arrival(5) == besides + 1'000'000);
 }
 
 TEST_CASE("two and three messages on one cable take two and three times as long") {
   for (const int count : {2, 3}) {
-    Network network(tree);
+    Network network(of_tree);
     for (int rank = 0; rank < count; ++rank) network.send(0, rank, 4 + rank, 3000);
     for (int rank = 0; rank < count; ++rank) {
       const auto late = network.arrival(4 + rank) - besides;
@@ -117,7 +117,7 @@ TEST_CASE("two and three messages on one cable take two and three times as long"
 }
 
 TEST_CASE("a message that begins later slows the first one for as long as both go on") {
-  Network network(tree);
+  Network network(of_tree);
   network.send(0, 0, 4, 1000);
   network.send(400'000, 1, 5, 1000);
   // Alone for 0.4, beside each other for 1.2, then the second has 0.4 left.
@@ -126,7 +126,7 @@ TEST_CASE("a message that begins later slows the first one for as long as both g
 }
 
 TEST_CASE("messages of one leaf switch, and in opposite directions, do not share") {
-  Network network(tree);
+  Network network(of_tree);
   network.send(0, 0, 4, 1000);
   network.send(0, 5, 1, 1000);
   network.send(0, 2, 3, 1000);
@@ -150,14 +150,14 @@ TEST_CASE("what came in beside others at a shared rate does not come in again") 
 }
 
 TEST_CASE("messages from several ranks come in one after the other") {
-  Network network(tree);
+  Network network(of_tree);
   for (const int rank : {1, 2, 3}) network.send(0, rank, 0, 1000);
   for (const unsigned number : {1u, 2u, 3u})
     CHECK(network.arrival(0) == besides + number * 1'000'000);
 }
 
 TEST_CASE("a long message waits no longer than a short one beside it takes") {
-  Network network(tree);
+  Network network(of_tree);
   network.send(0, 1, 0, 1000);
   network.send(500'000, 2, 0, 10);
   CHECK(network.arrival(0) == besides + 510'000);
@@ -165,7 +165,7 @@ TEST_CASE("a long message waits no longer than a short one beside it takes") {
 }
 
 TEST_CASE("messages of a rank leave one after the other, and have left when links let them") {
-  Network network(tree);
+  Network network(of_tree);
   network.send(0, 0, 4, 1000);
   auto& second = network.send(0, 0, 1, 1000);
   network.send(0, 1, 5, 1000);

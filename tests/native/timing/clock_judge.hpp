@@ -12,7 +12,7 @@
 
 namespace nhalf::clock_judge {
 
-inline const std::string wrong = "clock_offset_s=1,clock_drift_ppm=100";
+inline const std::string wrong_clocks = "clock_offset_s=1,clock_drift_ppm=100";
 
 /// Judges a rank's global clock, knowing how wrong which clock is.
 template <class T>

@@ -22,9 +22,10 @@ TEST_CASE("1000 trials: the truth lies within the stated uncertainty, at any tim
   for (int trial = 0; trial < 1000; ++trial) {
     const int ranks = 2 + trial % 16;
     const char* jitters[] = {"0", "1e-6", "2e-5", "1e-3"};
-    const auto options = Options::parse(wrong + ",o_s=1e-6,o_r=3e-6,seed=" + std::to_string(trial) +
-                                            ",jitter_s=" + jitters[trial / 16 % 4],
-                                        ',');
+    const auto options =
+        Options::parse(wrong_clocks + ",o_s=1e-6,o_r=3e-6,seed=" + std::to_string(trial) +
+                           ",jitter_s=" + jitters[trial / 16 % 4],
+                       ',');
     on_model(ranks, options, [&](ModelTransport& t) {
       GlobalClock clock(t);
       Judge judge(t, options);
@@ -45,7 +46,7 @@ TEST_CASE("1000 trials: the truth lies within the stated uncertainty, at any tim
 TEST_CASE("a coarse clock is wrong by its step, and says so") {
   for (int seed = 0; seed < 50; ++seed) {
     const auto options = Options::parse(
-        wrong + ",clock_resolution_s=1e-5,jitter_s=1e-6,seed=" + std::to_string(seed), ',');
+        wrong_clocks + ",clock_resolution_s=1e-5,jitter_s=1e-6,seed=" + std::to_string(seed), ',');
     on_model(5, options, [&](ModelTransport& t) {
       GlobalClock clock(t);
       clock.synchronise();
@@ -65,7 +66,7 @@ TEST_CASE("the uncertainty is half of a round trip for each step down the tree")
   const double half_trip_s = (2 * 1e-6 + 2 * 1e-6 + 2 * 5e-6 + 9 * 1e-10) / 2;
   for (const int ranks : {2, 4, 7, 16}) {
     CAPTURE(ranks);
-    on_model(ranks, Options::parse(wrong, ','), [&](ModelTransport& t) {
+    on_model(ranks, Options::parse(wrong_clocks, ','), [&](ModelTransport& t) {
       GlobalClock clock(t);
       clock.synchronise();
       const int steps = std::popcount(static_cast<unsigned>(t.rank()));
@@ -80,7 +81,7 @@ TEST_CASE("the uncertainty is half of a round trip for each step down the tree")
 }
 
 TEST_CASE("two global times of one rank keep their order, and there and back is the same") {
-  const auto options = Options::parse(wrong, ',');
+  const auto options = Options::parse(wrong_clocks, ',');
   on_model(3, options, [&](ModelTransport& t) {
     GlobalClock clock(t);
     for (int i = 0; i < 3; ++i) {
@@ -98,7 +99,7 @@ TEST_CASE("two global times of one rank keep their order, and there and back is 
 }
 
 TEST_CASE("the drift is learned from later synchronisations") {
-  const auto options = Options::parse(wrong + ",seed=4", ',');
+  const auto options = Options::parse(wrong_clocks + ",seed=4", ',');
   on_model(4, options, [&](ModelTransport& t) {
     GlobalClock clock(t);
     Judge judge(t, options);
@@ -116,7 +117,7 @@ TEST_CASE("the drift is learned from later synchronisations") {
 }
 
 TEST_CASE("clocks are measured again when they became too uncertain, and not before") {
-  on_model(3, Options::parse(wrong, ','), [&](ModelTransport& t) {
+  on_model(3, Options::parse(wrong_clocks, ','), [&](ModelTransport& t) {
     GlobalClock clock(t);
     CHECK(!clock.synchronised());
     CHECK(clock.uncertainty_s(t.now_s()) > 1e300);

@@ -50,7 +50,7 @@ TEST_CASE("wrong clocks move a time by no more than is stated") {
   for (int seed = 0; seed < 60; ++seed) {
     const int ranks = 2 + seed % 16;
     CAPTURE(seed);
-    const auto options = wrong + "seed=" + std::to_string(seed);
+    const auto options = wrong_options + "seed=" + std::to_string(seed);
     const auto ring = measured<Ring>({.ranks = ranks, .options = options});
     // Of a rank 1e-4 too fast, the time is 1e-4 too long.
     const double drift = 2e-4;
@@ -72,7 +72,8 @@ TEST_CASE("after a barrier each rank times itself; the slowest counts; the truth
   CHECK(std::abs(value_of(found, "true_s") - truth_s) <= 1e-12);
   CHECK(std::abs(found.rank_s[0] - (3 * g + o_s)) <= 1e-12);
   CHECK(std::abs(found.rank_s[1] - way_s) <= 1e-12);
-  const auto wronged = measured<Flat>({.ranks = 5, .options = wrong, .axes = "start=barrier"});
+  const auto wronged =
+      measured<Flat>({.ranks = 5, .options = wrong_options, .axes = "start=barrier"});
   CHECK(std::abs(time_of(wronged) - truth_s) <= 1e-4 * truth_s);
   const double unsure_s = value_of(wronged, "clock_uncertainty_s");
   CHECK(std::abs(value_of(wronged, "true_s") - truth_s) <= unsure_s + 2e-4 * truth_s);
@@ -86,7 +87,7 @@ TEST_CASE("a chain of rotating roots takes p operations, each begun where the la
     const auto found = measured<Flat>(asked, rooted);
     CHECK(time_of(found) == doctest::Approx(truth_s).epsilon(1e-9));
     CHECK(found.rank_s.empty());
-    const Asked wronged{.ranks = ranks, .options = wrong, .axes = "start=rotating"};
+    const Asked wronged{.ranks = ranks, .options = wrong_options, .axes = "start=rotating"};
     const auto unsure = measured<Flat>(wronged, rooted);
     const double unsure_s = value_of(unsure, "clock_uncertainty_s");
     CHECK(std::abs(time_of(unsure) - truth_s) <= unsure_s + 2e-4 * truth_s);
@@ -141,7 +142,8 @@ TEST_CASE("a start for which a rank was late does not count, but is counted") {
 TEST_CASE("late starts are left out of the samples") {
   // Clocks that are hundreds of microseconds unsure, and a slack that begins with one.
   const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 300, .samples_max = 300};
-  const auto found = measured<Ring>({.options = wrong + "jitter_s=2e-5,seed=3", .effort = effort});
+  const auto found =
+      measured<Ring>({.options = wrong_options + "jitter_s=2e-5,seed=3", .effort = effort});
   const double late_share = value_of(found, "late_share");
   CHECK(late_share > 0);
   CHECK(late_share < 0.5);
@@ -174,8 +176,9 @@ TEST_CASE("the reading of the clock that lies in a time is subtracted once") {
 TEST_CASE("times that clocks or starts leave in doubt carry an advice") {
   const std::vector<std::string> unsure{"clocks-unsure"};
   // Two ranks' clocks agree within half of a round trip, which is what the flat broadcast takes.
-  CHECK(measured<Flat>({.ranks = 2, .options = wrong}).advice == unsure);
-  CHECK(measured<Flat>({.ranks = 2, .options = wrong, .axes = "start=barrier"}).advice.empty());
+  CHECK(measured<Flat>({.ranks = 2, .options = wrong_options}).advice == unsure);
+  CHECK(measured<Flat>({.ranks = 2, .options = wrong_options, .axes = "start=barrier"})
+            .advice.empty());
   CHECK(measured<Ring>({.options = "clock_resolution_s=1e-5"}).advice ==
         std::vector<std::string>{"timer-coarse", "clocks-unsure"});
 }
@@ -183,7 +186,7 @@ TEST_CASE("times that clocks or starts leave in doubt carry an advice") {
 TEST_CASE("in long points the clocks are measured again, so that they stay as good as they were") {
   // Nearly a second, in which unknown drifts would lead half a millisecond away.
   const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 20000, .samples_max = 20000};
-  const auto found = measured<Ring>({.options = wrong + "noise=0.01", .effort = effort});
+  const auto found = measured<Ring>({.options = wrong_options + "noise=0.01", .effort = effort});
   const double reached_s = 2 * way_s;
   CHECK(value_of(found, "clock_uncertainty_s") > reached_s / 2);
   CHECK(value_of(found, "clock_uncertainty_s") < 5 * reached_s);

@@ -31,7 +31,7 @@ TEST_CASE("one clock at all ranks is found to be one") {
 
 TEST_CASE("who claims a clock that it does not have is found out") {
   for (int seed = 0; seed < 20; ++seed) {
-    const auto options = Options::parse(wrong + ",seed=" + std::to_string(seed), ',');
+    const auto options = Options::parse(wrong_clocks + ",seed=" + std::to_string(seed), ',');
     on_model(5, options, [&](ModelTransport& t) {
       Claiming claiming(t);
       GlobalClock clock(claiming);
@@ -111,7 +111,7 @@ TEST_CASE("threads share one clock, unless theirs are made wrong") {
     });
     CHECK(good == ranks);
     // Seed 1 puts the clocks of these ranks tenths of a second apart.
-    const auto options = Options::parse(wrong, ',');
+    const auto options = Options::parse(wrong_clocks, ',');
     good = 0;
     ThreadsTransport::launch(0, nullptr, ranks, options, [&](ThreadsTransport& t) {
       GlobalClock clock(t);

@@ -22,7 +22,7 @@ namespace nhalf::timed_operations {
 inline constexpr double o_s = 1.5e-6, o_r = 2.5e-6, g = 6e-6, L = 5e-6;
 inline constexpr double way_s = o_s + L + o_r;
 inline const std::string given = "o_s=1.5e-6,o_r=2.5e-6,g=6e-6,L=5e-6,G=0,";
-inline const std::string wrong = "clock_offset_s=1,clock_drift_ppm=100,";
+inline const std::string wrong_options = "clock_offset_s=1,clock_drift_ppm=100,";
 
 /// A token goes once around, from the root back to it: p messages one after the other.
 template <class T>

@@ -14,7 +14,7 @@ using namespace nhalf::am;
 
 namespace {
 
-constexpr std::size_t sizes[] = {0, 1, 48, 49, 1000, 4096, 4097, 100'000, 7};
+constexpr std::size_t piece_sizes[] = {0, 1, 48, 49, 1000, 4096, 4097, 100'000, 7};
 constexpr int rounds = 20;
 
 /// A message of each size from rank 0 to 1, and back; the receiver starts later where it is told.
@@ -57,14 +57,14 @@ TEST_CASE("messages of every size arrive in their order, wanted or not when they
     Talk talk(rank);
     meet();
     for (int round = 0; round < rounds; ++round)
-      for (const auto size_bytes : sizes) {
+      for (const auto size_bytes : piece_sizes) {
         // Without a wait for the receiver several messages lie there unwanted.
         if (rank.rank() == 0) talk.send(size_bytes);
         if (rank.rank() == 1 && talk.receive(size_bytes)) ++right;
       }
     if (rank.rank() == 0) talk.finish();
   });
-  CHECK(right == rounds * static_cast<int>(std::size(sizes)));
+  CHECK(right == rounds * static_cast<int>(std::size(piece_sizes)));
 }
 
 TEST_CASE("messages cross each other") {

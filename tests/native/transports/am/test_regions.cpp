@@ -15,7 +15,7 @@ using namespace nhalf::am;
 namespace {
 
 constexpr std::size_t sizes[] = {0, 8, 100, 4096, 4097, 100'000};
-const Layout layout{.slots = 4, .chunks = 2, .chunk_bytes = 8192, .region_bytes = 1 << 20};
+const Layout two_chunks{.slots = 4, .chunks = 2, .chunk_bytes = 8192, .region_bytes = 1 << 20};
 
 /// Rank 0 puts, tells rank 1 by a signal, and gets the same back.
 bool put_and_get(Rank& rank, Regions& regions, const Exposed& part, std::size_t size_bytes) {
@@ -39,7 +39,7 @@ TEST_CASE("puts and gets reach what another rank exposes, by copies and by messa
   for (const bool by_messages : {false, true}) {
     CAPTURE(by_messages);
     std::array<int, 2> right{};
-    on_team(layout, {}, [&](Rank& rank, const auto& meet) {
+    on_team(two_chunks, {}, [&](Rank& rank, const auto& meet) {
       Regions regions(rank, by_messages);
       auto part = regions.expose(200'000);
       meet();
@@ -61,7 +61,7 @@ TEST_CASE("puts and gets reach what another rank exposes, by copies and by messa
 
 TEST_CASE("an access to what is not exposed is refused at the rank that was asked") {
   bool refused = false;
-  on_team(layout, {}, [&](Rank& rank, const auto& meet) {
+  on_team(two_chunks, {}, [&](Rank& rank, const auto& meet) {
     Regions regions(rank, true);
     auto part = regions.expose(64);
     meet();
