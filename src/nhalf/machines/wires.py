@@ -21,6 +21,7 @@ from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.spacings import PER_S, curve_lines, spacing_lines
+from nhalf.machines.spread import within_node
 
 _LIST = re.compile(r"\d{1,9}(,\d{1,9})+")
 SEEDS = 2**63
@@ -121,6 +122,9 @@ def description(
     How far messages are apart at one rank is known where the machine's first curve is from: between
     nodes, or within one.
     """
+    if len(set(nodes)) == 1:
+        # Nothing passes between nodes, so a rank moves what it does within one.
+        messages = within_node(messages)
     lines = [
         f"nodes {' '.join(map(str, nodes))}",
         f"computing {round(1000 * computing_factor)}",

@@ -100,6 +100,9 @@ def test_what_does_not_fit_is_refused(name: str, ranks: int, placement: str, wor
         ("sci-torus", [0, 1], ["link 662500000 1", "topology torus 2 4 4"]),
         ("pentiumpro-ethernet", [0, 1], ["topology star 16", "medium 1250000"]),
         ("x1-msp", [0, 1], ["topology direct 4"]),
+        # A rank moves what the node lets it, or the network where that moves more.
+        ("poweredge-ib", [0, 0], ["share 1 0 0 399000000"]),
+        ("poweredge-ib", [0, 0, 1], ["share 1 0 0 579275000"]),
         # The only rank of a node has its way to itself.
         ("sunfire-link", [0, 0, 1], ["share 0 1 782000000 0"]),
         ("sunfire-link", [0, 1], []),

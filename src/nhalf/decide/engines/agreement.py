@@ -20,7 +20,7 @@ from nhalf.decide.engines.answers import (
     by_simgrid,
 )
 from nhalf.decide.engines.cells import Cell, blocks_of, is_own_choice
-from nhalf.decide.engines.reasons import reason
+from nhalf.decide.engines.reasons import Gap, reason
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -146,12 +146,12 @@ def _compared(
     answers = {engine: times[cell] for engine, times in times_s.items() if cell in times}
     if len(answers) < 2 or is_own_choice(cell):
         return None
-    compared = ComparedCell(cell, answers, published_s.get(cell))
+    published = published_s.get(cell)
+    compared = ComparedCell(cell, answers, published)
     if compared.agrees:
         return compared
-    return ComparedCell(
-        cell, answers, compared.published_s, reason(machine, cell, _outliers(answers))
-    )
+    gap = Gap(machine, cell, published is not None and answers.get(MODEL) == published)
+    return ComparedCell(cell, answers, published, reason(gap, _outliers(answers)))
 
 
 def _outliers(answers: Mapping[str, float]) -> set[str]:

@@ -12,31 +12,44 @@ from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
 
 
+class Gap(NamedTuple):
+    """A cell in which engines are apart: on which machine, and whether the model has its answer
+    from a publication or a fit of the very pattern.
+    """
+
+    machine: Machine
+    cell: Cell
+    is_published: bool
+
+
 class Reason(NamedTuple):
     """Who is apart, where, and why, in a sentence."""
 
     engine: str
-    holds: Callable[[Machine, Cell], bool]
+    holds: Callable[[Gap], bool]
     words: str
 
 
 REASONS = (
     Reason(
         "model",
-        lambda machine, cell: shares_a_wire(machine),
+        lambda gap: shares_a_wire(gap.machine),
         "model counts the messages on a wire common to all nodes, as its study does",
     ),
     Reason(
         "model",
-        lambda machine, cell: cell.pattern in UNSIZED and waits_at_adapters(machine),
+        lambda gap: gap.cell.pattern in UNSIZED and bool(waits_at_adapters(gap.machine)),
         "model lets messages of a barrier wait at adapters, as published",
+    ),
+    Reason(
+        "model",
+        lambda gap: gap.is_published,
+        "model has the times of the pattern itself, which are not those of the ping-pong's curve",
     ),
 )
 
 
-def reason(machine: Machine, cell: Cell, outliers: Collection[str]) -> str:
+def reason(gap: Gap, outliers: Collection[str]) -> str:
     """The reasons that are known for those who are apart; '' if there are none."""
-    words = (
-        cause.words for cause in REASONS if cause.engine in outliers and cause.holds(machine, cell)
-    )
+    words = (cause.words for cause in REASONS if cause.engine in outliers and cause.holds(gap))
     return "; ".join(dict.fromkeys(words))

@@ -13,6 +13,7 @@ from nhalf.decide.engines import agreement as module
 from nhalf.decide.engines.agreement import Agreement, ComparedCell, Inquiry, agreement
 from nhalf.decide.engines.answers import LIBRARY, MODEL, by_model
 from nhalf.decide.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
+from nhalf.decide.engines.reasons import Gap, reason
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -139,3 +140,21 @@ def test_a_wrong_machine_would_be_seen() -> None:
     outcome = module._compared(machine, cell, times_s, {})
     assert outcome is not None
     assert not outcome.agrees
+
+
+@pytest.mark.parametrize(
+    ("machine", "cell", "is_published", "outliers", "words"),
+    [
+        ("pentiumpro-ethernet", CELL, False, {"model"}, "a wire common to all nodes"),
+        ("pentiumpro-ethernet", CELL, False, {"library"}, ""),
+        ("opteron-myrinet", Cell("barrier", "central", 2, "2x1", 0), False, {"model"}, "adapters"),
+        ("opteron-myrinet", CELL, False, {"model"}, ""),
+        ("altix-bx2", CELL, True, {"model"}, "the pattern itself"),
+    ],
+)
+def test_reasons_are_those_of_who_is_apart(
+    machine: str, cell: Cell, is_published: bool, outliers: set[str], words: str
+) -> None:
+    told = reason(Gap(catalogue.machine(machine), cell, is_published), outliers)
+    assert words in told
+    assert bool(words) == bool(told)
