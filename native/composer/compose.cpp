@@ -5,6 +5,7 @@
 //   machine LINES                       its lines follow, as network/wires.hpp has them
 //   compose bcast binomial BYTES        among all ranks of the machine
 //   compose bcast chain BYTES PART_BYTES
+//   compose exchange followed BYTES     a pattern: what a round of it takes
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "composer/operations.hpp"
+#include "composer/traffic.hpp"
 
 namespace nhalf {
 namespace {
@@ -33,7 +35,8 @@ void answer(const std::optional<network::Wires>& wires, std::istringstream& word
   composition.algorithm = algorithm;
   std::optional<double> time_s;
   try {
-    time_s = composed_s(*wires, composition);
+    time_s = algorithm == "followed" ? traffic_s(*wires, operation, composition.size_bytes)
+                                     : composed_s(*wires, composition);
   } catch (const std::bad_alloc&) {
     // The buffers would exceed the address space of this host.
   } catch (const std::length_error&) {

@@ -29,7 +29,8 @@ namespace nhalf {
 inline MemorySource no_memory{
     .take = [](std::size_t) { return reinterpret_cast<std::byte*>(page_bytes); },
     .give_back = [](std::byte*) {},
-    .real_bytes = 0};
+    .real_bytes = 0,
+    .is_limited = false};
 
 /// An operation among all ranks of a machine; `size_bytes` is the size of its message, vector or
 /// blocks, as in its pattern, and `part_bytes` that of a part, for algorithms that cut messages.

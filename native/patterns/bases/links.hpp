@@ -67,7 +67,8 @@ class Links : public Pattern {
     if constexpr (requires { T::check_size(std::size_t{}); }) T::check_size(point.size_bytes);
     const auto ranks_here = point.ranks_beside(transport.rank(), transport.size());
     const auto share_bytes = 2 * Buffer::largest_bytes() / ranks_here;
-    if (messages > 0 && point.size_bytes > share_bytes / messages) throw std::bad_alloc();
+    const bool is_limited = memory_source.is_limited && messages > 0;
+    if (is_limited && point.size_bytes > share_bytes / messages) throw std::bad_alloc();
     return messages * point.size_bytes;
   }
 

@@ -22,7 +22,7 @@ from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.choice import AlgorithmChoice
 from nhalf.decide.way import PartOf, Seconds, Way
-from nhalf.decide.ways import UNSIZED, known_ways
+from nhalf.decide.ways import FOLLOWED, UNSIZED, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
@@ -180,9 +180,9 @@ def predict(
 def message_caveat(machine: Machine, prediction: Prediction) -> str:
     """State that times are composed of messages where the machine's own are not; '' if they are.
 
-    Nothing is to be said where the machine's own operation is among them.
+    Nothing is to be said of messages themselves, and where the machine's own operation is there.
     """
-    is_composed = any(way.is_composed for way in prediction.ways)
+    is_composed = any(way.is_composed and way.algorithm != FOLLOWED for way in prediction.ways)
     if not machine.collectives_by or not is_composed or prediction.has_native:
         return ""
     return (

@@ -33,6 +33,8 @@ from nhalf.models.expression import PART_BYTES, Expression
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
+FOLLOWED = "followed"
+"""The way of a pattern whose own messages are followed (native/composer/traffic.hpp)."""
 
 UNSIZED = ("barrier",)
 """Operations without a size: their size is 0 bytes."""
@@ -49,11 +51,10 @@ def known_ways(
 ) -> list[Way]:
     """Every way with a known time on the machine of messages, the library's own first.
 
-    Composed algorithms cut messages into parts of `part_bytes`; None: into the best ones. Their
-    messages are followed over the network, or without `is_followed` counted by their costs. If a
-    machine was measured within a node and between nodes, times between nodes count. Raises
-    InputError for a library or pattern without data on the machine, and if several libraries have
-    the pattern and none is named.
+    Composed algorithms cut messages into parts of `part_bytes`; None: into the best ones. Messages
+    are followed over the network, or without `is_followed` counted by their costs; between nodes,
+    if a machine was measured within a node and between nodes. Raises InputError for a library or
+    pattern without data on the machine, and if several libraries have it and none is named.
     """
     messages = over_nodes(_with_full_name(messages))
     machine, mpi = messages.machine, messages.mpi
@@ -68,11 +69,8 @@ def known_ways(
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
     _check_one_library(machine, pattern, [*fitted.values(), *curves.values()])
     wire = shares_a_wire(machine)
-    composed = {
-        algorithm.name: algorithm
-        for algorithm in algorithms.get(pattern, ())
-        if algorithm.cost is not None
-    }
+    own = algorithms.get(pattern, ())
+    composed = {algorithm.name: algorithm for algorithm in own if algorithm.cost is not None}
     if wire and pattern in MESSAGES:
         composed = on_one_wire(pattern)
     extent = ValidityRange(machine.ranks_max, machine.largest_bytes, machine.ranks_for_users)
@@ -93,6 +91,8 @@ def known_ways(
         )
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
+    if is_followed and pattern not in algorithms:
+        ways += _traffic(pattern, messages, extent, extrapolate)
     if not ways and pattern in FANS.values():
         ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
     if not ways:
@@ -120,8 +120,7 @@ def _composed_ways(
 
 def _composer(messages: Messages, parts: Parts) -> Composer | None:
     """What follows the messages; None on one wire, where they are counted, not their rounds."""
-    is_followed = parts.is_followed and not shares_a_wire(messages.machine)
-    return Composer(messages, parts) if is_followed else None
+    return None if shares_a_wire(messages.machine) else Composer(messages, parts)
 
 
 def _is_followed(
@@ -243,6 +242,32 @@ def _fan(pattern: str, parts: Parts, extent: ValidityRange, extrapolate: bool) -
         return float(parts.functions[letter](np.array(float(size_bytes)), np.array(ranks - 1.0)))
 
     return Way(NATIVE, time_s, f"{COMPOSED}: {source}", extent.holds)
+
+
+def _traffic(
+    pattern: str, messages: Messages, extent: ValidityRange, extrapolate: bool
+) -> list[Way]:
+    """The pattern itself, each of its messages followed; none if it is not composed of messages."""
+    if not messages.ping_pongs:
+        return []
+    parts = parts_of(messages)
+    composer = _composer(messages, parts)
+    if composer is None or composer.time_s(pattern, FOLLOWED, 2, 1) is None:
+        return []
+    extent = replace(extent, largest_bytes=parts.largest_bytes)
+
+    def time_s(ranks: int, size_bytes: int) -> float:
+        if not extrapolate:
+            extent.check(ranks, size_bytes)
+        followed_s = composer.time_s(pattern, FOLLOWED, ranks, size_bytes)
+        if followed_s is None:
+            raise InputError(
+                f"{pattern} of {format_size(size_bytes)} on {ranks} ranks has too many messages",
+                f"ask for fewer ranks, {RANKS_MAX} at most",
+            )
+        return followed_s
+
+    return [Way(FOLLOWED, time_s, f"{COMPOSED}: each message followed", extent.holds)]
 
 
 def _composed(

@@ -38,9 +38,8 @@ class Parts:
     `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
     `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
     to the next M and R are lines as well. They are known for up to `partners_max` partners; None:
-    for any number. `fans` are those of M and R that were measured, or follow from a measured gap.
-    Messages `is_followed` one by one, but where fans were published: there costs are as the study
-    composed them.
+    for any number. `fans` are those of M and R that were measured or published, or follow from a
+    measured gap.
     """
 
     functions: dict[str, Part]
@@ -50,7 +49,6 @@ class Parts:
     curve: FittedModel
     bends_bytes: tuple[float, ...] = ()
     fans: frozenset[str] = frozenset()
-    is_followed: bool = True
     partners_max: int | None = None
 
 
@@ -92,7 +90,6 @@ def parts_of(messages: Messages) -> Parts:
         curve,
         tuple(sorted(bends)),
         frozenset(FANS if loggp and loggp.run and loggp.gap_s is not None else all_fans),
-        all(fan.is_fitted for fan in measured),
         min((fan.to_ranks - 1 for fan in measured if fan.to_ranks), default=None),
     )
 

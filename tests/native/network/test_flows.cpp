@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <new>
 #include <optional>
+#include <string>
 
 #include "network/memory.hpp"
 #include "network/wires.hpp"
@@ -197,6 +199,20 @@ TEST_CASE("a message is slowed for as long as something passes the other way at 
   CHECK(network.arrival(1) == doctest::Approx(besides + slowed).epsilon(1e-5));
   // Of the other as much is left, and alone again.
   CHECK(network.arrival(2) == doctest::Approx(besides + slowed + 500'000).epsilon(1e-5));
+}
+
+TEST_CASE("messages leave as far apart as was seen, sooner or later than their bytes take alone") {
+  for (const unsigned apart : {400'000u, 3'000'000u}) {
+    Network network(("nodes 0 1 2\nwire 0 10 10 0\npart 0 500 1000000000 0\nout 0 " +
+                     std::to_string(apart) + " 0 0\n")
+                        .c_str());
+    auto& first = network.send(0, 0, 1, 1000);
+    network.send(0, 0, 2, 1000);
+    CHECK(network.arrival(1) == besides + 1'000'000);
+    CHECK(network.arrival(2) == besides + 1'000'000 + apart);
+    // It has left when its bytes have, though the next one waits.
+    CHECK(network.departure_of(first) == 10 + std::min(apart, 1'000'000u));
+  }
 }
 
 TEST_CASE("messages of one direction do not mind what an exchange takes") {
