@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -25,7 +26,7 @@ PROGRAM = "program"
 VERBS = {"model": "predict", "library": "run", PROGRAM: "try"}
 """The verbs whose code answers; a program is run by the library."""
 
-Load = Callable[[str], Command]
+Load = Callable[[str], click.Command]
 """Returns the command of a verb."""
 
 
@@ -89,7 +90,7 @@ def command_of(kind: str, load: Load) -> Command:
         return EngineOption().command
     if kind not in VERBS:
         raise unknown("engine", kind, ENGINES)
-    verb = load(VERBS[kind])
+    verb = cast(Command, load(VERBS[kind]))
     if kind != "model":
         verb.schema = f"{VERBS[kind]}/{SCHEMA_VERSION}"
         verb.name = f"predict {OPTION} library"
