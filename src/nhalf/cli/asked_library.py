@@ -40,6 +40,8 @@ def messages_and_library(
         if name.partition("-")[0] not in vendors() or names & vendors().keys():
             raise
         own_name, own = "", Messages(machine, of_machine)
+    if own_name and own_name.partition("-")[0] not in vendors():
+        return own, None, ""
     try:
         library = find(name)
     except NhalfError as error:

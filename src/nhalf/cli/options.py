@@ -104,7 +104,8 @@ class TraceOptions(Request, heading="Of a traced program"):
     placement: Annotated[
         str,
         Option(
-            "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced. "
+            "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced, or on "
+            "another machine with a network node after node. "
             "Of a pattern same-node or other-node."
         ),
     ] = ""

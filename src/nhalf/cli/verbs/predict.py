@@ -55,7 +55,10 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
     ] = ""
     mpi: Annotated[
         str,
-        Option("Library, if the machine has several; of a traced program a list, or all."),
+        Option(
+            "Library, if the machine has several; of a traced program a list, or all. An installed "
+            "one that the machine does not have is asked what its operations take there."
+        ),
     ] = ""
     ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")] = "2"
     sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
@@ -111,6 +114,7 @@ def command(request: Request) -> None:
     nhalf predict bcast --machine sp2-mpl --formula latex
     nhalf predict runs/traced --machine runs/other/machine.toml
     nhalf predict runs/lu-1 runs/lu-2 runs/lu-3 --machine altix-bx2
+    nhalf predict runs/lu --machine altix-bx2 --mpi mpich,openmpi
     nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2
     """
     from nhalf.present.terminal.output import answered_by

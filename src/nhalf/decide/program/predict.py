@@ -51,7 +51,7 @@ algorithms that differ as much: Open MPI's alltoallv of 16 KiB took 1.5 times it
 ASKED_RATIO = 1.04
 """A program may take as many times more or less than its operations one by one, for which a
 library was asked. Beside `nhalf try`, four programs on three machines and two libraries were 0.1 %
-off in the median and 3.3 % at most; four others, which have no part in this, 1 % at most."""
+off in the median and 3.3 % at most; four others, which have no part in this, 2.5 % at most."""
 
 
 @dataclass(frozen=True)
