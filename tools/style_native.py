@@ -15,7 +15,7 @@ NATIVE_ROOMS = (
     *("multicast/bases", "multicast", "patterns/bases", "patterns", "simulator"),
     *("transports/bases", "transports", "composer", "preloaded", "interposer", "probe"),
     *("calls", "trace", "fabric", "fabric/provider", "apps"),
-    "node",
+    *("node", "replay"),
 )
 """The rooms of native/ from the ground up: a header includes its own and those before it."""
 

@@ -53,7 +53,7 @@ struct Script {
   Column<const Number> form, subject;
   /// Pairs in the order of steps: a step, and a message that it completes; of Waitall many.
   Column<const Number> awaiting, awaited;
-  /// The same with steps that began a send or an operation.
+  /// Pairs in the order of steps: a step, and one that began a send or an operation it completes.
   Column<const Number> ending, ended;
   // By message: its route, and whether it waits for its receive at any size.
   Column<const Number> route;
@@ -76,7 +76,7 @@ struct Costs {
   /// From this size on a send waits for its receive.
   std::int64_t rendezvous_bytes;
   /// How many times as long computing takes.
-  double computing;
+  double computing_ratio;
 };
 
 /// What a trace took beyond its costs, or nothing: by message at either end and on its way, and the

@@ -51,7 +51,7 @@ class Replay {
       if (!transfer() && !force(answer)) skip();
     }
     for (auto& actor : actors_) {
-      const double after_s = script_.after_s[actor.number] * costs_.computing;
+      const double after_s = script_.after_s[actor.number] * costs_.computing_ratio;
       actor.spent.computing_s += after_s;
       actor.spent.end_s = actor.now_s + after_s;
       answer.spent[actor.number] = actor.spent;
@@ -112,7 +112,7 @@ class Replay {
     for (; actor.has_more(); ++actor.step) {
       const Place step = actor.step;
       if (actor.stage == Stage::before) {
-        const double seconds = before_s[step - actor.first] * costs_.computing;
+        const double seconds = before_s[step - actor.first] * costs_.computing_ratio;
         actor.now_s += seconds;
         actor.spent.computing_s += seconds;
         prepare(actor);
@@ -299,14 +299,16 @@ class Replay {
   }
 
   void end_operation(Actor& actor, Number part, double last_s) {
-    double cost_s = costs_.work_s[script_.work[part]];
     if (last_s > actor.now_s) {
       actor.spent.waiting_s += last_s - actor.now_s;
       actor.now_s = last_s;
     }
-    if (!contention_.operation_s.empty()) cost_s += contention_.operation_s[part];
-    actor.spent.operations_s += cost_s;
-    actor.now_s += cost_s;
+    const auto spend = [&](double seconds) {
+      actor.spent.operations_s += seconds;
+      actor.now_s += seconds;
+    };
+    spend(costs_.work_s[script_.work[part]]);
+    if (!contention_.operation_s.empty()) spend(contention_.operation_s[part]);
   }
 
   /// Lets the large message that can go first arrive; false if none can. All actors are stuck.

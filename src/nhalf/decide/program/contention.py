@@ -35,7 +35,7 @@ _Arrival = tuple[float, float, Places]
 @dataclass(frozen=True)
 class Contention:
     """Seconds beyond the costs: by message on its way, in its send and its receive; by part in an
-    operation, NaN where it is not known.
+    operation, NaN if it is unknown.
 
     `before` is the message that came into the same rank before, `streams_bytes` the size of each
     message whose send ends when its bytes have left, else 0.
@@ -171,7 +171,7 @@ def _operations_s(script: Script, costs: Costs) -> Floats:
     times_s = [np.concatenate(own_s) for own_s in zip(*map(_times_s, script.actors), strict=True)]
     begins_s, ends_s = (own_s[parts.step] for own_s in times_s)
     is_begun = np.array([is_non_blocking(form.call) for form in script.forms], bool)[parts.form]
-    latest_s, root_s = (np.full(len(parts.ranks), -np.inf) for _ in range(2))
+    latest_s, root_s = (np.full(parts.operations, -np.inf) for _ in range(2))
     np.maximum.at(latest_s, parts.operation, begins_s)
     root_s[parts.operation[parts.is_root]] = begins_s[parts.is_root]
     last_s = np.choose(
@@ -179,6 +179,6 @@ def _operations_s(script: Script, costs: Costs) -> Floats:
         [latest_s[parts.operation], root_s[parts.operation], np.full(len(begins_s), -np.inf)],
     )
     cost_s = np.array([work_s(costs, work) for work in parts.works])[parts.work]
-    some_begun = np.bincount(parts.operation[is_begun], minlength=len(parts.ranks)) > 0
+    some_begun = np.bincount(parts.operation[is_begun], minlength=parts.operations) > 0
     more_s = ends_s - np.maximum(begins_s, last_s) - cost_s
     return np.where(some_begun[parts.operation], np.nan, more_s)

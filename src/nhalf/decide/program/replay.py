@@ -37,7 +37,7 @@ from nhalf.facts.program.script import Completions, Script
 LIBRARY = "libnhalf_replay.so"
 _KINDS = (SEND, RECEIVE, POST, WAIT, COLLECTIVE)
 _BLOCKS, _BEGINS, _BOTH_WAYS, _PROGRESSES = 1, 2, 4, 8
-"""As columns.hpp numbers them."""
+"""Kinds and traits of forms of steps, in the numbers of columns.hpp."""
 Variant = tuple[Costs, float]
 """Costs, and how many times as long computing takes."""
 
@@ -222,8 +222,8 @@ def _costs(columns: _Columns, script: Script, costs: Costs, computing: float) ->
         [work_s(costs, work) for work in script.parts.works],
         _shortest_waits_s(script, costs),
     )
-    made = [columns.add(column_s, float) for column_s in seconds]
-    return _Costs(*made, costs.rendezvous_bytes, computing)
+    members = (columns.add(column_s, float) for column_s in seconds)
+    return _Costs(*members, costs.rendezvous_bytes, computing)
 
 
 def _contention(

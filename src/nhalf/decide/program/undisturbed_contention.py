@@ -35,7 +35,7 @@ def undisturbed_contention(program: Program, script: Script, contention: Content
     by_operation: dict[int, list[float]] = defaultdict(list)
     for operation, queued_s in _in_operations(program, script):
         by_operation[operation].append(queued_s)
-    taken_s = np.zeros(len(script.parts.ranks))
+    taken_s = np.zeros(script.parts.operations)
     for operation, by_rank_s in by_operation.items():
         taken_s[operation] = sum(sorted(by_rank_s)[-2:])
     way_s, send_s = _under_way_s(program, contention)

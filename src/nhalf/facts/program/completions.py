@@ -232,5 +232,5 @@ def completed_otherwise(calls: Calls, received: Completed, loops: Loops) -> Comp
     most = np.where(may_take, np.where(takes_all, len(begun), 1), 0)
     # What is taken until a wait is at most what was begun, and what was taken before and by it.
     before, whole = np.searchsorted(begun, waits), np.cumsum(most)
-    taken = whole + np.minimum(np.minimum.accumulate(before - whole), 0)
-    return Completed(np.repeat(waits, np.diff(taken, prepend=0)), begun[: taken[-1]])
+    until = whole + np.minimum(np.minimum.accumulate(before - whole), 0)
+    return Completed(np.repeat(waits, np.diff(until, prepend=0)), begun[: until[-1]])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -27,36 +28,31 @@ class Role(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class OperationParts:
     """The parts of ranks in operations, in the order of steps.
 
-    By part: its step and its actor, by their places in a script, its form, its number of the
-    operation, its role, whether it is the root of that, and its work, a place in `works`.
-    `communicator` and `number` are those of each operation, `ranks` how many take part.
+    By part: its step, by its place in a script, its form, the number of its operation, its role,
+    whether its rank is the root, and its work, a place in `works`. There are `operations`.
     """
 
     step: Places
-    actor: Places
     form: Places
     operation: Places
     role: Places
     is_root: Places
     work: Places
     works: Sequence[Work]
-    communicator: Places
-    number: Places
-    ranks: Places
+    operations: int
 
     @classmethod
-    def of(cls, actors: Sequence[Actor], first: Places, forms: Sequence[CallForm]) -> Parts:
+    def of(cls, actors: Sequence[Actor], first: Places, forms: Sequence[CallForm]) -> Self:
         """The parts of actors whose steps are from `first` on."""
-        columns = [_columns(place, actor, first[place]) for place, actor in enumerate(actors)]
-        step, actor, form, communicator, number, root, size_bytes = np.concatenate(
+        columns = [_columns(*own) for own in zip(actors, first.tolist(), strict=False)]
+        step, rank, form, communicator, number, root, size_bytes = np.concatenate(
             [np.zeros((7, 0), np.int64), *columns], axis=1
         )
-        rank = np.array([one.rank for one in actors], np.int64)[actor]
         meetings = _Meetings(communicator, number, rank)
-        names = [operation(one.call) for one in forms]
+        names = [operation(of_call.call) for of_call in forms]
         comes_from, goes_to, scatters = (
             np.array([name in flow for name in names], bool)[form]
             for flow in (FROM_ROOT, TO_ROOT, SCATTERS)
@@ -82,20 +78,19 @@ class Parts:
             else ("", (who, to), size)
             for call, who, to, size in distinct
         ]  # fmt: skip
-        return cls(step, actor, form, meetings.operation, role, is_root, work, works,
-                   meetings.communicator, meetings.number, meetings.ranks)  # fmt: skip
+        return cls(step, form, meetings.operation, role, is_root, work, works, meetings.count)
 
     def at(self, step: int) -> int:
         """The part that a step is."""
         return int(np.searchsorted(self.step, step))
 
 
-def _columns(place: int, actor: Actor, first: int) -> Places:
-    """Step, actor, form, communicator, number, root and size of an actor's operations."""
+def _columns(actor: Actor, first: int) -> Places:
+    """Step, rank, form, communicator, number, root and size of an actor's operations."""
     places = actor.places_of(COLLECTIVE)
     names = ("communicator", "number", "partner", "size_bytes")
     own = [actor.column(name)[places] for name in names]
-    return np.stack([first + places, np.full(len(places), place), actor.form[places], *own])
+    return np.stack([first + places, np.full(len(places), actor.rank), actor.form[places], *own])
 
 
 class _Meetings:
@@ -110,13 +105,10 @@ class _Meetings:
         first = np.cumsum(count) - count
         self.operation = first[index] + number
         self.count = int(count.sum())
-        self.communicator = np.repeat(names, count)
-        self.number = np.arange(self.count) - np.repeat(first, count)
-        self.ranks = np.bincount(self.operation, minlength=self.count)
         self.member_sets: list[tuple[int, ...]] = []
         self.members = np.zeros(self.count, np.int64)
         """By operation: the place of its ranks in `member_sets`."""
-        for begin, own in zip(first.tolist(), range(len(names)), strict=True):
+        for own, begin in enumerate(first.tolist()):
             ranks, amounts = np.unique(rank[index == own], return_counts=True)
             begins, last = begin, 0
             for amount in np.unique(amounts).tolist():
@@ -130,11 +122,11 @@ class _Meetings:
         counts = counts | of_all[self.operation]
         sizes, place = sizes[counts], self.operation[counts]
         number = np.bincount(place, minlength=self.count)
-        whole, rest = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
+        whole, remainder = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
         # The sum itself may be too large.
         np.add.at(whole, place, sizes // number[place])
-        np.add.at(rest, place, sizes % number[place])
-        return whole + rest // np.maximum(number, 1)
+        np.add.at(remainder, place, sizes % number[place])
+        return whole + remainder // np.maximum(number, 1)
 
 
 def _numbered(columns: Places) -> tuple[Places, list[tuple[int, ...]]]:

@@ -234,8 +234,9 @@ def messages(program: Program) -> pl.DataFrame:
     They are in the order of MESSAGE_KEYS; `row` and `row_received` are their places among the
     numbered calls.
     """
-    rows = numbered(program).with_row_index("row").filter(_HAS_MESSAGE)
     keys = list(MESSAGE_KEYS)
+    rows = numbered(program).with_row_index("row").filter(_HAS_MESSAGE)
+    rows = rows.select(*keys, "row", "kind", "call", "size_bytes")
     sent, received = (rows.filter(pl.col("kind") == kind) for kind in ("sent", "received"))
     pairs = sent.join(received.select(*keys, "row"), on=keys, suffix="_received")
     return pairs.sort(keys)

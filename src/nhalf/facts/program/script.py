@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import CallForm, Places
-from nhalf.facts.program.parts import Parts
+from nhalf.facts.program.parts import OperationParts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import ALWAYS_WAITS, Actor, messages, schedule
 
@@ -33,7 +33,7 @@ class Completions:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[Places, Places]]) -> Completions:
-        """Those of actors, one after the other."""
+        """The pairs of actors, one after the other."""
         nothing = np.zeros(0, np.int32)
         steps, completed = zip((nothing, nothing), *pairs, strict=True)
         return cls(np.concatenate(steps), np.concatenate(completed))
@@ -58,7 +58,7 @@ class Script:
     routes: list[Route]
     route: NDArray[np.int32]
     always_waits: NDArray[np.bool_]
-    parts: Parts
+    parts: OperationParts
 
     def route_of(self, message: int) -> Route:
         """Source, target and size of a message."""
@@ -92,7 +92,7 @@ def script(program: Program) -> Script:
         np.concatenate([np.zeros(0, np.int32), *columns], dtype=np.int32, casting="same_kind")
         for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
     )
-    parts = Parts.of(actors, first, forms)
+    parts = OperationParts.of(actors, first, forms)
     subject[parts.step] = np.arange(len(parts.step))
     return Script(
         actors,
