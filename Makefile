@@ -216,6 +216,11 @@ test-mutation: $(BUILD)/stamp $(VENV)/stamp-test ## whether tests notice what on
 docs: $(VENV)/stamp-test ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
+# What pytest makes of the assertions in tests is kept beside them: made once, in a tree that has
+# nothing yet, and not by every worker.
+build/tests-read: $(VENV)/stamp-test
+	@mkdir -p $(@D); $(VENV)/bin/python -m pytest --collect-only -q >/dev/null 2>&1; touch $@
+
 # Tests marked "full" are many cases of what another test tries once, or build from nothing. Threads
 # of linear algebra would wait for cores that the workers have; what is compiled for a library here
 # is compiled quickly.
@@ -229,7 +234,7 @@ test-python test-python-full: $(VENV)/stamp-test setup-complete build/reframe/st
 
 test: ## before every change: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup
-	@$(MAKE) -j2 --output-sync=target test-native-changed lint docs
+	@$(MAKE) -j2 --output-sync=target test-native-changed build/tests-read lint docs
 	@$(MAKE) test-python
 
 test-full: ## every night and before a release: what `make test` leaves out, which takes long
