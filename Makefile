@@ -180,9 +180,10 @@ test-native: $(BUILD)/stamp
 # For every change: not again what has passed, byte by byte the same programs.
 test-native-changed: $(BUILD)/stamp
 	@$(call native_tests,asan); passed=build/asan/passed; \
-	  programs=$$(find build/asan/tests/native -maxdepth 1 -type f -perm -u+x | sort | xargs sha256sum); \
+	  programs=$$(find build/asan/tests/native -maxdepth 1 -type f -perm -u+x | sort | \
+	    xargs sha256sum); \
 	  if [ "$$programs" = "$$(cat $$passed 2>/dev/null)" ]; then \
-	    echo "nhalf: C++ unit tests: the same programs have passed; make test-native runs them again"; \
+	    echo "nhalf: the same C++ test programs have passed; make test-native runs them again"; \
 	    exit 0; fi; rm -f $$passed; $(call run_native_tests,asan) && echo "$$programs" >$$passed
 
 # More of the C++ side, for releases and nights.
