@@ -180,9 +180,10 @@ test-native: $(BUILD)/stamp
 # For every change: not again what has passed, byte by byte the same programs.
 test-native-changed: $(BUILD)/stamp
 	@$(call native_tests,asan); passed=build/asan/passed; \
-	  programs=$$(find build/asan/tests/native -maxdepth 1 -type f -perm -u+x | sort | xargs sha256sum); \
+	  programs=$$(find build/asan/tests/native -maxdepth 1 -type f -perm -u+x | sort | \
+	    xargs sha256sum); \
 	  if [ "$$programs" = "$$(cat $$passed 2>/dev/null)" ]; then \
-	    echo "nhalf: C++ unit tests: the same programs have passed; make test-native runs them again"; \
+	    echo "nhalf: the same C++ test programs have passed; make test-native runs them again"; \
 	    exit 0; fi; rm -f $$passed; $(call run_native_tests,asan) && echo "$$programs" >$$passed
 
 # More of the C++ side, for releases and nights.
@@ -216,6 +217,11 @@ test-mutation: $(BUILD)/stamp $(VENV)/stamp-test ## whether tests notice what on
 docs: $(VENV)/stamp-test ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
+# What pytest makes of the assertions in tests is kept beside them: made once, in a tree that has
+# nothing yet, and not by every worker.
+build/tests-read: $(VENV)/stamp-test
+	@mkdir -p $(@D); $(VENV)/bin/python -m pytest --collect-only -q >/dev/null 2>&1; touch $@
+
 # Tests marked "full" are many cases of what another test tries once, or build from nothing. Threads
 # of linear algebra would wait for cores that the workers have; what is compiled for a library here
 # is compiled quickly.
@@ -229,7 +235,7 @@ test-python test-python-full: $(VENV)/stamp-test setup-complete build/reframe/st
 
 test: ## before every change: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup
-	@$(MAKE) -j2 --output-sync=target test-native-changed lint docs
+	@$(MAKE) -j2 --output-sync=target test-native-changed build/tests-read lint docs
 	@$(MAKE) test-python
 
 test-full: ## every night and before a release: what `make test` leaves out, which takes long

@@ -34,6 +34,8 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted(TUTORIALS.glob("*.md"))]
 TRANSCRIPTS = [*sorted((ROOT / "examples").glob("*/run.txt")), *PAGES]
 PROGRAM = "./solver"
+SEARCH = "nhalf improve "
+"""Starts the program many times; test_improve.py tries each part of it."""
 SOLVER = ROOT / "examples" / "solver" / "solver.cpp"
 NEEDS_SIMGRID = re.compile(r"^# needs: SimGrid$|^\$ nhalf predict .*simgrid", re.MULTILINE)
 
@@ -100,7 +102,7 @@ def name_of(path: Path) -> str:
     return path.stem if path in PAGES else path.parent.name
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=name_of)
 def test_example(transcript: Path, tmp_path: Path, start_nhalf: Callable[..., Any]) -> None:
     text = transcript_of(transcript)
@@ -122,8 +124,12 @@ def follow(steps: list[Step], start: Callable[..., Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("searches", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_the_program_of_the_readme(
-    tmp_path: Path, start_nhalf: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    start_nhalf: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    searches: bool,
 ) -> None:
     library = library_of("mpich")
     program = built(library, compilers(library)[-1], str(SOLVER), tmp_path)
@@ -132,7 +138,7 @@ def test_the_program_of_the_readme(
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     steps = parse(transcript_of(README, starts_program=True))
     assert len(steps) >= 3
-    follow(steps, start_nhalf)
+    follow([step for step in steps if (SEARCH in step.command) == searches], start_nhalf)
 
 
 def test_there_are_examples() -> None:

@@ -25,6 +25,8 @@ BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / 
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
 PATTERNS = ("ask_twice", "bcast", "exchange", "pingpong")
 """What is asked of the probes here; others would only be compiled."""
+OTHER_PROGRAMS = ("node/node_probe.cpp", "composer/compose.cpp")
+"""Nothing can be added to them by a file here: they are installed empty."""
 Script = Callable[[Path, str], Path]
 ADDED = {
     "ask_twice.hpp": "native/patterns/pairs",
@@ -67,6 +69,10 @@ def native(tree: Path) -> Path:
             header.unlink()
     for program in (tree / "apps").glob("*/*.cpp"):
         program.unlink()
+    for name in OTHER_PROGRAMS:
+        (tree / "native" / name).write_text("int main() {}\n")
+    for part in (*(tree / "native/node/units").glob("*.cpp"), tree / "native/fabric/provider.cpp"):
+        part.write_text("")
     for header in (tree / "native" / "patterns").glob("*/*.hpp"):
         if header.parent.name != "bases" and header.stem not in PATTERNS:
             header.unlink()
@@ -75,7 +81,7 @@ def native(tree: Path) -> Path:
     if cmake is None or shutil.which("ninja", path=path) is None:
         pytest.skip("cmake or ninja is missing: run `make setup`, or set NHALF_BUILD_ENV")
     build = tree / "build"
-    kind = ["-DCMAKE_BUILD_TYPE=Debug", "-DNHALF_MPICXX_ABI=OFF"]
+    kind = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=", "-DNHALF_MPICXX_ABI=OFF"]
     for arguments in (
         ["-S", str(tree), "-B", str(build), "-G", "Ninja", *kind],
         ["--build", str(build)],

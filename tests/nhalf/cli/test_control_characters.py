@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from nhalf.base.printable import CONTROL, printable
+from tests.server import CALL_S, Ended, server
 
 EVIL = {
     "title": "\x1b]0;pwn\x07",
@@ -32,22 +33,17 @@ TIERS = [pytest.param(ALL, id="all")] + [
 LOG = "# OSU MPI Latency Test v7.0\n# Size Latency (us)\n0 1.5\n1 1.6\n2 1.61\n4 1.62\n"
 
 
-def _nhalf(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "nhalf", *map(str, words)],
-        cwd=folder,
-        capture_output=True,
-        check=False,
-    )
+def _nhalf(*words: str | Path, folder: Path) -> Ended:
+    started = server().start(*words, folder=folder)
+    out, err = started.communicate(timeout=CALL_S)
+    return Ended(started.returncode, out, err)
 
 
 @pytest.fixture(params=TIERS)
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A run of somebody else, with such a name of its library and of its host."""
     (tmp_path / "osu.txt").write_text(LOG)
-    assert (
-        _nhalf("import", "osu.txt", "--out", "r", "--mpi", "lib", folder=tmp_path).returncode == 0
-    )
+    assert _nhalf("import", "osu.txt", "--out", "r", "--mpi", "lib", folder=tmp_path).code == 0
     run = tmp_path / "r"
     for file in (run / "run.json", run / "journal.jsonl"):
         text = file.read_text()
@@ -58,24 +54,24 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return run
 
 
-def _check(output: bytes) -> None:
-    assert not CONTROL.search(output.decode("utf-8"))
+def _check(text: str) -> None:
+    assert not CONTROL.search(text)
 
 
 def test_what_is_printed_and_written_holds_none(run: Path) -> None:
     folder = run.parent
     for words in (["show", "r"], ["show", "r", "--format", "csv"], ["show", "r", "--json"]):
         ended = _nhalf(*words, folder=folder)
-        assert ended.returncode == 0 and b"lib" in ended.stdout
-        _check(ended.stdout + ended.stderr)
-    names = {point["mpi"] for point in json.loads(ended.stdout)["points"]}
+        assert ended.code == 0 and "lib" in ended.out
+        _check(ended.out + ended.err)
+    names = {point["mpi"] for point in json.loads(ended.out)["points"]}
     assert len(names) == 1 and CONTROL.search(names.pop()), "JSON keeps what was given"
     ended = _nhalf("report", "r", "--out", "r.html", folder=folder)
-    assert ended.returncode == 0
-    _check((folder / "r.html").read_bytes())
+    assert ended.code == 0
+    _check((folder / "r.html").read_text("utf-8"))
     ended = _nhalf("show", "r:nothing", folder=folder)
-    assert ended.returncode == 2
-    _check(ended.stderr)
+    assert ended.code == 2
+    _check(ended.err)
 
 
 def test_a_terminal_gets_colours_and_no_title(tmp_path: Path) -> None:
@@ -107,7 +103,7 @@ def test_a_name_that_is_given_is_refused(tmp_path: Path, evil: str) -> None:
     (tmp_path / "osu.txt").write_text(LOG)
     given = f"lib{evil}".replace("\0", "")
     ended = _nhalf("import", "osu.txt", "--out", "r", "--mpi", given, folder=tmp_path)
-    assert ended.returncode == 2 and b"--mpi holds control characters" in ended.stderr
+    assert ended.code == 2 and "--mpi holds control characters" in ended.err
     assert not (tmp_path / "r").exists()
 
 
@@ -127,16 +123,18 @@ def test_folders_may_have_any_name(tmp_path: Path, name: bytes) -> None:
     folder = os.fsdecode(name)
     for words in (
         ["import", "osu.txt", "--out", folder, "--mpi", "lib"],
-        ["show", folder],
         ["show", folder, "--json"],
         ["show", "--sql", "select run, bytes from points", folder],
         ["compare", folder, folder],
         ["report", folder, "--out", "r.html"],
     ):
         ended = _nhalf(*words, folder=tmp_path)
-        assert ended.returncode == 0, ended.stderr
-        assert not CONTROL.search(ended.stdout.decode("utf-8"))
+        assert ended.code == 0, ended.err
+        _check(ended.out)
     assert not CONTROL.search((tmp_path / "r.html").read_text("utf-8"))
+    words = [sys.executable, "-m", "nhalf", "show", folder]
+    shown = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout
+    _check(shown.decode("utf-8"))
 
 
 def test_ordinary_text_stays_as_it_is() -> None:

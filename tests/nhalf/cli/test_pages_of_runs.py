@@ -141,6 +141,7 @@ def test_no_page_takes_the_place_of_a_run_s_own(
     assert (monday / "run.json").read_bytes() == data
 
 
+@pytest.mark.full
 def test_runs_of_one_name_in_two_folders_have_two_pages(
     call: Call, monday: Path, keep: Callable[..., Path]
 ) -> None:

@@ -12,8 +12,8 @@ from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import Preload, preload
-from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start
+from tests.compiled import compiled
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[2] / "native/interposer"
@@ -39,15 +39,11 @@ def compiler_for(library: Library) -> list[str]:
 
 def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
     program = folder / "-".join([library.name, name, *(flag.strip("-") for flag in flags)])
-    if not program.is_file():
-        compiler = compiler_for(library)
-        maker = next(one for one in FOUND if compiler[0].startswith(str(one.prefix)))
-        variables = {**maker.environment, **compiler_variables(maker)}
-        source = str(SOURCES / f"{name}.cpp")
-        command = [*compiler, "-std=c++20", "-O1", *flags, source, "-o", str(program), "-lpthread"]
-        outcome = run(command, patience_s(TIMEOUT_S), variables)
-        assert outcome.succeeded, outcome.stderr
-    return program
+    compiler = compiler_for(library)
+    maker = next(one for one in FOUND if compiler[0].startswith(str(one.prefix)))
+    source = SOURCES / f"{name}.cpp"
+    words = [*compiler, "-std=c++20", "-O1", *flags, str(source), "-lpthread"]
+    return compiled(words, source, program, maker)
 
 
 def table_of(folder: Path, number: int) -> Path:

@@ -63,7 +63,7 @@ def started() -> list[str]:
 @pytest.mark.slow
 @every_library
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 5))])
-@pytest.mark.parametrize("points", [blocking(), started()], ids=["blocking", "started"])
+@pytest.mark.parametrize("points", [started(), blocking()], ids=["started", "blocking"])
 def test_every_operation_verifies(library: Library, ranks: int, points: list[str]) -> None:
     found = answers(library, ranks, points)
     assert list(found) == points

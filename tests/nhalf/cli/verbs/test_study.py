@@ -120,7 +120,7 @@ def test_pages(call: Call, tmp_path: Path) -> None:
     assert json.loads(call("study", "sp2-1995", "--on", "sp2-mpl", "--json").out)["page"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_page_of_all_studies(call: Call, tmp_path: Path) -> None:
     done = call("study", "--report", "--json")
     assert done.code == 0, done.err

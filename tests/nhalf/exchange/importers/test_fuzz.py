@@ -195,7 +195,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(4)
 @pytest.mark.timeout(150)
 @pytest.mark.parametrize("kind", sorted(HOSTILE))
 def test_hostile_lines_are_read_in_the_time_of_their_length(kind: str) -> None:

@@ -85,12 +85,24 @@ def test_simulated_launches_differ_and_repeat() -> None:
 
 @needs_probe
 @pytest.mark.slow
-def test_promises_hold_on_a_few_runs() -> None:
-    """Of 30 runs: the published bars, coverage with room for so few runs."""
-    result = selftest(30, seed=3)
+def test_promises_hold_on_a_few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST_RUNS", 10)
+    monkeypatch.setattr(module, "DIFFERING", (0.02, 0.15))
+    check_promises(20)
+
+
+@needs_probe
+@pytest.mark.full
+def test_promises_hold_on_more_runs() -> None:
+    check_promises(30)
+
+
+def check_promises(runs: int) -> None:
+    """The published bars, coverage with room for so few runs."""
+    result = selftest(runs, seed=3)
     checks = {check.name: check for check in result.checks}
     assert 0.93 < checks["coverage"].value < 0.999
-    assert checks["false_alarms"].value <= 1 / 30
+    assert checks["false_alarms"].value <= 1 / runs
     assert checks["detected_1.05"].value > 0.8
     assert checks["detected_1.25"].value == 1
     assert checks["coverage_2"].value > 0.9

@@ -45,7 +45,7 @@ def test_nights_that_repeat_their_launches_show_smaller_changes() -> None:
     assert share_named_first(runs, NIGHTS, 12) >= 0.75
 
 
-@pytest.mark.parametrize("launch_noise", [0.0, 0.03])
+@pytest.mark.parametrize("launch_noise", [pytest.param(0.0, marks=pytest.mark.full), 0.03])
 def test_a_curve_that_is_slower_by_the_tolerance_is_hardly_called_not_slower(
     launch_noise: float,
 ) -> None:
@@ -57,7 +57,7 @@ def test_two_launches_decide_nothing() -> None:
     assert share_named_first(runs_that_differ(0.0, 2, RUNS, seed=1), 3, 2) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_looks_raise_no_more_alarms_together_than_one() -> None:
     """With the whole rate at each look, three of these nights raise one."""
     runs = runs_that_differ(0.15, 32, 100, seed=5)

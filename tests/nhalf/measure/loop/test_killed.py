@@ -35,6 +35,9 @@ RESUMED_MAX = 8
 START_S = 2.5
 """The others fall within this time after the start."""
 
+POLL_S = 0.01
+"""What is looked for costs more than a moment of the processor that the run needs."""
+
 Lines = Callable[[Path], list[dict[str, Any]]]
 FOUND = newest(libraries())
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -96,7 +99,7 @@ def wait_for(run: Any, condition: Callable[[], object]) -> None:
     deadline_s = time.monotonic() + patience_s(100)
     while run.process.poll() is None and not condition():
         assert time.monotonic() < deadline_s
-        time.sleep(0.002)
+        time.sleep(POLL_S)
 
 
 @pytest.mark.slow

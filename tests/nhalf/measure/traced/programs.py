@@ -16,9 +16,9 @@ from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import NO_PARTNER, TraceFolder, open_trace
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
-from nhalf.mpi.probe import compiler_variables
 from nhalf.mpi.vendors import vendor_of
 from tests import server
+from tests.compiled import compiled
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[3] / "native/trace"
@@ -70,14 +70,9 @@ every_program = pytest.mark.parametrize(
 def built(library: Library, compiler: Path, name: str, folder: Path, *flags: str) -> Path:
     """A program of tests/native/trace, compiled once."""
     program = folder / "".join([f"{library.name}-{compiler.name}-{Path(name).stem}", *flags])
-    if not program.is_file():
-        maker = maker_of(compiler, library)
-        variables = {**maker.environment, **compiler_variables(maker)}
-        language = [] if name.endswith(".f90") else ["-std=c++20"]
-        command = [str(compiler), *language, *flags, "-O1", str(SOURCES / name), "-o", str(program)]
-        outcome = run([*command, "-lpthread"], patience_s(TIMEOUT_S), variables)
-        assert outcome.succeeded, outcome.stderr
-    return program
+    language = [] if name.endswith(".f90") else ["-std=c++20"]
+    words = [str(compiler), *language, *flags, "-O1", str(SOURCES / name), "-lpthread"]
+    return compiled(words, SOURCES / name, program, maker_of(compiler, library))
 
 
 def launch(library: Library, ranks: int) -> list[str]:

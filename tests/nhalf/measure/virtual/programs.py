@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import ProgramOutcome, run
+from nhalf.base.processes import ProgramOutcome
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.probe import compiler_variables
+from tests.compiled import compiled
 from tests.nhalf.measure.traced.programs import compilers, maker_of
 from tests.patience import patience_s
 from tests.server import nhalf
@@ -55,14 +55,9 @@ def built(vendor: str, name: str, folder: Path) -> Path:
     """A program for a vendor's library, of the standard ABI where it has that."""
     library = library_of(vendor)
     compiler = compilers(library)[-1]
-    program = folder / f"{compiler.name}-{name}"
-    if not program.is_file():
-        maker = maker_of(compiler, library)
-        variables = {**maker.environment, **compiler_variables(maker)}
-        command = [str(compiler), "-std=c++20", "-O1", str(SOURCES / f"{name}.cpp")]
-        outcome = run([*command, "-o", str(program)], patience_s(TIMEOUT_S), variables)
-        assert outcome.succeeded, outcome.stderr
-    return program
+    source = SOURCES / f"{name}.cpp"
+    words = [str(compiler), "-std=c++20", "-O1", str(source)]
+    return compiled(words, source, folder / f"{compiler.name}-{name}", maker_of(compiler, library))
 
 
 def command_of(

@@ -18,8 +18,9 @@ from nhalf.mpi.discover import libraries
 from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.start import start
 from tests.nhalf.measure.virtual.programs import library_of
-from tests.nhalf.mpi4py_suite import HANDLES, installed, suite
+from tests.nhalf.mpi4py_suite import HANDLES, installed, packages, suite
 from tests.patience import patience_s
+from tests.server import nhalf
 
 TIMEOUT_S = 1200.0
 OUTSIDE_TIMEOUT_S = 60.0
@@ -43,6 +44,14 @@ OWN_FAILURES = {
 REAL_THREADS = {"test_apply_async", "test_apply_async_timeout"}
 """Tests of the pool of threads: its workers call no MPI, so they sleep in real time, while the
 thread that waits for them reads the virtual clock."""
+OBJECTS = """
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+other = 1 - world.rank
+assert world.sendrecv({"of": world.rank}, other, source=other) == {"of": other}
+assert world.allreduce([world.rank]) == [0, 1]
+print(world.rank)
+"""
 CASES = [
     pytest.param(vendor, ranks, id=f"{vendor}-{ranks}", marks=pytest.mark.full)
     for vendor in HANDLES
@@ -58,8 +67,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def program(environment: Path, vendor: str, *words: str) -> list[str]:
     """The command of tests as a rank runs it."""
-    variables = [f"MPI4PY_MPIABI={HANDLES[vendor]}", f"PYTHONPATH={environment / 'packages'}"]
-    return ["env", *variables, sys.executable, str(suite(environment)), *words]
+    return python_program(environment / "packages", vendor, suite(environment), *words)
+
+
+def python_program(packages: Path, vendor: str, *words: str | Path) -> list[str]:
+    """The command of a program of Python that finds mpi4py in a folder."""
+    variables = [f"MPI4PY_MPIABI={HANDLES[vendor]}", f"PYTHONPATH={packages}"]
+    return ["env", *variables, sys.executable, *map(str, words)]
 
 
 def outcome_of(environment: Path, vendor: str, ranks: int, *words: str) -> tuple[int, str]:
@@ -96,6 +110,19 @@ def check_counts(output: str, ranks: int, tests_min: int) -> None:
 
 
 @pytest.mark.slow
+def test_objects_pass_the_virtual_network(tmp_path: Path) -> None:
+    program = tmp_path / "objects.py"
+    program.write_text(OBJECTS)
+    command = python_program(packages(tmp_path), "mpich", program)
+    outcome = nhalf(
+        *("try", "--machine", "altix-bx2", "--placement", "2x1", "--ranks", "2"),
+        *("--mpi", library_of("mpich").name, "--", *command),
+    )
+    assert outcome.succeeded, outcome.stderr
+    assert sorted(outcome.stdout.split()) == ["0", "1"]
+
+
+@pytest.mark.full
 def test_some_tests_of_mpi4py_pass(environment: Path) -> None:
     code, output = outcome_of(environment, "mpich", 2, "-i", QUICK)
     assert code == 0, output[-3000:]

@@ -34,6 +34,7 @@ def test_the_steps_of_the_sp2_are_recovered_exactly():
     np.testing.assert_allclose(model.predict_s(GRID), time, rtol=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_the_steps_of_the_sp2_are_recovered_exactly_in_noise(seed):
     model = fit(GRID, stepped(GRID, 232, 217) * noise(0.01, seed))
@@ -61,6 +62,7 @@ def test_the_fine_part_of_a_mixed_grid_is_used():
     assert model.to_bytes == 2000
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(15))
 def test_white_noise_has_no_steps(seed):
     assert fit(GRID, SMOOTH * noise(0.02, seed)).period_bytes is None
