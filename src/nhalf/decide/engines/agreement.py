@@ -20,7 +20,7 @@ from nhalf.decide.engines.answers import (
     by_simgrid,
 )
 from nhalf.decide.engines.cells import Cell, blocks_of, is_own_choice
-from nhalf.decide.engines.reasons import Gap, reason
+from nhalf.decide.engines.reasons import EngineGap, reason
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -150,7 +150,7 @@ def _compared(
     compared = ComparedCell(cell, answers, published)
     if compared.agrees:
         return compared
-    gap = Gap(machine, cell, published is not None and answers.get(MODEL) == published)
+    gap = EngineGap(machine, cell, published is not None and answers.get(MODEL) == published)
     return ComparedCell(cell, answers, published, reason(gap, _outliers(answers)))
 
 

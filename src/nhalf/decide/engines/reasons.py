@@ -12,7 +12,7 @@ from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
 
 
-class Gap(NamedTuple):
+class EngineGap(NamedTuple):
     """A cell in which engines are apart: on which machine, and whether the model has its answer
     from a publication or a fit of the very pattern.
     """
@@ -26,7 +26,7 @@ class Reason(NamedTuple):
     """Who is apart, where, and why, in a sentence."""
 
     engine: str
-    holds: Callable[[Gap], bool]
+    holds: Callable[[EngineGap], bool]
     words: str
 
 
@@ -49,7 +49,7 @@ REASONS = (
 )
 
 
-def reason(gap: Gap, outliers: Collection[str]) -> str:
+def reason(gap: EngineGap, outliers: Collection[str]) -> str:
     """The reasons that are known for those who are apart; '' if there are none."""
     words = (cause.words for cause in REASONS if cause.engine in outliers and cause.holds(gap))
     return "; ".join(dict.fromkeys(words))

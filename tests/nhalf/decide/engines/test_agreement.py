@@ -13,7 +13,7 @@ from nhalf.decide.engines import agreement as module
 from nhalf.decide.engines.agreement import Agreement, ComparedCell, Inquiry, agreement
 from nhalf.decide.engines.answers import LIBRARY, MODEL, by_model
 from nhalf.decide.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
-from nhalf.decide.engines.reasons import Gap, reason
+from nhalf.decide.engines.reasons import EngineGap, reason
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -155,6 +155,6 @@ def test_a_wrong_machine_would_be_seen() -> None:
 def test_reasons_are_those_of_who_is_apart(
     machine: str, cell: Cell, is_published: bool, outliers: set[str], words: str
 ) -> None:
-    told = reason(Gap(catalogue.machine(machine), cell, is_published), outliers)
+    told = reason(EngineGap(catalogue.machine(machine), cell, is_published), outliers)
     assert words in told
     assert bool(words) == bool(told)
