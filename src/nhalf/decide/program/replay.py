@@ -163,7 +163,7 @@ class _Columns:
 
     def add(self, values: ArrayLike, kind: type) -> _Column:
         """A column of a type, copied only if it has another one."""
-        array = np.ascontiguousarray(values, kind)
+        array: NDArray[np.generic] = np.ascontiguousarray(values, kind)
         self._arrays.append(array)
         return _Column(array.ctypes.data, array.size)
 

@@ -113,7 +113,8 @@ class Actor:
 
     def form_at(self, place: int) -> CallForm:
         """The form of a step."""
-        return self.forms[self.form[place]]
+        form: CallForm = self.forms[self.form[place]]
+        return form
 
     def column(self, name: str) -> NDArray[np.int64]:
         """A column of whole numbers of the timeline, by steps."""
