@@ -113,7 +113,7 @@ class Sampler {
   double batch_s(Pattern& pattern, const Batch& batch) {
     transport_.barrier();
     if (batch.settles) pattern.settle();
-    start_together();
+    if constexpr (Transport<T>) start_together();
     began_s_ = transport_.now_s();
     pattern.run(batch.rounds);
     return clock_.between_s(transport_.now_s() - began_s_);
@@ -224,7 +224,9 @@ class Sampler {
       auto own_s = info.timing == Timing::inner ? pattern.timed_s() : time_s;
       if (own_s) *own_s = operation_s(*own_s, operations, first_s);
       const bool everyone = info.timing != Timing::first_rank;
-      if (everyone) end.wait(transport_, began_s_);
+      if constexpr (Transport<T>) {
+        if (everyone) end.wait(transport_, began_s_);
+      }
       const double sample_s = everyone ? ranks.add(collect_times(transport_, own_s)) : *own_s;
       result.samples_s.push_back(sample_s);
       verdict.span_s = std::max(time_s, everyone ? sample_s * operations : 0);
