@@ -19,7 +19,7 @@ from tests.nhalf.measure.virtual.programs import built, library_of, tried
 from tests.nhalf.measure.virtual.test_traced import traced
 
 Call = Callable[..., Any]
-CLOSE = 0.05
+CLOSE = 0.1
 ORIGIN = "altix-bx2"
 PROGRAMS = ("train", "shard", "transpose", "centre")
 QUESTION = Question("allreduce", 1024)
