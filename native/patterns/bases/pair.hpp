@@ -9,10 +9,6 @@
 
 namespace nhalf {
 
-/// Rounds after which two ranks that send to each other at once are as far apart as they began:
-/// whoever is early in one round is late in the next.
-inline constexpr std::uint64_t pair_rounds = 2;
-
 /// Two ranks that talk to each other; below 0: nobody.
 struct Partners {
   int first = 0;

@@ -9,8 +9,7 @@ inline constexpr PatternInfo exchange{
     .name = "exchange",
     .what = "ranks 0 and 1 each send one message and receive one in a single call",
     .needs = "duplex",
-    .bytes_factor = 2,
-    .rounds_min = pair_rounds};
+    .bytes_factor = 2};
 
 template <Duplex T>
 class Exchange : public Pair<T> {

@@ -8,8 +8,7 @@ namespace nhalf {
 inline constexpr PatternInfo pingping{
     .name = "pingping",
     .what = "ranks 0 and 1 send to each other at once: non-blocking send, receive, wait",
-    .needs = "non-blocking",
-    .rounds_min = pair_rounds};
+    .needs = "non-blocking"};
 
 template <NonBlocking T>
 class PingPing : public Pair<T> {
