@@ -77,7 +77,7 @@ BUDGET_LINES = {
     "native/probe": 1_000,
     "native/replay": 1_155,
     "native/simulator": 1_575,
-    "native/timing": 2_050,
+    "native/timing": 2_060,
     "native/trace": 5_450,
     "native/transports": 9_760,
 }
