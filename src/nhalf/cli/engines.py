@@ -98,12 +98,13 @@ def command_of(kind: str, load: Load) -> Command:
 
 
 def as_pattern(subject: str) -> list[str]:
-    """A subject as words of a verb that measures: a study as it is, else `--pattern NAME`."""
+    """A subject as words of a verb that measures: `--pattern NAME`, or as it is, as a study."""
     from nhalf.measure.plan import catalogue
+    from nhalf.measure.probe.stand_in import every_info
 
-    if subject in catalogue.names() or subject.endswith(".toml"):
-        return [subject]
     pattern, _, algorithm = subject.partition("/")
+    if subject in catalogue.names() or pattern not in every_info():
+        return [subject]
     return ["--pattern", pattern, *(["--algorithm", algorithm] if algorithm else [])]
 
 

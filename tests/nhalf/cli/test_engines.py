@@ -117,6 +117,11 @@ def test_the_former_verb_is_a_spelling_of_its_engine(call: Call) -> None:
     assert "simulate" not in call("--help").out
 
 
+def test_what_is_no_pattern_is_taken_for_a_study(call: Call) -> None:
+    ended = call("predict", "quik", "--engine", "simgrid", "--machine", "sp2-mpl")
+    ended.is_error(2, "unknown study 'quik'", "did you mean quick")
+
+
 def test_help_of_an_engine_is_its_own(call: Call) -> None:
     assert "--collectives" in call("predict", "--engine", "simgrid", "--help").out
     assert "--noise" in call("predict", "--engine", "library", "--help").out

@@ -282,13 +282,10 @@ def test_those_with_a_word_are_listed(call: Call) -> None:
     call("run", "--list", "nothing-like-it").is_error(2, "unknown study or pattern")
 
 
-@pytest.mark.parametrize(
-    "verb", [["run"], ["predict", "--engine", "simgrid", "--machine", "sp2-mpl"]]
-)
-def test_a_pattern_where_a_study_is_asked_for(call: Call, verb: list[str]) -> None:
+def test_a_pattern_where_a_study_is_asked_for(call: Call) -> None:
     words = "pingpong is a pattern, not a study; did you mean --pattern pingpong?"
-    call(*verb, "pingpong").is_error(2, words)
-    call(*verb, "quik").is_error(2, "unknown study 'quik'", "did you mean quick")
+    call("run", "pingpong").is_error(2, words)
+    call("run", "quik").is_error(2, "unknown study 'quik'", "did you mean quick")
 
 
 def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:
