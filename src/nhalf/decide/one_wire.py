@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers and broadcasts when messages queue on a shared wire or at an adapter.
+"""Barriers when messages queue on a shared wire or at an adapter.
 
 On a wire shared by all nodes, an operation takes as long as its messages one after the other,
 however few rounds it has (Krishnamurthy, "Performance of Barriers and NAS Parallel Benchmarks on
@@ -34,7 +34,6 @@ MESSAGES = {
         "tournament": "p",
         "tournament-mcs": "2 * (p - 1)",
     },
-    "bcast": dict.fromkeys(("linear", "chain", "binary", "binomial", "k-nomial"), "(p - 1)"),
 }
 """Number of messages by operation and algorithm: dissemination as the study counts it; a tournament
 has a message of each loser, and the champion's flag that all receive. The library's barrier is that

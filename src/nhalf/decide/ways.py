@@ -85,7 +85,7 @@ def known_ways(
     ]
     if unmodelled:
         parts = parts_of(messages)
-        composer = _composer(messages, parts) if is_followed else None
+        composer = _composer(pattern, messages, parts) if is_followed else None
         ways += _composed_ways(
             *(pattern, unmodelled, messages, parts, composer, extent, extrapolate, part_bytes)
         )
@@ -118,9 +118,10 @@ def _composed_ways(
     return slowed_by_load(pattern, messages, ways, partial(_is_followed, composer, pattern))
 
 
-def _composer(messages: Messages, parts: Parts) -> Composer | None:
-    """What follows the messages; None on one wire, where they are counted, not their rounds."""
-    return None if shares_a_wire(messages.machine) else Composer(messages, parts)
+def _composer(pattern: str, messages: Messages, parts: Parts) -> Composer | None:
+    """What follows the messages; None where those on one wire are counted, not their rounds."""
+    is_counted = pattern in MESSAGES and shares_a_wire(messages.machine)
+    return None if is_counted else Composer(messages, parts)
 
 
 def _is_followed(
@@ -251,7 +252,7 @@ def _traffic(
     if not messages.ping_pongs:
         return []
     parts = parts_of(messages)
-    composer = _composer(messages, parts)
+    composer = _composer(pattern, messages, parts)
     if composer is None or composer.time_s(pattern, FOLLOWED, 2, 1) is None:
         return []
     extent = replace(extent, largest_bytes=parts.largest_bytes)
@@ -325,7 +326,7 @@ def parts_of_algorithms(
 
     They are of `part_bytes`; None: the fastest by the composed times.
     """
-    composer = _composer(messages, parts)
+    composer = _composer(operation, messages, parts)
     return {
         algorithm.name: _Composed(
             operation, algorithm.name, algorithm.cost, parts, composer, part_bytes

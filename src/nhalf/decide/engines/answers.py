@@ -9,9 +9,10 @@ from pathlib import Path
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.launch.survivor import Survivor
+from nhalf.base.operations import NATIVE
 from nhalf.decide.engines.cells import Cell
 from nhalf.decide.way import Way
-from nhalf.decide.ways import known_ways
+from nhalf.decide.ways import FOLLOWED, known_ways
 from nhalf.facts.facts import Facts
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.message import Messages
@@ -26,6 +27,8 @@ from nhalf.models.expression import PART_BYTES
 
 MODEL, LIBRARY, SIMGRID, PUBLISHED = "model", "library", "simgrid", "published"
 ENGINES = (MODEL, LIBRARY, SIMGRID)
+SAME = {NATIVE: (NATIVE, FOLLOWED)}
+"""The ways of a pattern that has no algorithms to choose from: as known, and message by message."""
 Times = dict[Cell, float]
 """Seconds by cell; of cells without an answer there are none."""
 
@@ -40,7 +43,7 @@ def by_model(messages: Messages, cells: Iterable[Cell]) -> tuple[Times, Times]:
         if question not in ways:
             ways[question] = _ways(messages, *question)
         for way in ways[question]:
-            if way.algorithm != cell.algorithm:
+            if way.algorithm not in SAME.get(cell.algorithm, (cell.algorithm,)):
                 continue
             try:
                 time_s = way.time_s(cell.ranks, cell.size_bytes)

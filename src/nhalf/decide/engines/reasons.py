@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from nhalf.decide.engines.cells import Cell
-from nhalf.decide.one_wire import shares_a_wire, waits_at_adapters
+from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
 
@@ -33,8 +33,8 @@ class Reason(NamedTuple):
 REASONS = (
     Reason(
         "model",
-        lambda gap: shares_a_wire(gap.machine),
-        "model counts the messages on a wire common to all nodes, as its study does",
+        lambda gap: gap.cell.pattern in MESSAGES and shares_a_wire(gap.machine),
+        "model counts the messages of a barrier on a wire common to all nodes, as its study does",
     ),
     Reason(
         "model",
