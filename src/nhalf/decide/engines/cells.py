@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from nhalf.base.errors import InputError
 from nhalf.base.operations import NATIVE
+from nhalf.machines.curve import OTHER_NODE
 from nhalf.machines.message import Messages
-from nhalf.machines.spread import OTHER_NODE, SAME_NODE, spans_nodes
+from nhalf.machines.spread import SAME_NODE, spans_nodes
 from nhalf.machines.wires import nodes_of, ranks_per_node
 from nhalf.measure.plan.plan import Block
 

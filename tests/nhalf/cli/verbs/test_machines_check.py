@@ -35,7 +35,7 @@ def test_model_and_library_agree_on_a_pair_of_nodes(call: Call) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--engine", "modell"), "did you mean model"),
+        (("--engine", "modes"), "did you mean model"),
         (("--engine", "model"), "fewer than two engines"),
         (("--ranks", "64"), "no room for 64 ranks"),
         (("--bytes", "x"), "x"),
