@@ -22,6 +22,8 @@ OPTION = "--engine"
 BY_MODEL = ("beff", "traffic")
 """Studies that the model knows, too."""
 HELP = ("--help", "-h")
+ALIKE = 0.85
+"""How much of a name that is mistyped is right, as difflib counts it."""
 PROGRAM = "program"
 VERBS = {"model": "predict", "library": "run", PROGRAM: "try"}
 """The verbs whose code answers; a program is run by the library."""
@@ -98,13 +100,17 @@ def command_of(kind: str, load: Load) -> Command:
 
 
 def as_pattern(subject: str) -> list[str]:
-    """A subject as words of a verb that measures: `--pattern NAME`, or as it is, as a study."""
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.probe.stand_in import every_info
+    """A subject as words of a verb that measures: a study as it is, else `--pattern NAME`.
 
-    pattern, _, algorithm = subject.partition("/")
-    if subject in catalogue.names() or pattern not in every_info():
+    A name much like that of a study is taken for one, so that its remedy is of studies.
+    """
+    from difflib import get_close_matches
+
+    from nhalf.measure.plan import catalogue
+
+    if subject.endswith(".toml") or get_close_matches(subject, catalogue.names(), cutoff=ALIKE):
         return [subject]
+    pattern, _, algorithm = subject.partition("/")
     return ["--pattern", pattern, *(["--algorithm", algorithm] if algorithm else [])]
 
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from nhalf.decide.engines.cells import Cell
 from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.decide.ways import UNSIZED
-from nhalf.machines.machine import Machine
+from nhalf.machines.exchanges import EXCHANGE
+from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.machines.message import Messages
+from nhalf.machines.parts import FANS
+from nhalf.machines.spread import SAME_NODE
 
 
 class EngineGap(NamedTuple):
@@ -30,6 +34,8 @@ class Reason(NamedTuple):
     words: str
 
 
+TOGETHER = {("many-to-one", "native"), ("alltoall", "linear")}
+"""Where several messages come to one rank at once."""
 REASONS = (
     Reason(
         "model",
@@ -46,7 +52,35 @@ REASONS = (
         lambda gap: gap.is_published,
         "model has the times of the pattern itself, which are not those of the ping-pong's curve",
     ),
+    Reason(
+        "simgrid",
+        lambda gap: any(model.pattern in (*FANS.values(), EXCHANGE) for model in _models(gap)),
+        "SimGrid has no fans, and one rate for both ways of an exchange",
+    ),
+    Reason(
+        "simgrid",
+        lambda gap: gap.cell.size_bytes >= Messages(gap.machine).rendezvous[0],
+        "SMPI ends a long send when its message has arrived, and sends in the order of receives",
+    ),
+    Reason(
+        "simgrid",
+        lambda gap: gap.cell.where == SAME_NODE and gap.machine.network is not None,
+        "SimGrid lets ranks of a node move both ways what they move to others",
+    ),
+    Reason(
+        "simgrid",
+        lambda gap: _meets(gap.cell) or any(loggp.gap_s for loggp in gap.machine.loggp),
+        "SimGrid lets messages that come to a rank at once share its adapter, with no gap",
+    ),
 )
+
+
+def _meets(cell: Cell) -> bool:
+    return (cell.pattern, cell.algorithm) in TOGETHER
+
+
+def _models(gap: EngineGap) -> Iterable[PatternModel | FittedModel]:
+    return (*gap.machine.patterns, *gap.machine.models)
 
 
 def reason(gap: EngineGap, outliers: Collection[str]) -> str:

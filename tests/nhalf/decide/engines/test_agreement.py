@@ -21,6 +21,7 @@ from nhalf.mpi import simgrid
 from tests.nhalf.measure.virtual.programs import library_of
 
 CELL = Cell("bcast", "binomial", 8, "8x1", 1024)
+BARRIER = Cell("barrier", "central", 2, "2x1", 0)
 
 
 def compared(*times_s: float, reason: str = "") -> ComparedCell:
@@ -145,11 +146,16 @@ def test_a_wrong_machine_would_be_seen() -> None:
 @pytest.mark.parametrize(
     ("machine", "cell", "is_published", "outliers", "words"),
     [
-        ("pentiumpro-ethernet", CELL, False, {"model"}, "a wire common to all nodes"),
-        ("pentiumpro-ethernet", CELL, False, {"library"}, ""),
-        ("opteron-myrinet", Cell("barrier", "central", 2, "2x1", 0), False, {"model"}, "adapters"),
+        ("pentiumpro-ethernet", BARRIER, False, {"model"}, "a wire common to all nodes"),
+        ("pentiumpro-ethernet", BARRIER, False, {"library"}, ""),
+        ("pentiumpro-ethernet", CELL, False, {"model"}, ""),
+        ("opteron-myrinet", BARRIER, False, {"model"}, "adapters"),
         ("opteron-myrinet", CELL, False, {"model"}, ""),
         ("altix-bx2", CELL, True, {"model"}, "the pattern itself"),
+        ("altix-bx2", CELL, False, {"simgrid"}, ""),
+        ("altix-bx2", CELL._replace(size_bytes=1 << 22), False, {"simgrid"}, "order of receives"),
+        ("sp2-mpl", CELL, False, {"simgrid"}, "no fans"),
+        ("altix-bx2", Cell("many-to-one", "native", 8, "8x1", 8), False, {"simgrid"}, "at once"),
     ],
 )
 def test_reasons_are_those_of_who_is_apart(
