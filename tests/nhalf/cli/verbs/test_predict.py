@@ -41,7 +41,7 @@ def test_every_cell_is_told_to_programs(call: Call) -> None:
         p, n = cell["ranks"], cell["bytes"]
         assert time_s[cell["algorithm"], p, n] == min(time_s[name, p, n] for name in names)
     (first, second) = found["crossovers"]
-    assert first == {"ranks": 4, "bytes": 850, "before": "k-nomial", "after": "split-binary"}
+    assert first == {"ranks": 4, "bytes": 890, "before": "k-nomial", "after": "split-binary"}
     assert (second["ranks"], second["before"], second["after"]) == (8, "native", "split-binary")
 
 
@@ -50,7 +50,7 @@ def test_people_are_told_the_finding_first(call: Call) -> None:
     lines = [line for line in done.out.splitlines() if line.strip()]
     assert lines[0].startswith("bcast on sp2-mpl: fastest of 4 cells: split-binary in 2")
     assert lines[1].split() == ["ranks", "16", "B", "8", "KiB"]
-    assert lines[-3] == "4 ranks: split-binary instead of k-nomial from 850 B"
+    assert lines[-3] == "4 ranks: split-binary instead of k-nomial from 890 B"
     assert lines[-1] == "answered by: model"
 
 
