@@ -33,7 +33,7 @@ TIMEOUT_S = 60.0
     ("name", "vendor"),
     [
         pytest.param(
-            name, vendor, marks=[] if (name, vendor) == ("altix-bx2", "mpich") else [pytest.mark.full]
+            name, vendor, marks=[] if (name, vendor) == ("myrinet-gm", "mpich") else [pytest.mark.full]
         )
         for name in MACHINES
         for vendor in ("mpich", "intel", "openmpi")
