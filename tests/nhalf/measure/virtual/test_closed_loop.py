@@ -33,7 +33,9 @@ TIMEOUT_S = 60.0
     ("name", "vendor"),
     [
         pytest.param(
-            name, vendor, marks=[] if (name, vendor) == ("myrinet-gm", "mpich") else [pytest.mark.full]
+            name,
+            vendor,
+            marks=[] if (name, vendor) == ("myrinet-gm", "mpich") else [pytest.mark.full],
         )
         for name in MACHINES
         for vendor in ("mpich", "intel", "openmpi")
