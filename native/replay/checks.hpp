@@ -102,10 +102,10 @@ inline const char* costs(const Script& script, const Costs& costs, const Content
 /// Returns what does not fit, or nothing.
 inline const char* misfit(const Script& script, const Costs& costs, const Contention& contention,
                           const Answer& answer) {
-  for (const char* found : {checks::steps(script), checks::messages(script)})
-    if (found) return found;
-  for (const char* found : {checks::completions(script), checks::costs(script, costs, contention)})
-    if (found) return found;
+  for (const char* reason : {checks::steps(script), checks::messages(script)})
+    if (reason) return reason;
+  for (const char* reason : {checks::completions(script), checks::costs(script, costs, contention)})
+    if (reason) return reason;
   if (answer.spent.size != script.rank.size || answer.begins_s.size != answer.ends_s.size ||
       (!answer.begins_s.empty() && answer.begins_s.size != script.form.size))
     return "answer";

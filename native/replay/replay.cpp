@@ -11,8 +11,8 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
     const nhalf::replay::Script* script, const nhalf::replay::Costs* costs,
     const nhalf::replay::Contention* contention, nhalf::replay::Answer* answer) {
   try {
-    if (const char* found = nhalf::replay::misfit(*script, *costs, *contention, *answer))
-      return found;
+    if (const char* reason = nhalf::replay::misfit(*script, *costs, *contention, *answer))
+      return reason;
     nhalf::replay::Replay(*script, *costs, *contention).run(*answer);
     return nullptr;
   } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "contract/transport.hpp"
 
@@ -10,11 +11,14 @@ namespace nhalf {
 
 /// A rank that is done sends what it saw to rank 0, and this message would share links and adapters
 /// with the last messages of what is measured. So it waits for as long as that took all ranks
-/// before.
+/// before: the shorter of the last two times, for one that was interrupted says nothing.
 class QuietEnd {
  public:
   /// Takes note of how long everything took, from the first start to the last end.
-  void took(double span_s) { expected_s_ = std::max(span_s, forgetting * expected_s_); }
+  void took(double span_s) {
+    expected_s_ = std::min(span_s, last_s_);
+    last_s_ = span_s;
+  }
 
   /// Waits at a rank that began then by its own clock.
   template <Transport T>
@@ -23,9 +27,7 @@ class QuietEnd {
   }
 
  private:
-  /// An interruption makes one of many take much longer; the ranks soon stop waiting for more.
-  static constexpr double forgetting = 0.8;
-
+  double last_s_ = std::numeric_limits<double>::infinity();
   double expected_s_ = 0;
 };
 

@@ -15,9 +15,8 @@ import click
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.cli.command import SCHEMA_VERSION, Command, command
+from nhalf.decide.engines.names import ENGINES
 
-ENGINES = ("model", "library", "simgrid")
-"""The cheapest first."""
 OPTION = "--engine"
 BY_MODEL = ("beff", "traffic")
 """Studies that the model knows, too."""

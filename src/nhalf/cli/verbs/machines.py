@@ -93,7 +93,7 @@ def check(request: Check) -> int:
     from nhalf.base.errors import unknown
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.decide.engines.agreement import Inquiry, agreement
-    from nhalf.decide.engines.answers import ENGINES
+    from nhalf.decide.engines.names import ENGINES
     from nhalf.machines.change import change
     from nhalf.machines.message import Messages
     from nhalf.measure.loop.progress import Progress

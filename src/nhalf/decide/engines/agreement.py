@@ -9,17 +9,13 @@ from typing import Any, NamedTuple
 
 from nhalf.base.errors import MissingError
 from nhalf.decide.engines.answers import (
-    ENGINES,
-    LIBRARY,
-    MODEL,
-    PUBLISHED,
-    SIMGRID,
     Times,
     by_library,
     by_model,
     by_simgrid,
 )
 from nhalf.decide.engines.cells import Cell, blocks_of, is_own_choice
+from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL, SIMGRID
 from nhalf.decide.engines.reasons import EngineGap, reason
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
@@ -61,7 +57,7 @@ class ComparedCell:
             "placement": cell.placement,
             "bytes": cell.size_bytes,
             **{f"{engine}_s": self.times_s.get(engine) for engine in ENGINES},
-            f"{PUBLISHED}_s": self.published_s,
+            "published_s": self.published_s,
             "spread": self.spread,
             "reason": self.reason,
         }

@@ -25,8 +25,6 @@ from nhalf.measure.simulate.session import begin as begin_simulation
 from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, in_virtual_time
 from nhalf.models.expression import PART_BYTES
 
-MODEL, LIBRARY, SIMGRID, PUBLISHED = "model", "library", "simgrid", "published"
-ENGINES = (MODEL, LIBRARY, SIMGRID)
 SAME = {NATIVE: (NATIVE, FOLLOWED)}
 """The ways of a pattern that has no algorithms to choose from: as known, and message by message."""
 Times = dict[Cell, float]

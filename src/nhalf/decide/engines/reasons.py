@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from nhalf.decide.engines.cells import Cell
+from nhalf.decide.engines.names import MODEL, SIMGRID
 from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.decide.ways import UNSIZED
 from nhalf.machines.exchanges import EXCHANGE
@@ -38,37 +39,37 @@ TOGETHER = {("many-to-one", "native"), ("alltoall", "linear")}
 """Where several messages come to one rank at once."""
 REASONS = (
     Reason(
-        "model",
+        MODEL,
         lambda gap: gap.cell.pattern in MESSAGES and shares_a_wire(gap.machine),
         "model counts the messages of a barrier on a wire common to all nodes, as its study does",
     ),
     Reason(
-        "model",
+        MODEL,
         lambda gap: gap.cell.pattern in UNSIZED and bool(waits_at_adapters(gap.machine)),
         "model lets messages of a barrier wait at adapters, as published",
     ),
     Reason(
-        "model",
+        MODEL,
         lambda gap: gap.is_published,
         "model has the times of the pattern itself, which are not those of the ping-pong's curve",
     ),
     Reason(
-        "simgrid",
+        SIMGRID,
         lambda gap: any(model.pattern in (*FANS.values(), EXCHANGE) for model in _models(gap)),
         "SimGrid has no fans, and one rate for both ways of an exchange",
     ),
     Reason(
-        "simgrid",
+        SIMGRID,
         lambda gap: gap.cell.size_bytes >= Messages(gap.machine).rendezvous[0],
         "SMPI ends a long send when its message has arrived, and sends in the order of receives",
     ),
     Reason(
-        "simgrid",
+        SIMGRID,
         lambda gap: gap.cell.where == SAME_NODE and gap.machine.network is not None,
         "SimGrid lets ranks of a node move both ways what they move to others",
     ),
     Reason(
-        "simgrid",
+        SIMGRID,
         lambda gap: _meets(gap.cell) or any(loggp.gap_s for loggp in gap.machine.loggp),
         "SimGrid lets messages that come to a rank at once share its adapter, with no gap",
     ),

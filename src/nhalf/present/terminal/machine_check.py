@@ -9,14 +9,14 @@ from nhalf.base.numbers import percent
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.engines.agreement import CLOSE, Agreement, ComparedCell
-from nhalf.decide.engines.answers import ENGINES, PUBLISHED
+from nhalf.decide.engines.names import ENGINES
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-COLUMNS = ("pattern", "ranks", "bytes", *ENGINES, PUBLISHED, "apart", "reason")
+COLUMNS = ("pattern", "ranks", "bytes", *ENGINES, "published", "apart", "reason")
 
 
 def show(console: Console, answers: Agreement) -> None:

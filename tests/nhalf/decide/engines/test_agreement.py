@@ -11,8 +11,9 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.engines import agreement as module
 from nhalf.decide.engines.agreement import Agreement, ComparedCell, Inquiry, agreement
-from nhalf.decide.engines.answers import LIBRARY, MODEL, by_model
+from nhalf.decide.engines.answers import by_model
 from nhalf.decide.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
+from nhalf.decide.engines.names import LIBRARY, MODEL
 from nhalf.decide.engines.reasons import EngineGap, reason
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages

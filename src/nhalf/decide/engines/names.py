@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of the engines."""
+
+MODEL, LIBRARY, SIMGRID = "model", "library", "simgrid"
+ENGINES = (MODEL, LIBRARY, SIMGRID)
+"""The cheapest first."""
