@@ -21,7 +21,7 @@ SIZES = [8, 1024, 1 << 16, 1 << 20]
 OPERATIONS = ("bcast", "allreduce", "allgather", "alltoall", "reduce", "scatter", "barrier")
 CLOSE = 0.002
 FANS_CLOSE = 0.07
-"""The answers of a fan cross its last messages in a library, by up to 6.4 % of the time."""
+"""Fans of a library are apart from composed ones by up to 6.4 %; why is not known."""
 
 
 @pytest.mark.parametrize(
