@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 # What a person types here. Each target sets up what it needs, once; nothing outside of this folder
 # changes, except that `make test` installs Debian packages where the superuser calls it.
 

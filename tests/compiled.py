@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that tests compile, kept for the next tests as long as nothing is different."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What all tests share: where the compiled probes are, unless NHALF_NATIVE_DIR says it; nhalf in
 processes of its own; machines without MPI, and programs that are bad on purpose."""
 

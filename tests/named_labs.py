@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names for the labs of tests, by which those are known whose tests were killed."""
 
 from __future__ import annotations

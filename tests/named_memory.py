@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Shared memory of nhalf that has a name, and so can be left behind."""
 
 from __future__ import annotations

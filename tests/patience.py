@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How slow this machine is at the moment, and how long a test that waits should wait, therefore.
 
 `python -m tests.patience 300` prints it for ctest, in whole seconds.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a program of the C++ side is installed: tests that need one are skipped without it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which worker runs what: tests that share something expensive stay together, a file at least.
 
 A plug-in of pytest-xdist, for `--dist loadfile`.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The published schemas of what `--json` prints, and whether an output keeps to its own."""
 
 from __future__ import annotations

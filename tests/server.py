@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Processes of nhalf, forked by a Python that has the libraries already (see start_server.py)."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What tests of a shared /tmp have in common: a user, a stranger, and how to be that user."""
 
 from __future__ import annotations

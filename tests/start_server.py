@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A Python that has imported nhalf and the libraries under it, and is `python -m nhalf` when asked.
 
 To import them takes longer than most calls do. What it forks is its own process, with its own

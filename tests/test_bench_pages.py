@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where `tools/bench.py` writes what it measured."""
 
 from __future__ import annotations

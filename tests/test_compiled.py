@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs of tests are compiled again when something of them is different, and only then."""
 
 from __future__ import annotations

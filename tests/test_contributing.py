@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """CONTRIBUTING.md says what is so: the conversation with a probe, and hooks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the documentation takes from the program, and whether its examples run."""
 
 from __future__ import annotations

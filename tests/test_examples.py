@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Examples are transcripts: every command is run, and what it says is compared with the text.
 
 A line `$ nhalf …` is a command, the lines below it what it says; `…` stands for anything (on a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The page on what libraries choose says what its kept results say, and these come out again."""
 
 from __future__ import annotations

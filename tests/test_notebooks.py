@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The notebooks of examples/ run from first to last cell, and are kept without output."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Pictures of what kernels communicate, drawn from what tests count."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What probes ask of the C library: nothing that glibc 2.28 does not have under some version.
 
 A program that is linked on a newer system asks for newer versions of old functions. What counts

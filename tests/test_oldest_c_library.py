@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """All that the wheel ships compiles, links and runs with the C library of the oldest system.
 
 The ziglang wheel holds a compiler with the symbols of every version of glibc.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One idea is one file: a pattern, an algorithm, a vendor, a panel and so on, added to a copy of
 the tree, are found and used, and no other file has changed."""
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the package needs is declared, locked with hashes, and does not say where it is from."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Recipes for the tools of sites: their versions and dependencies, and EasyBuild itself."""
 
 from __future__ import annotations

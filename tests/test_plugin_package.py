@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A package of somebody else, installed beside nhalf: what it adds is used like our own."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the server starts is as a started process; signals are tested where runs are killed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The style test: the tree has no complaint, and every rule complains about what it is for."""
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from style_native_names import declarations, declarations_say_what_they_hold
 from style_prose import plain_words
 from style_source import Source
 
-HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
-PYTHON_HEAD = "# SPDX-License-Identifier: Apache-2.0\n"
+LICENCE = "# SPDX-License-Identifier: Apache-2.0\n"
 
 
 def rules_broken(path: str, text: str) -> list[str]:
@@ -25,52 +23,52 @@ def rules_broken(path: str, text: str) -> list[str]:
 
 
 def pattern(body: str, registered: str = 'NHALF_PATTERN("x", X);') -> str:
-    return f"{HEAD}struct X {{ void run(std::uint64_t rounds) {{ {body} }} }};\n{registered}\n"
+    return f"struct X {{ void run(std::uint64_t rounds) {{ {body} }} }};\n{registered}\n"
 
 
 BAD = [
-    ("licence", "src/nhalf/a.py", '"""No licence."""\n'),
-    ("licence", "tools/a", "#!/bin/sh\necho\n"),
-    ("line", "src/nhalf/a.py", PYTHON_HEAD + f"x = '{'x' * 100}'\n"),
-    ("file", "native/timing/a.hpp", HEAD + "int a;\n" * 600),
-    ("function", "src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 70),
-    ("function", "native/timing/a.hpp", HEAD + "void f() {\n" + "  g();\n" * 69 + "}\n"),
+    ("licence", "src/nhalf/a.py", f"{LICENCE}x = 1\n"),
+    ("licence", "tools/a", f"#!/bin/sh\n{LICENCE}echo\n"),
+    ("line", "src/nhalf/a.py", f"x = '{'x' * 100}'\n"),
+    ("file", "native/timing/a.hpp", "int a;\n" * 601),
+    ("function", "src/nhalf/a.py", "def f():\n" + "    g()\n" * 70),
+    ("function", "native/timing/a.hpp", "void f() {\n" + "  g();\n" * 69 + "}\n"),
     ("clock", "native/patterns/pairs/a.hpp", pattern("auto t = std::chrono::steady_clock::now();")),
     (
         "parameters",
         "src/nhalf/a.py",
-        PYTHON_HEAD + "def f(a, b, c, d, e, f, g, *, h, i):\n    g()\n",
+        "def f(a, b, c, d, e, f, g, *, h, i):\n    g()\n",
     ),
-    ("parameters", "native/timing/a.hpp", HEAD + f"void f({', '.join(['int'] * 9)}) {{}}\n"),
-    ("clock", "native/probe/a.hpp", HEAD + "double t = MPI_Wtime();\n"),
-    ("clock", "native/probe/a.hpp", HEAD + "auto t = __rdtsc();\n"),
-    ("clock", "src/nhalf/a.py", PYTHON_HEAD + "start = time.perf_counter()\n"),
-    ("exact-name", "src/nhalf/a.py", PYTHON_HEAD + "rows = pl.scan_parquet(path)\n"),
-    ("exact-name", "src/nhalf/a.py", PYTHON_HEAD + "kinds = pl.read_parquet_schema(path)\n"),
-    ("exact-name", "src/nhalf/a.py", PYTHON_HEAD + 'files = folder.glob(f"{name}-*")\n'),
+    ("parameters", "native/timing/a.hpp", f"void f({', '.join(['int'] * 9)}) {{}}\n"),
+    ("clock", "native/probe/a.hpp", "double t = MPI_Wtime();\n"),
+    ("clock", "native/probe/a.hpp", "auto t = __rdtsc();\n"),
+    ("clock", "src/nhalf/a.py", "start = time.perf_counter()\n"),
+    ("exact-name", "src/nhalf/a.py", "rows = pl.scan_parquet(path)\n"),
+    ("exact-name", "src/nhalf/a.py", "kinds = pl.read_parquet_schema(path)\n"),
+    ("exact-name", "src/nhalf/a.py", 'files = folder.glob(f"{name}-*")\n'),
     ("one-idea", "native/patterns/pairs/a.hpp", pattern("", registered="")),
     ("one-idea", "native/patterns/pairs/a.hpp", pattern("", 'NHALF_PATTERN("a", X);\n' * 2)),
     ("one-idea", "native/patterns/a.hpp", pattern("")),
     ("leftover", "docs/a.md", "FIX" + "ME\n"),
-    ("leftover", "native/timing/a.hpp", HEAD + "// TO" + "DO later\n"),
-    ("issue", "src/nhalf/a.py", PYTHON_HEAD + "# see #" + "12\n"),
+    ("leftover", "native/timing/a.hpp", "// TO" + "DO later\n"),
+    ("issue", "src/nhalf/a.py", "# see #" + "12\n"),
     ("issue", "docs/a.md", "as in issue" + " 12\n"),
-    ("place", "tests/a.py", PYTHON_HEAD + "p = '/ho" + "me/me/x'\n"),
+    ("place", "tests/a.py", "p = '/ho" + "me/me/x'\n"),
     ("place", "docs/a.md", "look into /ro" + "ot/x\n"),
     ("registry", "docs/a.md", "https://pypi" + ".org/simple\n"),
-    ("unit", "native/timing/a.hpp", HEAD + "struct A {\n  double latency;\n};\n"),
+    ("unit", "native/timing/a.hpp", "struct A {\n  double latency;\n};\n"),
     (
         "unit",
         "native/timing/a.hpp",
-        HEAD + "struct A {\n  int f() { double t; }\n  double w = 1;\n};\n",
+        "struct A {\n  int f() { double t; }\n  double w = 1;\n};\n",
     ),
-    ("unit", "native/timing/a.hpp", HEAD + "struct A {\n  double a_s, wait, c_s = 1;\n};\n"),
-    ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    latency: float\n"),
-    ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    rate: float | None = None\n"),
-    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + '"""The same for files."""\n'),
-    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + 'def f():\n    """Those of a run."""\n'),
-    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + 'LIMIT = 3\n"""Of lines."""\n'),
-    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + 'class A:\n    """As above."""\n'),
+    ("unit", "native/timing/a.hpp", "struct A {\n  double a_s, wait, c_s = 1;\n};\n"),
+    ("unit", "src/nhalf/a.py", "class A:\n    latency: float\n"),
+    ("unit", "src/nhalf/a.py", "class A:\n    rate: float | None = None\n"),
+    ("leaning", "src/nhalf/a.py", '"""The same for files."""\n'),
+    ("leaning", "src/nhalf/a.py", 'def f():\n    """Those of a run."""\n'),
+    ("leaning", "src/nhalf/a.py", 'LIMIT = 3\n"""Of lines."""\n'),
+    ("leaning", "src/nhalf/a.py", 'class A:\n    """As above."""\n'),
 ]
 
 
@@ -80,19 +78,19 @@ def test_each_rule_complains(rule: str, path: str, text: str) -> None:
 
 
 GOOD = [
-    ("native/timing/a.hpp", HEAD + "auto t = std::chrono::steady_clock::now();\n"),
+    ("native/timing/a.hpp", "auto t = std::chrono::steady_clock::now();\n"),
     ("native/patterns/pairs/a.hpp", pattern("send();  // no steady_clock\n")),
     (
         "native/patterns/pairs/ring_ways.hpp",
         pattern("", "NHALF_PATTERN(a, RingA);\nNHALF_PATTERN(b, RingB);\n"),
     ),
-    ("native/timing/a.hpp", HEAD + "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
-    ("native/timing/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
-    ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 59),
-    ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
-    ("src/nhalf/a.py", PYTHON_HEAD + 'def f():\n    """Often the same."""\n    g("As is")\n'),
-    ("tools/a.py", PYTHON_HEAD + 'def f():\n    """The same for files."""\n'),
-    ("native/timing/a.hpp", HEAD + "/// Time of one byte.\nint a;\n"),
+    ("native/timing/a.hpp", "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
+    ("native/timing/a.hpp", "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
+    ("src/nhalf/a.py", "def f():\n" + "    g()\n" * 59),
+    ("src/nhalf/a.py", "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
+    ("src/nhalf/a.py", 'def f():\n    """Often the same."""\n    g("As is")\n'),
+    ("tools/a.py", 'def f():\n    """The same for files."""\n'),
+    ("native/timing/a.hpp", "/// Time of one byte.\nint a;\n"),
     ("docs/a.md", "a colour #" + "123456, a list [1](#1-first), C#\n"),
     ("src/nhalf/empty.py", ""),
 ]
@@ -130,9 +128,9 @@ def test_a_few_files_may_be_long() -> None:
 
 
 def test_comments_of_native_stand_alone() -> None:
-    text = HEAD + "/// The time.\n/// As above.\nint a;\n  /// Those of a rank.\nint b;\n"
+    text = "/// The time.\n/// As above.\nint a;\n  /// Those of a rank.\nint b;\n"
     found = style_prose.docstrings_stand_alone(style.Source("native/timing/a.hpp", text))
-    assert [complaint.line for complaint in found] == [5]
+    assert [complaint.line for complaint in found] == [4]
 
 
 def test_a_folder_may_not_have_many_files() -> None:
@@ -225,9 +223,9 @@ CLASS = "class Cell:\n    pass\n"
     ("paths", "complaints"),
     [
         (["src/nhalf/decide/a.py"], []),
-        (["src/nhalf/studies/b.py", "src/nhalf/decide/a.py"], ["src/nhalf/studies/b.py:2"]),
+        (["src/nhalf/studies/b.py", "src/nhalf/decide/a.py"], ["src/nhalf/studies/b.py:1"]),
         (["src/nhalf/decide/a.py", "src/nhalf/present/findings/__init__.py"],
-         ["src/nhalf/present/findings/__init__.py:2"]),
+         ["src/nhalf/present/findings/__init__.py:1"]),
         (["src/nhalf/decide/a.py", "src/nhalf/present/findings/a.py"], []),
         (["src/nhalf/decide/a.py", "src/nhalf/cli/verbs/a.py", "src/nhalf/mpi/vendors/a.py"], []),
         (["src/nhalf/decide/a.py", "tests/nhalf/decide/test_a.py", "tools/a.py"], []),
@@ -235,7 +233,7 @@ CLASS = "class Cell:\n    pass\n"
     ],
 )  # fmt: skip
 def test_a_class_name_stands_once_beside_plug_ins(paths: list[str], complaints: list[str]) -> None:
-    sources = [Source(path, PYTHON_HEAD + CLASS) for path in paths]
+    sources = [Source(path, CLASS) for path in paths]
     found = [f"{one.path}:{one.line}" for one in class_names_stand_once(sources)]
     assert found == complaints
 
@@ -250,10 +248,10 @@ def test_the_program_fails_on_a_bad_tree(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "bad.py").write_text("import os\n")
+    (tmp_path / "src" / "bad.py").write_text(f"{LICENCE}import os\n")
     assert style.main([str(tmp_path)]) == 1
     assert "src/bad.py:1: licence" in capsys.readouterr().out
-    (tmp_path / "src" / "bad.py").write_text(PYTHON_HEAD)
+    (tmp_path / "src" / "bad.py").write_text("import os\n")
     assert style.main([str(tmp_path)]) == 0
 
 
@@ -261,14 +259,14 @@ def test_what_was_clean_is_not_looked_at_again_until_it_or_a_rule_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = tmp_path / "clean"
-    good, bad = Source("src/good.py", PYTHON_HEAD), Source("src/bad.py", "import os\n")
+    good, bad = Source("src/good.py", "import os\n"), Source("src/bad.py", f"{LICENCE}import os\n")
     complaints = style.check([good, bad], kept)
     assert {one.path for one in complaints} == {"src/bad.py"}
     looked_at: list[str] = []
     monkeypatch.setattr(style, "RULES", (lambda source: looked_at.append(source.path) or (),))
     style.check([good, bad], kept)
     assert looked_at == ["src/bad.py"]
-    style.check([Source("src/good.py", PYTHON_HEAD + "x = 1\n")], kept)
+    style.check([Source("src/good.py", "x = 1\n")], kept)
     assert looked_at == ["src/bad.py", "src/good.py"]
     monkeypatch.setattr(style, "_rules_digest", lambda: b"other rules")
     style.check([good], kept)

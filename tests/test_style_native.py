@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rules of the C++ side: each complains about what it is for."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rule of names of files and modules: what is missing is said."""
 
 from __future__ import annotations

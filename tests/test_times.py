@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the tests say of their own times, in small runs of pytest with limits of their own."""
 
 from __future__ import annotations

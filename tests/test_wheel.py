@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The wheels: what is in them, and that they measure where there is no compiler."""
 
 from __future__ import annotations

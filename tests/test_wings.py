@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The order and the length of the wings: the tree keeps them, and whatever breaks them is said."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the time of the tests goes: the slowest and every wing at the end, what is left for
 `make test-full`, and limits, which grow where the machine is slow. A plug-in of pytest."""
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What nhalf costs and how steady it is, side by side with the Intel MPI Benchmarks.
 
 `python tools/bench.py [--out docs/benchmarks] [--only accuracy,spread] [--runs 10]` measures and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How good a choice from few measurements is, on machines where the truth can be had whole.
 
 `python tools/choice.py [--only NAME,...]` simulates every algorithm of barrier and broadcast in all

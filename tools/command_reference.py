@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The command reference, read from the parser itself.
 
 `python tools/command_reference.py` prints it; the documentation contains it by `docs_hooks.py`.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What other suites measure and how nhalf does, as tables, from the program's own.
 
 `python tools/coverage_tables.py` prints them; the documentation contains them by `docs_hooks.py`.

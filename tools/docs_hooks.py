@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What mkdocs asks while it builds the site: fills in what the program itself knows.
 
 A line `<!-- nhalf:NAME -->` in a page is replaced by what the function of that name returns, so

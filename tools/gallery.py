@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The gallery of the documentation: what old studies measured, on their machines as simulated.
 
 `python tools/gallery.py [--only NAME,...]` simulates again what docs/gallery/*.json holds, and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What was simulated for the gallery (docs/gallery/*.json) beside what was published.
 
 Published numbers come from the machines of record, so none is written down twice.

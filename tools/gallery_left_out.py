@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What was inferred from published figures, judged by leaving out one figure, or one machine.
 
 A number that was inferred from a figure says nothing of that figure. So each is inferred again

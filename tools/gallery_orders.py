@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Figures 4 to 6 of Adamidis et al. 2005: barrier, reduce and all-to-all on five machines.
 
 The study publishes which machine is faster, and of some pairs how many times; the points of the

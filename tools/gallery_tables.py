@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables of the gallery of the documentation."""
 
 from __future__ import annotations

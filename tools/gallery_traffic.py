@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The gallery's table of permutations beside what was published, and why they differ."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which algorithms libraries choose on simulated machines, and how fast the others are.
 
 `python tools/library_choices.py [--only LIBRARY-MACHINE,...]` runs every algorithm of a few

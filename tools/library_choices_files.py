@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tuning files of the algorithms that library_choices.py found to be faster, and their proof.
 
 `python tools/library_choices_files.py` writes for every result in docs/library-choices the file

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables of docs/library-choices.md: what libraries choose in virtual time, and what is best."""
 
 from __future__ import annotations

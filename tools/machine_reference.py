@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The page of the machines of record, read from their files.
 
 `python tools/machine_reference.py` prints it; the documentation contains it by `docs_hooks.py`.

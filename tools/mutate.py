@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether tests notice what one wrong sign does.
 
 `python tools/mutate.py [--most 30] [--jobs 2] [WORD…]` changes one place of one line at a time in

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Pictures of what the NAS Parallel Benchmarks communicate: who sends how much to whom."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Links from the documentation to lines of the code, resolved by name when the site is built.
 
 A page links to a file of the repository as `../native/timing/sampler.hpp#Sampler::batch_s`, which

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of classes: one name, one thing in all of the package.
 
 A plug-in is found by its folder: only there a name may stand again, as that of a finding beside

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Bindings that do not say what they hold: pronouns and participles.
 
 `python tools/style_names.py` prints the share of every wing; with files or folders as arguments,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rules for the C++ side that need to know its rooms, its tests and what the clock sees."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Declarations of the C++ side that do not say what they hold, by the words of `style_names.py`.
 
 `python tools/style_native_names.py` prints the share of every room; with files or folders as

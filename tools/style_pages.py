@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is checked of pages: they name only what exists, and are complete.
 
 `python tools/style_pages.py` prints one line per complaint and fails if there is any. A rule is a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files and modules that are named in prose, in comments and in docstrings are there.
 
 `python tools/style_paths.py` prints one line per file with names that lead nowhere, and fails if

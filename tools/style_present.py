@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rules for findings and panels: siblings that read facts, neither the other nor their own kind."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The house vocabulary: words that read as non-native, and docstrings that do not stand alone."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What rules of style read: one file of the tree, and what is complained of."""
 
 from __future__ import annotations

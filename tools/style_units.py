@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rule that names of real numbers end with their unit."""
 
 from __future__ import annotations

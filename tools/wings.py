@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The wings of the Python package in their order: who imports whom, whether up, and how long.
 
 `python tools/wings.py [ROOT]` prints the wings, the arrows between them, the lines of every wing

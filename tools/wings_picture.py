@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The picture of the house for the documentation: its wings in their order, and who imports whom.
 
 `svg()` draws the wings as floors, `base` at the ground, and every pair of wings that import each

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb;
 
 import java.util.LinkedHashMap;

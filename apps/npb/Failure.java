@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb;
 
 /** How the program ends where it cannot go on: others of the team would wait for ever. */

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb;
 
 /** A question that cannot be answered; its words are the answer. */

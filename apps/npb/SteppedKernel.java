@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb;
 
 /** A kernel that repeats one step: one of them goes before the timed ones, on the same problem. */

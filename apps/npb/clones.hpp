@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One executable for all processors of a family: loops that vectorise are compiled several times.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The interface of a kernel of the NAS Parallel Benchmarks to the programs that run it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A kernel as a pattern: a round is a whole run, which is judged by the reference's values.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The ranks of a kernel in message passing, and the time that they spend in communication.
 #pragma once

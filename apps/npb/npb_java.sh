@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
 # nhalf-needs: Java
 # nhalf-app: npb
 # nhalf-model: Java

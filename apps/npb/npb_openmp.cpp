@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: OpenMP
 // nhalf-app: npb
 // nhalf-model: OpenMP

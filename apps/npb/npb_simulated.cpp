@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: SMPI
 // nhalf-flags: -fopenmp-simd -fno-math-errno -fno-trapping-math
 // The kernels in message passing on a machine that SimGrid simulates. They compute here, and what

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The threads of a kernel in OpenMP, and the time that they spend in waiting for each other.
 #pragma once
 

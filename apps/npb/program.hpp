@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A program that runs kernels: questions in, records out, as probes do.
 #pragma once
 

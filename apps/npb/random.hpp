@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The random numbers of the NAS Parallel Benchmarks (RNR-94-007, section 2.3).
 #pragma once
 

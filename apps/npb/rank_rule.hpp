@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Numbers of ranks among which a kernel can be divided.
 #pragma once
 

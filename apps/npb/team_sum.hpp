@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sums over the threads of a team, at every thread.
 #pragma once
 

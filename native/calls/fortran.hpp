@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Entry points of Fortran programs. MPICH and its relatives implement them on the calls for C,
 // which are counted. Open MPI bypasses these, so its entry points make the calls for C here: the

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI with Fortran
 // Converts the arguments of Fortran calls, which are all addresses, by their types in C.
 #pragma once

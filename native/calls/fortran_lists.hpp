@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI with Fortran
 // Fortran calls with lists of requests and statuses; Fortran counts places from 1.
 #pragma once

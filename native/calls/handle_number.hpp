@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Handles of MPI as numbers: they are integers in some libraries and addresses in others.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Finds the MPI library's own calls. No MPI library is linked, since this library is also loaded
 // into launchers and shells, and before an MPI library that may be loaded late.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // All calls of the table by number, with their names and traits. Calls with large counts share the
 // name of the plain call.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Calls that Fortran libraries make by their profiling names: mpi_f08 of MPICH and its relatives
 // calls PMPI_Init and PMPI_Waitall, and so bypasses any wrapper of MPI_Init and MPI_Waitall. From

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The request that a call makes, found by the types of its arguments.
 #pragma once

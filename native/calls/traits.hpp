@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a call of MPI does to other ranks. Every row of the table says it in these words.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Reads a machine and compositions, and answers each composition with its seconds, or with "-" if
 // it has none (no such algorithm, too large):
 //

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Composes the time of a collective operation by an algorithm on the network of a machine.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks whose messages carry no data: an algorithm runs on them unchanged, and its messages pass
 // the network of a machine in virtual time, as those of a library do on the virtual network.
 #pragma once

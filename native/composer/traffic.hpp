@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Composes the time of a pattern of messages on the network of a machine, by the loops of patterns/
 // and as the sampler times their batches (timing/sampler.hpp).
 #pragma once

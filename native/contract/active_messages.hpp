@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that name the function which handles them: what a transport with such messages can do.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What an algorithm of a collective operation says of itself, and the list of them per operation.
 #pragma once
 

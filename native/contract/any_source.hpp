@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that are received from whoever sends first.
 #pragma once
 

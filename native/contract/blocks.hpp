@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What algorithms on blocks of memory need beside messages: copying, adding, and room to do it in.
 #pragma once
 

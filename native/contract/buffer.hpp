@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Message buffers: page-aligned, touched, filled with bytes that can be checked.
 #pragma once
 

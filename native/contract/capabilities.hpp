@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a transport can do beyond the least, by name.
 #pragma once
 

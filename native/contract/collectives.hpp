@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations as a transport may have them, and those that go on while the rank works.
 #pragma once
 

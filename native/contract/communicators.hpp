@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What it takes until a program can communicate: starting, and groups of ranks of its own.
 #pragma once
 

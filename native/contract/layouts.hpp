@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Data that does not lie together: which of it, and messages of it.
 #pragma once
 

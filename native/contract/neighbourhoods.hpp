@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations in which every rank talks to its neighbours only.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The conditions under which an operation is timed: axes of every pattern with Timing::operation.
 #pragma once
 

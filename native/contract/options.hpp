@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Text into values: `key=value` options of transports and the lines of points.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages whose parts become ready one after the other.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a pattern is, and the list of patterns that a probe knows.
 #pragma once
 

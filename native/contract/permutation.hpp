@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Random orders of ranks that every rank, every compiler and every machine draws alike.
 #pragma once
 

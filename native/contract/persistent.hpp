@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that are set up once and sent again and again.
 #pragma once
 

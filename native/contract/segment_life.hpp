@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The life of memory that one rank exposes and another one uses, step by step.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Several threads of a rank that communicate at the same time.
 #pragma once
 

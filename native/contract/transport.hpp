@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a transport must be able to do, and what it may be able to do more.
 #pragma once
 

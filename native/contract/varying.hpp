@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations whose blocks may differ from rank to rank.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Windows of MPI: where their memory comes from, and what makes access to it complete.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What one rank does to the memory of another, which takes no part in it: the head of a message
 // that carries it there, and of its answer.
 #pragma once

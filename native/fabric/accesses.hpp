@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The memory of this rank that others may reach, and what this rank has asked of others.
 #pragma once
 

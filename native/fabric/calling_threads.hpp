@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The threads of a rank that call MPI: one at a time, whichever it is. Two at once would come in an
 // order that no machine file gives, so that runs would not repeat themselves.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The calls of MPI of a program on the virtual network: they tell the network when the program
 // computes, when it waits and for whom, and hold what it sends against what passed the network.
 // The table of calls (calls/) makes every wrapper, as it makes those of the tracer.

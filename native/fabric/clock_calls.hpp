@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The calls by which a program reads clocks and sleeps, in virtual time for a rank's own thread;
 // other threads and other processes keep the real ones, and so does sleep within the library, which
 // waits for what is outside the network.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Atomic operations on memory. One rank runs at a time, so they are ordinary ones.
 #pragma once
 

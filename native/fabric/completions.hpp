@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What has been completed for a library, or will be: entries in the order of their times.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The time of a program between its calls of MPI: none, or its processor's time by a factor. Of
 // several threads it is the longest time of one, as if each had a core of its own; those that have
 // ended meanwhile count as one.

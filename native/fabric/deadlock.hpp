@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Whether ranks wait for ever, and who for whom, in words.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What is added to the messages of a rank while the tracer asks for that, as on a machine that is
 // slower by just so much: always, or within operations (trace/inject.hpp).
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One end of the network: its receives, its messages, and where it reports what is complete; and
 // all those of a rank.
 #pragma once

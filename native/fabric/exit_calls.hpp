@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The calls that end a program without the functions of on_exit, by which the network notes the
 // exit code of a rank: which rank's code a launcher passes on depends on whose end it sees first.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The network between the ranks of a region: what its messages mean to those that wait for them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Entry points of Fortran programs that calls/fortran.hpp does not have: the clock and the end.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What the library that wraps the calls of MPI asks of the network. The two are apart because the
 // wrappers are compiled for each kind of handles, and the network once.
 #pragma once

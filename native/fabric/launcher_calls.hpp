@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The calls by which libraries ask their launcher for the nodes of the ranks, and tell it to end
 // all of them. All are on this host; the answer is that of the virtual machine.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Receives that wait for messages, and messages that nobody has received: each in their order.
 #pragma once
 

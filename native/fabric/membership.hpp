@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // As which rank of which run a process was started.
 #pragma once
 

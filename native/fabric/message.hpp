@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A message on its way, in the region that all ranks share.
 #pragma once
 

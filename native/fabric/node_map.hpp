@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Which ranks are on one node, as launchers tell the libraries: those of the virtual machine, not
 // those of this host. So libraries choose their algorithms, and split communicators, by its nodes.
 #pragma once

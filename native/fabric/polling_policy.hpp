@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // When polls that find nothing take virtual time. Libraries poll often in a call, which costs the
 // program nothing; a loop of the program's own has to end, so what it does again and again does.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The call of MPI that a rank is in. One that an exception or a jump has left is over, which is
 // found out when that is asked for.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-package: libfabric-dev
 // The virtual network: a provider of libfabric whose wires are a machine file, in virtual
 // time. An MPI library finds it by FI_PROVIDER_PATH, and it is preloaded as well, so that the

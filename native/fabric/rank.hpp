@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // This process as a rank of the virtual machine: its life, its turn and its clock.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The real time, by system calls: the C library's calls are virtual here (clock_calls.hpp).
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // From whom the latest requests receive, to name who waits for whom.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Calls that cannot be served in virtual time: their library waits outside the network for ever.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What the ranks of a virtual machine share: the description of the machine, who runs, and messages
 // on their way. One rank runs at a time, so nothing but the hand-over of the turn is atomic.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // What a call of MPI is to the network: for whom it waits, what it sends to others, what an
 // operation of several ranks has to move here, and what it begins and completes.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Who runs: one rank at a time, the one whose next event is earliest, ties by number. So whatever a
 // rank does happens at one place of virtual time, and shared state needs no locks.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a rank sends: it gives messages memory and their times, hands them to the network, and
 // reports them when they have left.
 #pragma once

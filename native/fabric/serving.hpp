@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Accesses of ranks to each other's memory as messages: asks for them, serves those of others, and
 // takes the answers.
 #pragma once

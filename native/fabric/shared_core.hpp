@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The core on which the next rank runs. One rank runs at a time: on the core of the one before it
 // starts at once, while a core that sleeps has to be woken first. Outside its waits a rank may run
 // where it was allowed to, and so may the threads that it starts.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ends a run that cannot go on: its reason is written once for the program that started the run,
 // and all ranks that wait for their turn end too, in the way of which their launcher says nothing.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The processor's time of every thread of this process.
 #pragma once
 

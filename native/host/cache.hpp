@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sizes of caches, and a filler that evicts their content.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The cores that a thread may run on.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A connection to the program that started the run, which the kernel closes when this process ends.
 #pragma once
 

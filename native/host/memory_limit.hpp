@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The memory that a process may use: that of the host, or the limit of its control groups, which
 // batch systems and containers set (Linux, Documentation/admin-guide/cgroup-v2.rst and
 // cgroup-v1/memory.rst).

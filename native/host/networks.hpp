@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Networks that this process uses to communicate with other hosts, from the kernel's tables.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory that processes of one host share. It has no name: other processes open it as a file of its
 // creator, and it is freed with the last process that maps it, however that one ends.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Reads short files without streams, whose objects are destroyed at the end of the process, when
 // preloaded libraries may still be called.
 #pragma once

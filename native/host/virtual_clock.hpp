@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The clock of a virtual network (fabric/), on which this process may run: the network is
 // preloaded, and found by the names of what it exports.
 #pragma once

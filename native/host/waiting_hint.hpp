@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The hint to a core between two polls of memory that another core will write.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Finds what the ranks of a communicator have in common, once before any of them leaves the
 // library's algorithm: a rank that ran a different algorithm than its peers would wait forever.

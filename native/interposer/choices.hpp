@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The rules of this process, and the algorithms that they may name.
 #pragma once

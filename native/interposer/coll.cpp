@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The collective calls of a program; this library is loaded before the program's own MPI library.
 
 #include "interposer/allgather.hpp"

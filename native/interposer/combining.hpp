@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Combines two vectors of a reduction: any operation on any type whose elements need no packing.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Sets up memory that ranks of one host share: all of them, or none.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // State of a communicator: the ways of its operations, its shared memory, its messages.
 #pragma once

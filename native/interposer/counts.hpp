@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Counts the calls of each operation by way, if the user asks for it.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The layout of datatypes, and their data as bytes without gaps.
 #pragma once

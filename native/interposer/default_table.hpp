@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The default decision table: shared memory where it was faster than the library's own algorithms,
 // in benchmarks that repeat an operation and in benchmarks that synchronise in between, on 2 ranks

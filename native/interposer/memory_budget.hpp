@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The budget of shared memory for all communicators of a program.
 #pragma once
 

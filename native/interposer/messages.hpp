@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The transport of algorithms within an unchanged program: a separate communicator, and calls that
 // no other tool sees.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The routed operations, with their names in decision tables.
 #pragma once
 

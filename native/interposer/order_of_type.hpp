@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Determines whether the bytes of a type are sent in memory order, which size and extent do not
 // tell: a transposed matrix has the same ones as the matrix.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Whether ranks outnumber the cores that they may use.
 #pragma once
 

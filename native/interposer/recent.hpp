@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A small cache by handle, for the few handles that a thread uses in turn.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Whether all ranks of the program have preloaded this library. Those that have enter themselves
 // into a folder that the launch has for itself, before the library's own MPI_Init; that returns

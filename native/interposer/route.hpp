@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Chooses the way of a call, which has to be equal on all ranks, and reports errors.
 #pragma once

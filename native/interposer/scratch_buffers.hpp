@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Scratch buffers for algorithms and packed data within a program.
 #pragma once
 

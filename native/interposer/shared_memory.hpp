@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Shared memory of the ranks of a node: flags and small buffers, each in separate cache lines.
 //
 // All operations of a communicator are numbered in the order in which every rank calls them. A rank

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Decision tables: the algorithm of an operation by ranks and bytes. Plain text:
 //
 //     # nhalf decision table 2

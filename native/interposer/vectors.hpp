@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Routes reductions of vectors of consecutive elements, in place or not.
 #pragma once

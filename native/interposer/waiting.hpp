@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Waits for another rank of the node.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Weak references to MPI: this library needs no particular one, since it is loaded into programs of
 // any MPI library, and into shells and other programs without one.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The words of a line of a machine's description, one after the other.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The network in virtual time: messages leave their rank one after the other, and those that are on
 // the same link at once share it. Each begins and ends at an event of its own; whoever hands over
 // the turn lets the events before the next rank's happen, so that they need no process.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory for messages on their way, behind the state of the network. Sizes are rounded up to
 // quarters between powers of two, so that at most a fifth is wasted.
 #pragma once

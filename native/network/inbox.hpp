@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages on their way to a rank, in the order in which they arrive. They come in one after the
 // other: a message that arrives while another one does is there later.
 #pragma once

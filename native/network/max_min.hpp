@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The rates of flows that share links: max-min fairness by progressive filling, as
 // src/nhalf/machines/max_min.py has it, in whole bytes per second, so that it repeats itself. All
 // flows grow alike; where a link is full its flows stop, and the others go on (D. Bertsekas,

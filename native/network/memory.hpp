@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The memory of a network that one process has for itself.
 #pragma once
 

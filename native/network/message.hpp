@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A message on its way, as far as the network is concerned.
 #pragma once
 

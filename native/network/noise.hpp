@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Noise: what a machine's own activity adds to times, drawn from an exponential distribution, the
 // light-tailed one of S. Agarwal, R. Garg, N. Vishnoi, "The impact of noise on the scaling of
 // collectives: a theoretical approach" (HiPC 2005). A draw depends on the seed, the rank and its

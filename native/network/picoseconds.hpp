@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Virtual time in whole picoseconds: sums of it do not depend on their order, so runs repeat to the
 // last digit.
 #pragma once

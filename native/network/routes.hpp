@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What the messages of two ranks share with others on their way, and how much of it there is: what
 // ranks of a node share, the links of the network, and a wire that all nodes have in common.
 //

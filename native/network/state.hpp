@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a network in virtual time knows of its ranks and of the messages on their way: plain memory
 // without addresses, which processes may share. Memory that was never written is zero.
 #pragma once

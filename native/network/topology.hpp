@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The links of a network and which of them a message passes: the routes are fixed, and those of
 // simulated machines (src/nhalf/machines/topology.py, native/simulator/wiring.hpp).
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What messages take on the machine: LogGP with a curve for each distance of nodes, which
 // src/nhalf/machines/wires.py writes from a machine file.
 //

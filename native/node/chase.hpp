@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Pointer chase: each load returns the address of the next, so the loads form a dependency chain.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Finds how many lines at one page offset a cache holds, and how many of them share a set.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Measures size and associativity of a physically indexed cache from conflicts alone.
 #pragma once
 

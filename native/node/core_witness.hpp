@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Detects whether another thread shares this core (simultaneous multithreading).
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Measures the current cycle time of a core with a dependency chain of one cycle per step.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Instructions that need no execution unit, so that issue slots alone limit them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Measures the cycles of a lap through a few lines, each on a page of its own.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The probe of one core: reads one point per line, measures it, writes one line.
 
 #include <memory>

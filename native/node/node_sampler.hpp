@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Samples one core: the cycle time is measured before and after every sample.
 #pragma once
 

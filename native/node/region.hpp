@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory with small pages, or with huge ones if the system has them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Independent loads or stores over an array, in linear or random order.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Times one kind of operation in a loop, and lists the kernels that this processor can run.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Where the elements of an array lie whose blocks are dealt to ranks in turn.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Pointers into shared arrays: to any element, into one block, and what they give.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Arrays that all ranks have together: each a part, and all of them every element.
 #pragma once
 

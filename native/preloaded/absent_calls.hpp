@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Makes weak references to calls that the MPI library lacks null again. Modules for several
 // versions of MPI, such as mpi4py's, test whether a call exists before they use it; a preloaded
 // library exports calls that the MPI library may lack.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Finds what follows a preloaded library in symbol lookup: other preloaded libraries, of which only
 // those that serve the process count, and the MPI library.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The exported functions that programs call. Each is a jump: to this library's function if it
 // serves the process, else to the next library. The jump leaves arguments in registers and on the

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Exported symbols that jump to a function chosen at run time and preserve registers and stack.
 // Compilers cannot express such a jump; the few instructions are those of lazy binding in the psABI
 // of x86-64 and in AAPCS64.

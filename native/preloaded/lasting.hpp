@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Objects that are never destroyed: programs call MPI while static and thread-local objects are
 // destroyed. The kernel reclaims the memory at the end of the process.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What identifies the launch that this process is a rank of. All its ranks can tell without a
 // message: from their launcher's daemon or its variables.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Identifies the MPI library of this process and the kind of its handles, for all preloaded
 // libraries.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // MPI's header for a library that is loaded into programs of any MPI library, or without one: it
 // refers to no data of a library. Constants that are addresses in Open MPI are looked up instead.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An object per thread that outlives the thread's own objects: destructors of thread-local objects
 // run before those of a key, and in the main thread before static objects are destroyed.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Tells calls of MPI by the program from calls within a call, which the library or what it calls
 // back makes. A call does not always end: an exception or a longjmp may leave it, and a program
 // with several stacks, as fibers have, may go on with another one meanwhile. So a call is within

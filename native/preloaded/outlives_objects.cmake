@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 # Fails where an object of a preloaded library would end before the program does: programs call MPI
 # while their own static objects end. Given: NM, FILE.
 execute_process(COMMAND ${NM} --dynamic --undefined-only ${FILE}

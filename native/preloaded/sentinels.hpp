@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI with Fortran
 // Sentinels that Fortran programs pass instead of an address, as constants of C.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Reports, once from the first rank, that no preloaded library serves the MPI library of a process.
 #pragma once

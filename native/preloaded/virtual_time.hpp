@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Virtual time, where a process has it: its program runs on a virtual network, which is
 // loaded with it and says what time it is.
 #pragma once

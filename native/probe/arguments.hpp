@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The command line of programs that read points.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Puts a rank on the core that it was given, before the message layer starts.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Two ranks that exchange one message, for libraries whose probe is not compiled yet: this one is
 // compiled in a second. It says in the words of a probe which cores its ranks may use.
 #include <mpi.h>

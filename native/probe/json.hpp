@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Writing JSON (RFC 8259): objects and arrays are built as text, in order.
 #pragma once
 

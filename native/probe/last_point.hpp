@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A point whose time is known only when the launch is over.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Where a rank really runs, asked from inside.
 #pragma once
 

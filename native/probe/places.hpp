@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Where all ranks run, as they tell rank 0.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
 #define NHALF_PROBE
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The lines that a probe writes: one JSON object each, marked by the member "nhalf".
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What programs that answer points have in common: their command line and the conversation.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A thread of a rank while its calls are replayed.
 #pragma once
 

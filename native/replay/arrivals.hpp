@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // When messages arrive, once that is known. With contention they leave a rank one after the other,
 // and come into one in the order in which they came when the program was traced: a replay does not
 // know a later one yet. That order has no circle, since every message waits for earlier ones only.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // When an actor was inside MPI, where its library moves large messages.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Whether columns fit each other, so that a replay of whatever they say stays within them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a replay is asked and what it answers, as columns that their owner keeps.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Large messages from their offer to the begin of their transfer. A transfer needs a posted
 // receive, and a receiver inside MPI: libraries without a progress thread move large messages only
 // within their calls. What is already offered when its receive is posted goes at once.

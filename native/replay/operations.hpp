@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations while ranks arrive.
 #pragma once
 

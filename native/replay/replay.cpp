@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The library that Python loads: one call, one replay.
 #include "replay/replay.hpp"
 

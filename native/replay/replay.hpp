@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Replay of a timeline: each rank makes its calls, which cost the times of a machine.
 //
 // Time outside MPI is taken as measured. A message arrives the machine's message time after its

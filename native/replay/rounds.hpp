@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Who can go on, in rounds: in each those who can take their turns by number, whoever can go on
 // since then in this round if his turn is to come, else in the next one. So what threads of a rank
 // share is taken in an order that depends on nothing else.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Who waits for what: each actor for one message or operation at most.
 #pragma once
 

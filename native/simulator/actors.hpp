@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Lets simulated ranks wait for each other without simulated messages.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A broadcast to the nodes and then within them that does not wait for itself.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages leave a rank one after the other, as they leave an adapter. SimGrid would let all that
 // are under way share it, so that the first message of a tree arrived with the last.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory of simulated ranks: what is large is the same for all, and its bytes are not moved.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The description of a simulated machine: its wiring, and the costs of messages by distance.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Multicasts on a simulated machine, in the protocol of probe/probe.cpp: it reads one point a line,
 // simulates it, and writes one line. Needs SimGrid 3.32; compiled where that is.
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Costs of the parts of a machine in a multicast, from options.
 #pragma once
 

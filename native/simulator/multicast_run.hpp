@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Simulates one multicast: an actor for every host's CPU and one for every adapter.
 #pragma once
 

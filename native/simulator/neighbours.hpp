@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks find out which of them share a host without the messages that SMPI sends for it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A simulated node of several ranks, each a host, and the links that their messages share.
 #pragma once
 

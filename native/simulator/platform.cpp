@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A platform of SimGrid, made from the description that NHALF_MACHINE names: one program for all
 // machines. Each message's latency and rate are set by callbacks, so that within a node and by
 // distance the measured or published curves hold exactly for a message that is alone; together,

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Declarations of SMPI whose headers are not installed, and access to SMPI's functions that this
 // library replaces.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Builds the network of a simulated machine by the kind of its topology.
 #pragma once
 

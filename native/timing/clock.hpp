@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The clock that measures, its calibration, and a clock that is wrong on purpose.
 #pragma once
 

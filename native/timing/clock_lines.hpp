@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The offset between two clocks as the set of all straight lines that no exchange contradicts.
 #pragma once
 

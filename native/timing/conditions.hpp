@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Conditions under which single operations are timed.
 #pragma once
 

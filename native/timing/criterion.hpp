@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Decides when sampling ends.
 #pragma once
 

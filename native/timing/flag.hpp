@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Times a flag handoff between two cores: a reference beside every point, without any library.
 #pragma once
 

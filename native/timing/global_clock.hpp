@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A global clock for all ranks, with its uncertainty.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Samples single operations of all ranks, from the first start to the last end.
 #pragma once
 

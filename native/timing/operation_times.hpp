@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The times of an operation, from when each rank was in it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A rank's processor time as a clock.
 #pragma once
 

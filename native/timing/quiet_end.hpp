@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // When ranks that are done may report without disturbing those that are not.
 #pragma once
 

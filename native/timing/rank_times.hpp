@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Times of all ranks, some of which may have none.
 #pragma once
 

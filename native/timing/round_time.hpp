@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Starts all ranks at one time on the global clock.
 #pragma once
 

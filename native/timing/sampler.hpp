@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The sampling loop: verify, grow the batch, sample until the criterion says stop.
 #pragma once
 

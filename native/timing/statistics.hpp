@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Order statistics of the samples of one launch.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Times single calls that may be as short as the reading of the clock itself.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A subset of all ranks, in ascending order.
 #pragma once
 

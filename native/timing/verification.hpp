@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Whether a pattern delivers the right data: many messages are looked at before and after timing.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Looks at the state of the machine before, during and after the sampling of a point.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The bytes that a rank contributes to an operation, or that it receives if it contributes none.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The memory budget of all parts of the tracer in a process, whatever the program does. A part that
 // gets none keeps less and reports that.
 #pragma once

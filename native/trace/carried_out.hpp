@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Carries out a call by its role. A call with a handle never seen before runs first: the handle may
 // be wrong, and only the library is to report that.

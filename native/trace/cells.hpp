@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Cells by subject: they are consecutive in the file, and a hash table of their numbers with open
 // addressing, in memory alone, finds them.
 #pragma once

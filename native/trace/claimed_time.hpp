@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The time of a thread that its calls have taken: a timed call that represents others may claim no
 // more than nobody else has, so that all calls together never take longer than the thread has run.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Communicators by handle: their numbers in this process, and their ranks as ranks of
 // MPI_COMM_WORLD. A new communicator is written at once, so that a kill loses none.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A file that is open only as long as a function needs it: the number of open files of a process is
 // limited, and the program's own take precedence.
 #pragma once

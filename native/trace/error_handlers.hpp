@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Error handlers of the program run as often as without this library. If a program has its own
 // handler, a call with wrong handles may return as if it had succeeded, and later queries about

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A mapped file that grows: its addresses stay valid, and the kernel keeps its content however the
 // process ends. Disk blocks are allocated before they are touched, so a full disk raises no signal.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Frames of the stack, by the tables that compilers write for exceptions.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Roles of calls that make or free handles: windows, matched messages, requests.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A hash table by handle, with open addressing.
 #pragma once
 

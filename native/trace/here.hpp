@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The recorder of this thread, which is taken while a call is counted: calls that a library makes
 // within a call are not the program's. A call that is left by an exception gives it back; one that

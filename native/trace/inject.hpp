@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Delays that a network or a processor would cause if it were slower by exactly so much: calls are
 // held as long as a program asked for by NHALF_TRACE_INJECT would wait there. A call that completes

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // How many messages and bytes of an operation of several ranks follow each other, by which its end
 // is delayed: as src/nhalf/decide/program/operation_paths.py has them (Thakur et al., 2005).
 #pragma once

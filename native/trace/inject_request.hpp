@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a program is to be delayed by, as the environment says it: `latency_s=5000 from=0,1 ...`.
 #pragma once
 

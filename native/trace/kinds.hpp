@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kinds of calls, in the same order as the reader of traces has them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The file of one thread: a head, two sets of spans of time, call sites, then cells. The reader has
 // the same layout (src/nhalf/measure/traced/layout.py); every change needs a new version.
 #pragma once

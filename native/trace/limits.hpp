@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Resource limits of the process: one that grows a file beyond its limit is killed by a signal, and
 // one without address space gets no memory.
 #pragma once

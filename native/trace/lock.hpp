@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Locks, one of which costs nothing if only one thread may call MPI at a time.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Metadata of a process in lines of JSON: its rank and library, its communicators, what was
 // dropped. No descriptor stays open: the program may close those that it does not know, and get
 // their numbers.

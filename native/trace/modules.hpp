@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The program and the shared libraries that call sites are in, each noted once.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The traced process, from MPI_Init to its end, with a recorder for each thread that calls MPI.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // When a thread was off its processor: because other threads had it, or because it slept. Looking
 // costs as much as dozens of calls, so it is done at the end of what took long only: a computation
 // between calls, or a call. What is short meanwhile counts as on the processor.

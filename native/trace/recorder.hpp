@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The recorder of one thread: its file, cells, spans of time and timeline.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Makes the role of a call from the arguments that the table names.
 #pragma once

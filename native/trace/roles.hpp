@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Roles of calls: each runs the call and counts what it does. `run.waits` tells whether the call
 // may have to wait for another rank.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // When messages were sent, told by their senders to their receivers: in a file that the ranks of a
 // host map, with a ring for each pair. Messages with the same ends, tag and size keep their order.
 // Threads of both ends may come at a time. Space for a ring is taken at its first message: where

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Programs without MPI_Init (MPI 4.0, chapter 11.3): ranks are those in the process set of all
 // processes.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The wrappers of calls that are not short. They are a unit of their own, which is compiled beside
 // trace.cpp, and at -O1, since a nanosecond of theirs does not show.
 #include "preloaded/mpi.hpp"

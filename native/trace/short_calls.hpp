@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Calls that may take no longer than a message in a cache, so that a jump would show: each has a
 // copy of all that counts it, in trace.cpp. Other calls share their code, in shared_calls.cpp: a
 // copy in each of some five hundred is twice as long, and long to compile.

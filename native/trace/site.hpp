@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A call site: a place in the program that calls MPI.
 #pragma once
 

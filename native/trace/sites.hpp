@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Where in the program its calls of MPI are: each call site by its return address, with a number
 // and a place in the file of the thread. A call from Fortran comes through functions of the MPI

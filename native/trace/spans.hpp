@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Calls by time: a fixed number of spans of time, whose length doubles when time runs past the
 // last. They are joined in a second set, which counts once it is complete, so a kill loses nothing.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The fastest trustworthy clock: the processor's counter if it is invariant and the kernel uses it
 // as its clock source, else the kernel's monotonic clock. In virtual time it is the network's,
 // whose ticks are picoseconds.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The sequence of all calls, in a file of which only a window is mapped.
 #pragma once
 

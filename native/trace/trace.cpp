@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Counts the calls of MPI that a program makes; this library is loaded before the program's own.
 //
 // A traced MPI_Send passes these files, in this order:

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Sizes of datatypes. Predefined types are cached, since they are never freed.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // A call of the program from its wrapper on. Of calls that are not short, a wrapper has only what
 // their arguments need; all else is shared by those whose roles are of one type.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Active messages through shared memory: short, medium and long ones, and what stands on them.
 #pragma once

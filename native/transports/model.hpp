@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A machine with known parameters and a virtual clock: what is measured on it must be what was put
 // in. LogGP after A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, "LogGP: Incorporating Long
 // Messages into the LogP Model", SPAA 1995.

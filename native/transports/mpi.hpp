@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-data-by: MPI
 // Messages of the Message Passing Interface, on MPI_COMM_WORLD.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-data-by: MPI
 // One-sided communication of the Message Passing Interface: windows.

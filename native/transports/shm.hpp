@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Memory of other processes of the host, written and read directly.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: SMPI
 // Messages of a machine that SimGrid simulates; its virtual clock times them.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Messages over TCP connections, one between every two ranks.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: Threads
 // Ranks are threads of one process; messages pass through memory that they share.
 #pragma once

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Measure, model and predict the communication performance of parallel computers.
 
 `nhalf.run("pingpong", out="runs/today")` measures, `nhalf.open("runs/today")` gives a notebook all

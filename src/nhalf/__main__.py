@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`python -m nhalf` and the console script: run a verb, turn errors into one line."""
 
 from __future__ import annotations

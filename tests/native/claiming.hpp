@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A simulated machine that is not what it seems: for tests.
 #pragma once
 

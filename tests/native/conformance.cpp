@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What every transport promises, and every pattern on it, for many numbers of ranks.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // With how many ranks patterns are tried.
 #pragma once
 

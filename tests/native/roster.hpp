@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The transport under test. All its patterns are compiled once, in roster.cpp, and are found in
 // patterns<ProbeTransport>(); a test includes a pattern's own header only to use its class.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The values of a pattern's axes, as its declaration describes them.
 #pragma once
 

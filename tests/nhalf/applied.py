@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs of applications whose times are known."""
 
 from __future__ import annotations

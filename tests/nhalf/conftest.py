@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Fixtures shared by the Python tests."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tests of mpi4py, and mpi4py itself, as programs of nhalf's tests."""
 
 from __future__ import annotations

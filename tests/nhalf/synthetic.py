@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Synthetic measurements of machines whose truth is known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The functions of `import nhalf`: arguments of every kind, and what each returns."""
 
 from __future__ import annotations

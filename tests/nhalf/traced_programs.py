@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traces of programs whose messages are known in closed form."""
 
 from __future__ import annotations

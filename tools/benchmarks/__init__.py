@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """One benchmark of nhalf itself is one file: `measure(runs)` gives figures and a page."""

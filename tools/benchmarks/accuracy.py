@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Is nhalf's ping-pong as fast as IMB's?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How near is the predicted slow-down of a program to that on a machine that is slower?
 
 One trace of each program in virtual time predicts what it loses by more latency, overhead and time

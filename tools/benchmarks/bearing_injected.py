@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How near is a predicted slow-down to what an injected delay costs on a real library?
 
 Delays are chosen so that a timeline predicts a slow-down of some per cent for them. Launches with

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Are nhalf's collectives as fast as IMB's t_max?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How often does the interval of a default run hold what the next run reports?"""
 
 from __future__ import annotations

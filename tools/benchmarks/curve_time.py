@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long does a whole curve take?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Does `nhalf improve` find what slows a program down, and claim nothing that does not help?
 
 Programs with a brake are searched once each, programs without one in turns. A gain that is claimed

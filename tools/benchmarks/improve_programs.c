@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Small programs for searches of what makes them faster: some wait for the library only, so that a
 // bad setting of it is a brake, the others have none. Words: which, rounds, and bytes or a size.
 #include <mpi.h>

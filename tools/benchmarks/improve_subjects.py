@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The programs that searches of `nhalf improve` are tried on: with a brake, and without one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How near is a prediction for another library to launches of it, and does its interval hold them?
 
 Programs are traced with MPICH and predicted for Open MPI and Intel MPI by a machine file that is

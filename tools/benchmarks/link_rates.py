@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much of a link's rate does a program measure in a lab?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Timelines of any length that no program had to run for: a stencil, and a pipeline.
 
 Times are those of messages of 2 µs between ranks that compute at random, so that ranks wait for

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How near do MAC and MACS come to measured loops, beside OSACA and llvm-mca?
 
 OSACA (J. Laukemann et al., PMBS 2018) and llvm-mca know the ports of processors from tables;

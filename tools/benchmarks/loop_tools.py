@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """OSACA and llvm-mca on one emitted loop: cycles of a pass by its ports, and with its chain."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How well are the machines of record predicted, without the figures that are compared?
 
 Nothing is measured: predictions beside the published figures of Adamidis et al. 2005, each without

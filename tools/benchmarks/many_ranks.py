@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How fast does the model machine simulate, and how much memory does a rank take?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How far off are models of collectives, on cells that they did not see, and those of Extra-P?
 
 Extra-P (A. Calotoiu et al., SC 2013) fits the same launch medians, all of them, and is judged on

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What does the harness add to a message?"""
 
 from __future__ import annotations

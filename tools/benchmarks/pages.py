@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How results are written down."""
 
 from __future__ import annotations

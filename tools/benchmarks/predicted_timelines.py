@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long does a prediction from a long timeline take, beside SimGrid's replay of it?
 
 Processor time of the whole command, reading included, so that a busy machine disturbs little.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collectives of an unchanged program, routed and the library's own, side by side.
 
 One program is started on every library found, libraries in turn; in each launch batches of both

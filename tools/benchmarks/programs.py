@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The programs that are measured: IMB of the Intel wheel, and nhalf on the same library."""
 
 from __future__ import annotations

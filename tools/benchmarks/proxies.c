@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Small programs that do with messages what large ones do: stencil, pipeline or reductions.
 #include <mpi.h>
 #include <stdio.h>

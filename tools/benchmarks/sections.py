@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where results are written down: each benchmark has a section of a page between two marks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How far do repeated default runs differ?"""
 
 from __future__ import annotations

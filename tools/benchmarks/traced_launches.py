@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches of real programs under `nhalf trace`: kernels of NPB and small programs in C.
 
 Traces stay in a folder of temporary files until a benchmark has ended, so that one that was

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How near is the virtual network to a network that is there?
 
 A machine file is fitted to ping-pongs in a lab of four nodes with links of 1 Gbit/s. The same

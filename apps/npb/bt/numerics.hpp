@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // BT: block-tridiagonal systems along lines, by block Gaussian elimination, eight lines at once.
 #pragma once
 

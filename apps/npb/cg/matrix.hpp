@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // CG: the random sparse matrix, or a block of it, in compressed rows.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // CG in message passing (NAS-95-020): ranks are a grid of rows and columns, as many columns as rows
 // or twice as many. A rank has a block of the matrix, and the part of the vectors that belongs to

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // CG: what is computed on a part of the vectors, and the order of it. Who exchanges how is the
 // matter of an Exchange, which has the functions
 //   multiply()          q = A p for this part's rows

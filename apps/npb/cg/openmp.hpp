@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // CG in OpenMP: a thread has some rows of the matrix and of all vectors, which all threads read.
 // Before a product they wait for each other, and in every sum.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // CG: classes and official values (RNR-94-007 and NPB 3.4).
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // EP in message passing: every rank has batches of its own; the tallies are added at the end.
 #pragma once

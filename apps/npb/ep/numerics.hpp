@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // EP: pairs of uniform numbers become Gaussian ones by the polar method.
 #pragma once
 

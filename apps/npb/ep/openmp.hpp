@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // EP in OpenMP: threads take batches, and add their tallies at the end.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // EP: classes and official values (RNR-94-007; values as NPB 3.4 has them).
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb.flow;
 
 /** How BT or SP solve the equations along lines; a thread has one of its own. */

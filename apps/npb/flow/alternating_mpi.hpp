@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Alternating directions (BT and SP) in message passing, by multipartition: six faces of all cells
 // before a step, then, in each direction, lines from slice to slice, forward and back.

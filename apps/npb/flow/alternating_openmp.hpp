@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Alternating directions (BT and SP) in OpenMP: threads take planes of points for x and y, and
 // planes across them for z.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Alternating directions (BT and SP) on one sub-domain, without communication.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The constants of the discretised equations (RNR-94-007, section 3.4) and their exact solution.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The two outermost layers of points at a face, and the halo beyond it, as they go into a message.
 #pragma once
 

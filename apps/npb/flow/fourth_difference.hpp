@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The dissipation that keeps the scheme stable: a fourth difference in every direction.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Coefficients of the implicit part of a time step that do not depend on the quantities.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Values before the first step: exact on the cube's surface, blended from its faces within.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Derivatives of fluxes by the conserved quantities, as 5 x 5 blocks that hold eight points each.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Eight grid points at once, in vectors that every compiler maps to what its processor has.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Lines of points along one direction, eight at a time, out of a field and back into it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Multipartition: q^2 ranks have q cells each, one in every slice of the cube in every direction,
 // so that all ranks work whenever lines are solved slice after slice.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sums of squares of a sub-domain, and what becomes of them once all are added up.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Classes of BT, SP and LU, and the verification of a run.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The right-hand side: fluxes, viscous terms, fourth-difference dissipation, and the forcing term.
 #pragma once
 

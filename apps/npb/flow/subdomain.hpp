@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A box of grid points with a halo of two points, and five quantities on it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // FT: complex numbers without what the standard's do about infinities.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // FT: what a way to divide the points among ranks has to do.
 #pragma once
 

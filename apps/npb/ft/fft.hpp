@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // FT: Fourier transforms of several lines at once, by Stockham's algorithm with radix 4.
 #pragma once
 

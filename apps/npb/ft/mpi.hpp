@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // FT in message passing: in slabs as long as every rank has a plane, in pencils where there are
 // more ranks (slabs.hpp, pencils.hpp). Checksums are added at rank 0.

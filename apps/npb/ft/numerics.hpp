@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // FT: what is computed on planes of x and y, and on lines along z. Complex numbers are pairs of
 // doubles; a row is all x of one y and z.
 #pragma once

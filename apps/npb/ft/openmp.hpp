@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // FT in OpenMP: threads take planes of x and y, and rows whose lines along z they transform. They
 // wait for each other in between.
 #pragma once

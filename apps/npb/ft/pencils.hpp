@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // FT in pencils, for more ranks than there are planes: ranks are a grid over z and y. A rank has
 // whole rows in x; then whole columns in y, of some x; then all z of some x and y. In between,

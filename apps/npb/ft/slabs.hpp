@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // FT in slabs: a rank has planes of x and y, or all z of some y. Between both every rank sends
 // every other one block, by MPI_Alltoall.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // FT: every rank of a communicator sends every other one a block of the same size.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb.is;
 
 import java.util.Arrays;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // IS in message passing: keys go to the rank that has their bucket. Per iteration the sizes of all
 // buckets are added (with the five keys that are tested), every rank tells every other how many

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // IS: counting keys of a part, by bucket and one by one.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // IS in OpenMP: threads count their keys by bucket, agree on where each one's keys of a bucket go,
 // put them there, and rank the keys of some whole buckets each.
 #pragma once

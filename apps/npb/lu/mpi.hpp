@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // LU in message passing: ranks divide x and y; a wavefront goes over them, plane by plane.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU: a lower and an upper sweep of successive over-relaxation. Eight rows go at once, each a point
 // behind the one before, so that what a point needs of its neighbours is known when it is computed.
 #pragma once

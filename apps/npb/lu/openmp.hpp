@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU in OpenMP: threads have rows of every plane, and follow each other from plane to plane.
 #pragma once
 

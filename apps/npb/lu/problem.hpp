@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU: classes and official values (NAS-95-020; values as NPB 3.4 has them).
 #pragma once
 

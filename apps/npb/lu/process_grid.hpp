@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU: ranks as a grid over x and y, as square as their number allows, the longer side along x.
 #pragma once
 

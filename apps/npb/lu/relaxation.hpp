@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU: what a point's change means for its neighbours, and the solution at the point itself.
 #pragma once
 

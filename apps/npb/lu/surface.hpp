@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU: the integral of the pressure over the surface of a box within the cube.
 #pragma once
 

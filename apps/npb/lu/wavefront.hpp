@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // LU: a plane of a sub-domain, rows in batches, and what its sweeps leave for each other.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 package npb.mg;
 
 /** MG: a cubic grid, and the layer around it that has the values of the opposite side. */

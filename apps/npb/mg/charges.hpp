@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // MG: the right side is +1 at the places of the ten largest of so many random numbers as there are
 // points, -1 at those of the ten smallest, and 0 elsewhere.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // MG: the order of a V-cycle on this block of every grid. Who exchanges how is the matter of an
 // Exchange, which has the functions
 //   planes(level)     the planes that this thread computes

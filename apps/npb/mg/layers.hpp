@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // MG: layers of a block, as they are sent: of an axis at a place.
 #pragma once
 

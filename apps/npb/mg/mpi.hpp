@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // MG in message passing: ranks are a box; each has a block of every grid. After every step a rank
 // swaps the layers of its block with its neighbours, in x, then y, then z: two messages each. Of

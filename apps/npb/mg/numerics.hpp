@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // MG: stencils of 27 points on a block of a grid, and its neighbours' values around it.
 #pragma once
 

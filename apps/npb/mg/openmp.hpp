@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // MG in OpenMP: threads have some planes of every grid. After every step they wait for each other,
 // and close the grid at its ends.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // SP: the eigenvectors T of the fluxes' derivatives decouple the five quantities; between two
 // directions only products of two of them are needed (RNR-94-007, section 3.5).
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // SP: pentadiagonal systems along lines, one for each eigenvalue, by elimination, eight lines at
 // once.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // SP in OpenMP.
 #pragma once
 

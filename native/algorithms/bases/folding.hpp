@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Algorithms for powers of two on any number of ranks: some ranks act for two, and blocks of a
 // vector are halved and doubled among those that act. After R. Rabenseifner, "Optimization of
 // Collective Reduction Operations", ICCS 2004.

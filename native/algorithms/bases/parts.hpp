@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that are sent in parts, so that parts on different ways overlap.
 #pragma once
 

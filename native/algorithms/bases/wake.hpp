@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // How a rank that knows that all have come tells the others.
 #pragma once
 

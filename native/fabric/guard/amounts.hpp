@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // What a collective operation has to move at this rank, whatever algorithm it takes. The names are
 // those that the table of calls uses (calls/). What a rank contributes has to leave it once,

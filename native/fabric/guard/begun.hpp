@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Follows operations from the call that begins them to the one that completes them, to find those
 // that must move bytes between ranks but did not.

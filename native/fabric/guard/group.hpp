@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The ranks that an operation reaches from here: those of a communicator, or the neighbours in its
 // topology.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Whether everything that a program sends passes the network. A library that takes a way of its
 // own, such as shared memory, gives wrong times without an error.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // What is kept of requests or windows: a small table, from which a later one may push out an
 // earlier one.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Operations that go on after the call that begins them, by their requests: what they have to move,
 // and what had passed the network before. A persistent operation keeps its place until it is freed.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Follows accesses to other ranks' memory until they are complete there, to find those that did not
 // pass the network.

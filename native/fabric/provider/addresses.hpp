@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Address vectors of libfabric: a table of the endpoints that a library knows.
 #pragma once
 

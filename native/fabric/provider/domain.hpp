@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Fabric, domain and registered memory of libfabric.
 #pragma once
 

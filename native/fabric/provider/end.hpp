@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Endpoints of libfabric: their options, what they are bound to, and their names.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What the network can do, in libfabric's words. Attributes are allocated with C's own calls,
 // because libfabric frees them, and with room for members of later versions of it, which are
 // appended and mean nothing when zero.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sends and receives of libfabric, with and without tags: every form of them as one of two calls.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What all objects of libfabric have in common: a table of calls, most of which are not needed.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Completion queues and counters of libfabric.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Access of libfabric to the memory of other ranks: reads, writes and atomic operations, every form
 // of them as one call.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Times of the C library as virtual ones: intervals, and deadlines by clocks that may be virtual.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Waits for descriptors and signals that end by themselves, after an interval. Without descriptors
 // they are sleep.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The kernel's waits for a word of memory, by which the C++ library waits for futures, and for
 // atomic objects and semaphores of C++20. All other system calls pass.
 #pragma once

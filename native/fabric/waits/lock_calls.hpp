@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Waits for other threads that end by themselves: for conditions, locks, semaphores, the end of a
 // thread, and messages of the kernel's queues, each until a deadline.
 #pragma once

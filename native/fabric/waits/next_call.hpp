@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a call of the C library would reach without this network.
 #pragma once
 

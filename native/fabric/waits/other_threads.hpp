@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The other threads of a program, and whether one of them may still end what a thread waits for.
 // Those that the MPI library began are none of the program's.
 #pragma once

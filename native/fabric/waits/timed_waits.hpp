@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Waits that end by themselves, in virtual time. Whoever may end one earlier acts in real time, so
 // as long as somebody can, the wait takes the time that it would take without the network at most;
 // then what is left of it passes at once.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations through shared memory, with the arguments that algorithms on messages have
 // (contract/collectives.hpp): every rank publishes its data, then reads what it needs. Data that
 // exceed a slot go in parts. Terms of reductions are combined from the last rank down to the first,

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a multicast is: who forwards to whom, and the list of ways to do it.
 #pragma once
 

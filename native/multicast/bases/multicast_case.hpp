@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Which multicast a point asks for, simulated or measured.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Nodes on rings in several dimensions, or around one switch: where they are, and what links a
 // message passes.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An order of the nodes of a torus in which each is one step up from the one before.
 #pragma once
 

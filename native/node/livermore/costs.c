@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a function of the C library takes: calls that do not wait for each other.
 //
 // costs SAMPLES SECONDS NAME... prints a line of JSON for each name that it knows.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Runs the Livermore kernels: fills the data, checks, and times passes.
 //
 // driver [KERNEL [LENGTH [SAMPLES [SECONDS [FILE]]]]] prints a line of JSON per kernel, 0: all.

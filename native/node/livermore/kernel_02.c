@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Incomplete Cholesky factors and conjugate gradients: rows are halved until one is left.
 #include "livermore.h"
 

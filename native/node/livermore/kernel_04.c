@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Banded linear equations: three rows.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Elimination in a tri-diagonal matrix, below the diagonal.
 #include "livermore.h"
 

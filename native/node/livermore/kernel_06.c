@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // General linear recurrence.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Fragment of an equation of state.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Integration by alternating directions.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sums of all beginnings of a vector.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Differences of neighbours.
 #include "livermore.h"
 

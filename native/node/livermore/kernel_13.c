@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Particles in cells of two dimensions.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Particles in cells of one dimension: their field, their motion, the charge in cells.
 #include "livermore.h"
 

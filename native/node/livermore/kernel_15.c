@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Speeds on a grid, by conditions on neighbours.
 #include <math.h>
 #include "livermore.h"

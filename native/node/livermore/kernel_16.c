@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Search for the zone of a particle.
 #include "livermore.h"
 

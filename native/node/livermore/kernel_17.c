@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Computation under implicit conditions.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Explicit hydrodynamics in two dimensions.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // General linear recurrence, there and back.
 #include "livermore.h"
 

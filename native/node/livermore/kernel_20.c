@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Transport by discrete ordinates.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Product of matrices.
 #include "livermore.h"
 

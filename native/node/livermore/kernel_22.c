@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Planck's distribution.
 #include <math.h>
 #include "livermore.h"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Implicit hydrodynamics in two dimensions.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Place of the first smallest element.
 #include "livermore.h"
 

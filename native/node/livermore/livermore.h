@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The data of the Livermore kernels, each array one of its own, and the kernels.
 //
 // Kernels are written from their mathematical definitions: F. H. McMahon, The Livermore Fortran

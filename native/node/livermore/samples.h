@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The time of a loop, with the cycle time of the processor and a test whether the core is shared.
 #pragma once
 

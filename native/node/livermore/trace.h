@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Keeps what instructions record of themselves while a pass is executed: 16 bytes for each.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 3 with partial results: sums that do not wait for each other.
 #include "livermore.h"
 #include "vectors.h"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 5, each iteration substituted into the next: the chain has one step for two elements.
 #include "livermore.h"
 

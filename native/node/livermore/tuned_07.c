@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 7 in vectors; u stays in registers where moving it costs less than another load.
 #include "livermore.h"
 #include "vectors.h"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 11 with partial results: four elements wait for one addition.
 #include "livermore.h"
 

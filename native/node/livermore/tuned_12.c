@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 12 in vectors; y stays in registers, so that each element is loaded once.
 #include "livermore.h"
 #include "vectors.h"

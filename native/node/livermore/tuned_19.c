@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 19, one statement substituted into the next: what is carried takes one operation.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 21, loops interchanged and blocked: rows of px stay in registers.
 #include "livermore.h"
 #include "vectors.h"

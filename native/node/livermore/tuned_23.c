@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 23, one statement substituted into the other: what waits for za[j][k-1] is one operation.
 #include "livermore.h"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernel 24 in vectors with partial results: the least number first, then where it stands.
 #include "livermore.h"
 #include "vectors.h"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Vectors of the widest kind that the compiler was told of (GNU C's vector extensions).
 #pragma once
 

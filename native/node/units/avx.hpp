@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Operations of x86-64 processors with FMA, in any width; files that include this header are
 // compiled for such processors.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernels for x86-64 with AVX2 and FMA (256 bits); compiled for such processors.
 #include "node/units/avx.hpp"
 

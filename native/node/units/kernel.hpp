@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Describes a loop over one kind of operation, and declares the lists of such loops.
 //
 // Files of kernels are compiled for processors that this one may not be. They include this header

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Loops over floating-point operations, loads and stores, for vectors of any width.
 //
 // Everything is in an unnamed namespace, since each file that includes this header is compiled for

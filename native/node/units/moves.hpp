@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernels for x86-64 beyond arithmetic: conversions, moves between registers, comparisons,
 // shuffles, branches, and the depths of reorder buffer and scheduler.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Kernels that every processor of an architecture runs, and those without vectors.
 #include "node/idle.hpp"
 #include "node/units/loops.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The kernels of STREAM in shared arrays, each rank where its elements lie.
 #pragma once
 

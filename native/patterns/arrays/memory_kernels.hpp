@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The kernels of STREAM in ordinary arrays, of which each rank has a part.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The difference distribution table of simplified DES, built in a shared array from that of pairs.
 #pragma once
 

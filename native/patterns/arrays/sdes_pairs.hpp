@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The difference pair table of simplified DES, built in a shared array.
 #pragma once
 

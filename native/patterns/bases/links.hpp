@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What patterns between many ranks have in common: a message of its own to each of some ranks and
 // from each of some.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What patterns between two ranks have in common: two buffers and how they are checked.
 #pragma once
 

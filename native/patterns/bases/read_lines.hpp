@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What a receiver does with what came, where nobody else reads it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that are under way together, a window after the other.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Operations among neighbours: allgather and alltoall, with counts, with types.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The line of Python that this thread executes. Bindings release the interpreter's lock before they
 // call MPI, and to take it back could wait for a thread that waits for this call. A thread's own
 // frames change only while it runs Python, so they are read without the lock: nothing is counted,

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Where CPython keeps the frames of a thread and its code objects. Sources: the headers of CPython
 // 3.8 to 3.12 (cpython/pystate.h, frameobject.h, internal/pycore_frame.h, cpython/code.h);
 // from 3.13 on the table that each interpreter has of itself for debuggers

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Reading this process's memory where an address may be wrong: through the kernel, which refuses
 // instead of killing.
 #pragma once

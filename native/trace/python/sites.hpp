@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Call sites of a thread in programs in Python: by the address that MPI returns to, and the
 // instruction of Python that led there. Each is looked up in the interpreter once.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Pending requests that need attention when they end: receives, whose size and sender are known
 // then, and persistent requests.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Reads the size and the cancellation of a message from its status.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Keeps the tracked requests right where calls do not track theirs: a library uses the handles of
 // ended requests again, and a handle must not stand for a receive that it was once.

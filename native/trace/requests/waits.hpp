@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Waits and tests, at whose end size and sender of receives are known. If the program ignores the
 // status of a receive, the library gets one of the tracer's.

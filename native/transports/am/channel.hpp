@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The slots between two ranks, from the view of the requester and of the handler.
 #pragma once
 

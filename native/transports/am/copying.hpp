@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The two ways to move a payload: stores of the program, and the block copy of the C library.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Active messages of one rank: requests, replies, and the polling that handles both.
 #pragma once
 

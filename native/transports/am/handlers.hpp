@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The table of handlers: the same at every rank, because all enrol in the same order.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The header of an active message, and what has to hold before any of it is used.
 #pragma once
 

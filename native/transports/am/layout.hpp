@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Layout of the two segments of a rank.
 #pragma once
 

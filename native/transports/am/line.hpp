@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A cache line with the header and the words of a message and the flag that it has arrived.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Writes payloads to the memory of another rank.
 #pragma once
 

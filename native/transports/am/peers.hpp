@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The segments of a rank, and the imported segments of other ranks.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sends and receives, piece by piece, on active messages.
 #pragma once
 

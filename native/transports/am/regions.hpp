@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One-sided access on top of active messages: memory that others put to and get from.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Control messages of simulated ranks about the measurement, which take no simulated time.
 #pragma once
 

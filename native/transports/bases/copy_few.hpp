@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Short copies to and from cache lines that two cores write in turn.
 #pragma once
 

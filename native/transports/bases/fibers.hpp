@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks of a simulated machine: cooperative contexts in one thread, always in the same order.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations for transports that have none of their own: a plain algorithm for each.
 #pragma once
 

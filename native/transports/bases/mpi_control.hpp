@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Control messages about the measurement between ranks that MPI started, for any transport of data.
 #pragma once

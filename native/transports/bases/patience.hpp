@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Waits for memory that another process will write.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Watches the processes of other ranks, so that no wait for an ended process goes on forever.
 #pragma once
 

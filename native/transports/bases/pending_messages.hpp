@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Messages that go on piece by piece, many at a time, over whatever moves a piece.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Control by MPI for ranks whose messages go on only while their rank lets them.
 #pragma once

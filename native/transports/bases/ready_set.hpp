@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The set of ranks that can continue, visited in round-robin order.
 #pragma once
 

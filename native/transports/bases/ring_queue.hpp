@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A queue whose memory stays: once it has been as long as it gets, it allocates no more.
 #pragma once
 

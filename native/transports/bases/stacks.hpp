@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Stacks of many contexts in one piece of memory, of which only what is touched exists.
 #pragma once
 

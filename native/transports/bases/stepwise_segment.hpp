@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The steps by which shared memory is set up, used and given back, each by the calls it takes.
 #pragma once
 

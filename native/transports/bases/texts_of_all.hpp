@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Exchanges the addresses of ranks as texts.
 #pragma once
 

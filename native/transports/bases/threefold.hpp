@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Control messages hold three copies of what they say, and of each bit counts what two copies say:
 // a library that is wrong in one of a thousand messages is to be measured and named, while the
 // ranks that measure it still agree on what they do.

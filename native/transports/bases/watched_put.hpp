@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Copies into memory that another rank watches.
 #pragma once
 

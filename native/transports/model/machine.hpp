@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // State of the simulated machine for all ranks, with the messages in flight.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages in flight on the simulated machine; only pairs of ranks with messages take memory.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Parameters of the simulated machine, from a transport's options.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The collective operations of an MPI library, one to one, blocking and not.
 #pragma once

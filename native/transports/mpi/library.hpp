@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // What an MPI library calls itself, and what it can name.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages between two ranks by the calls of MPI, one to one.
 #pragma once
 

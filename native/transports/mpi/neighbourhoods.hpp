@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The neighbourhood collectives of MPI, one to one, blocking and not.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Messages of MPI that are set up once and started again and again.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Collective operations of MPI 4 that are set up once, one to one.
 #pragma once

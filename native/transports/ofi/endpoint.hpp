@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-links: -lfabric
 // A libfabric end point of one provider, and the addresses of all ranks.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-links: -lfabric
 // Memory that is registered with libfabric, and how other ranks reach it.

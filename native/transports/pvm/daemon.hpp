@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The daemon of PVM that serves one run: private to it, and gone with it.
 #pragma once
 

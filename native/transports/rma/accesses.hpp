@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Accesses to windows of MPI, in every way that the standard has to begin and end them.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Messages between ranks by nothing but puts into windows.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Signals of puts, and short puts whole, in one line of a cache that two ranks use in turn.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages from one process to one other through memory that both have mapped.
 #pragma once
 

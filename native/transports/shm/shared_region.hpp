@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Memory that each rank exposes to the others, with its signals.
 #pragma once

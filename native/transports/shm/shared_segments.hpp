@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Memory of each rank that all ranks of the host can write.
 #pragma once

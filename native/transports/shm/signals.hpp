@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The signals between all ranks that share memory, alone or with a put.
 #pragma once
 

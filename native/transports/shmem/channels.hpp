@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-links: -loshmem
 // Messages by puts: OpenSHMEM has none of its own.

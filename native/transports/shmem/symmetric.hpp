@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-links: -loshmem
 // Memory that lies at the same place in the symmetric heap of every rank.

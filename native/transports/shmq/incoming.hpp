@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The receiver's end of one direction between two ranks. It checks all that the sender wrote before
 // it uses it: nothing outside of the buffers and of the receive is touched.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Settings of messages by postboxes, and the layout of memory.
 #pragma once
 

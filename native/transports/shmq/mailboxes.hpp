@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The mailboxes in the memory of each rank, in which messages from other ranks arrive.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages between one rank and all others of its host, by postboxes.
 #pragma once
 

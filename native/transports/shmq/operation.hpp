@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A pending send or receive, and the queue of those in one direction.
 #pragma once
 

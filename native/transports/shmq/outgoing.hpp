@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The sender's end of one direction between two ranks.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A cache line that carries a message, or a part of one, from one process to another.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory of another process, copied by the kernel: one copy instead of two.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages in order over one connection; neither direction ever makes the rank wait here.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Authenticates ranks that connect by a token of the run.
 #pragma once
 

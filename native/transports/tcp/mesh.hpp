@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A connection between every two ranks of a run, and to nobody else.
 #pragma once
 

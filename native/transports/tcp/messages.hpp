@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages between all ranks over their connections, and the waiting for them.
 #pragma once
 

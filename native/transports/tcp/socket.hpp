@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A socket that is closed when it is no longer held, and the few calls on it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory that each thread exposes to the others: they have its address.
 #pragma once
 

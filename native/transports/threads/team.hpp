@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Communication of threads: a channel between every two, and shared state.
 #pragma once
 

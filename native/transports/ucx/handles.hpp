@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-links: -lucp -lucs
 // Context, worker and end points of UCX's protocol layer, gone when they are no longer held.

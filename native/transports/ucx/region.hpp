@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-links: -lucp -lucs
 // Memory that every rank registers with UCX, and the keys by which all others reach it.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Arguments of the Python interface, where a value may be of any type."""
 
 from __future__ import annotations

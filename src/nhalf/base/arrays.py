@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The types of arrays."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One name for the library and transport that carry the data."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Python's search for circles of objects, which only costs time where millions are made."""
 
 from __future__ import annotations

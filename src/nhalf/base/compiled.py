@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs compiled on this machine on first use and cached."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Dates of moments that are stored as seconds since 1970."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Descriptions of nhalf's own programs: the only place that runs and checks `--describe`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Typed errors: each has an exit code and a remedy."""
 
 from __future__ import annotations

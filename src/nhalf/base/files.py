@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Atomic writes: a file is complete or absent, even if the process or the machine dies."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The user's folders: data (installed libraries) and cache (identifications, compiled probes).
 
 Programs are run from them, so neither is used if somebody else could have written to it.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Paths of the compiled probes and the C++ headers."""
 
 from __future__ import annotations

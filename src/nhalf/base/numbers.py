@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers as people read them: no more digits than they are good for, and none that misleads.
 
 Ratios, shares, changes and intervals become text here, and nowhere else; times, sizes and rates

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Linear algebra in one thread.
 
 The matrices of models are small. OpenBLAS shares even these among all cores, and its threads spin

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which files processes have open or mapped: who clears away looks first whose a file is.
 
 A process sees those of its own namespace and of namespaces inside it. Others may share its files

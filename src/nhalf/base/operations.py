@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The collective operations of MPI: what each moves, and between whom.
 
 `native/calls/operations.inc` says the same of its calls; a test holds both together.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Text for terminals and pipes whose encoding lacks characters: 43 us instead of 43 ?s."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Discovery of plug-ins: a module holds one, and the module's name is the plug-in's name.
 
 Built-in plug-ins are found by their folder, those of installed packages by their entry points:

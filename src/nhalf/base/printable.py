@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Text of others, such as names of libraries and hosts, as it may reach a terminal or a page.
 
 Control characters would set a terminal's title, move its cursor or hide what stands before them;

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run a program that may fail, hang or flood its output, and always return."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Requests: frozen dataclasses whose fields carry their own documentation.
 
 The command line is derived from these types, so that a name, a default and its explanation are

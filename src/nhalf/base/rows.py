@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The type of one row of a table: values by column name."""
 
 from __future__ import annotations

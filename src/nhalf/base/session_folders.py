@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Session folders of Open MPI 5, which its launcher names after its process ID.
 
 A launcher that is killed leaves its own behind. Process IDs come round again, and a later launcher

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Templates for whole files, rendered the same way everywhere."""
 
 from __future__ import annotations

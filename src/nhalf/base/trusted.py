@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether only this user and root could have written what lies at a path.
 
 Nothing is run or loaded from a folder of nhalf's for which that is not so.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Hand-written TOML in typed form; every error names the file and the key."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sizes, times and rates as people write and read them.
 
 Inside the program times are seconds, sizes bytes and rates bytes per second; only this file turns

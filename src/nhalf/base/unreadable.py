@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What decoders of JSON and TOML raise for content that they cannot read, however it is made."""
 
 from __future__ import annotations

@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """The command line: options become a request, a request a call, a call what people see."""

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Verbs by other names: those of other tools, and those that verbs of nhalf had."""
 
 from __future__ import annotations

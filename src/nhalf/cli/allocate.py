@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Start the command again inside an allocation, where srun is used outside one."""
 
 from __future__ import annotations

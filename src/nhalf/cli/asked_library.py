@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The library that --mpi names where a traced program is predicted: of the machine, or asked."""
 
 from __future__ import annotations

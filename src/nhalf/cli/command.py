@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Build a command from a type of request: its options, grouped in its help, and its call."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Who answers what another machine would do: `nhalf predict --engine model|library|simgrid`.
 
 `model` is `nhalf predict` itself. `library` is what `nhalf run --machine` does with patterns and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Examples in help texts: the last paragraph of a docstring, if it consists of commands."""
 
 from __future__ import annotations

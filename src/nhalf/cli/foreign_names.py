@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names that MPI, other suites and the field have for patterns and transports of nhalf."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options of launchers, of other suites and of other verbs, and what they are called here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Forms of verbs: an option that turns a verb into another command, as in `nhalf show --sql`.
 
 A verb's module names them in `FORMS`: the option, and the module of `nhalf.cli.forms` that defines

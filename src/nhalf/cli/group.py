@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The group of verbs: found by file name, imported when called."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a comparison with an imported run cannot do, and what helps there."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --submit` on the terminal: submit the run, follow it and collect its results."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --list`: studies, and patterns by kind, each with its variants."""
 
 from __future__ import annotations

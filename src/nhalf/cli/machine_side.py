@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines as they are named where a verb takes a machine, a file or a run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From a measurement to its output for people and scripts."""
 
 from __future__ import annotations

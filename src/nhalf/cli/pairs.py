@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options of the form name=value."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict` of a traced program: its own calls on another machine."""
 
 from __future__ import annotations

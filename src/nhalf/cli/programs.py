@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs as they are named where a verb takes one: the folder of a trace, or another tool's."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict` of rates: effective bandwidth, and throughput of permutations."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Recording of predictions, which never makes a prediction fail."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs as they are named where a verb takes a run, or one library of it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What help says of verbs that are not imported, read from the text of their modules.
 
 To import or to parse all verbs takes as long as everything else that `nhalf --help` does.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Answers that stay unclear, run after run: counted, and said on standard error."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --like RUN --until-decided TIME`: unclear curves go on until they are decided."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simulated machines, as options name them for verbs that measure."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf` alone: what it is, what is here, and one command for each of six questions."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The two sides of `nhalf why` as its options and words name them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Wrong data as the first thing that a verb says about runs."""
 
 from __future__ import annotations

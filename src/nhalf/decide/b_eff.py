@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effective bandwidth of a machine, from its ping-pong and its shared resources.
 
 Unpublished values are drawn from their range, so that the prediction is an interval. Messages of a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much two runs differ beyond their launches, learned from all curves of both.
 
 Launches of a run share what lasts longer than the run, so that two runs differ by more than their

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From a measured run to a machine that can be simulated.
 
 The machine's ping-pongs are the fitted segments; if one of them is more than TOLERANCE from the

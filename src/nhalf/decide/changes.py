@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict on a change, of a size, of a curve and of a whole comparison.
 
 `compare`, `check --against`, `run --like` and `history` share it. It follows from the interval that

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The fastest algorithm by ranks and size, from few measurements.
 
 The time of each algorithm is a prior times a correction,

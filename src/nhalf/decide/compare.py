@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Is B slower than A? Paired by launches, with few false alarms over a whole curve.
 
 Launch k of every library ran in the same round, so a disturbance of the machine affected both: the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The errors that the curves of a family may have, by what is said of them, and their intervals."""
 
 from __future__ import annotations

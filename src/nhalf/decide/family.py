@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Many curves of one night: how likely an error each may have, so that alarms can be believed.
 
 A night compares dozens of curves, and with 95 % for each of them some alarm is near certain. The

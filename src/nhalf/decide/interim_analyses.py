@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Interim analyses of a comparison while its later run goes on: when, and at what error.
 
 A run that goes on until its comparison is decided has `INTERIM_ANALYSES`, and a false alarm may

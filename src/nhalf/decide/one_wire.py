@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Barriers when messages queue on a shared wire or at an adapter.
 
 On a wire shared by all nodes, an operation takes as long as its messages one after the other,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Destinations of ranks in traffic, as in native/patterns/bases/traffic/bit_permutations.hpp.
 
 The bits of a rank are numbered from 0, the lowest. Definitions as in J. Duato, S. Yalamanchili,

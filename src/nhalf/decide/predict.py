@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The time of a pattern on a machine, the fastest algorithm, and the crossings.
 
 A fitted model of an algorithm takes precedence if the machine has one; otherwise its cost is

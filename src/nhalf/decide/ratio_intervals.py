@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Estimates of the ratio of two sides over sizes: of the level, and of each size."""
 
 from __future__ import annotations

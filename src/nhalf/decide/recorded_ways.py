@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ways from what a machine's record says beside its messages: its own operations, shared loads."""
 
 from __future__ import annotations

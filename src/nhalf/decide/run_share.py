@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The part of the variance of launches that a run does not average out, however many it has."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs that are shown together, each compared with the first: as `nhalf compare` does."""
 
 from __future__ import annotations

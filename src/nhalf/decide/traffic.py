@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Predicted throughput of permutations without pauses, between nodes and within them.
 
 Ranks send message after message of the mean size without waiting; shared resources are divided by

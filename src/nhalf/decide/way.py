@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One way to perform a pattern, and the range in which a machine's data hold."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ways to perform a pattern, and the known times of each."""
 
 from __future__ import annotations

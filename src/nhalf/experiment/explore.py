@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The fastest algorithm on a simulated machine, from models and a few simulated cells.
 
 The requested cells are simulated in one run per batch, whose directory is removed afterwards.

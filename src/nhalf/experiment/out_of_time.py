@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The end of a search that launches programs until its budget is spent."""
 
 from __future__ import annotations

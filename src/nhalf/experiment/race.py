@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Races of algorithms against the library's own choice: the winner of every cell.
 
 Launch k of every algorithm ran in the same round, so the datum of a cell (operation, ranks, bytes)

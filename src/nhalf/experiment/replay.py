@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The error of a simulation relative to the run it was calibrated from, by ping-pong."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches of several ways to run a program in turns, within a budget, and what is remembered.
 
 Every round launches each of its ways once, in a new order. What lasts longer than a round (a clock

@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """Everything known about runs and traced programs; each fact is computed once (fact.py)."""

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Active messages: their variants, and a comparison with MPI messages."""
 
 from __future__ import annotations

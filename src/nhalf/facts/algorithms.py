@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Algorithms of operations against the library's own choice, and when they free the root."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Application runs: rate, speed-up, efficiency and verification, and races launch by launch."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The level of cache that holds the buffers of a repeated operation, so that they are warm."""
 
 from __future__ import annotations

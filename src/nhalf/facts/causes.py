@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Caches of a core, and changes of a curve that they explain."""
 
 from __future__ import annotations

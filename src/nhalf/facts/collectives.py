@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collective operations: their variants, starts, ends and fastest libraries."""
 
 from __future__ import annotations

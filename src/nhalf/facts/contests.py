@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Comparisons of libraries in one setting, launch by launch."""
 
 from __future__ import annotations

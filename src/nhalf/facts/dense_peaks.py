@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Dense patterns whose rate is highest below the largest messages."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Thresholds for differences between times, and ratios with their intervals."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Messages between two named ranks: their distance, and the slowest pair."""
 
 from __future__ import annotations

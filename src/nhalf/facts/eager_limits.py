@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The eager limit of a library as it names it itself, or as the environment sets it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much was measured, where and when; runs of single nodes and of messages."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How a fact is computed once: the only mechanism of `Facts` and `Program`."""
 
 from __future__ import annotations

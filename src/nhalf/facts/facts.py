@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Everything known about one or several runs; each fact is computed once, on first access.
 
 Findings, panels, tables, checks, exporters and notebooks receive a `Facts` and compute none of this

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From measurements to models: every curve of a run fitted, judged and ready for a machine file."""
 
 from __future__ import annotations

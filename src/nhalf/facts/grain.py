@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Work between barriers: the grain at which a barrier matters."""
 
 from __future__ import annotations

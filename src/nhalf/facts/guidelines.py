@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which performance guidelines a library violates: operations that its other operations outdo.
 
 Every guideline (mock_ups.py) is tested at every size that a run has both sides of. The datum is the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Jumps of a curve between two sizes."""
 
 from __future__ import annotations

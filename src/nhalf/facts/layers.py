@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Layers below and beside MPI: the time of the same message with and without a library."""
 
 from __future__ import annotations

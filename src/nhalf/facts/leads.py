@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The fastest library for small, medium and large messages, over all patterns of two ranks.
 
 A library that leads in one pattern may be behind in another, or at some sizes of the same one: each

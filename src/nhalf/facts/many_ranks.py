@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traffic of many ranks at once: one to all, all to one, and dense, phase by phase."""
 
 from __future__ import annotations

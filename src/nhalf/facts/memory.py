@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """STREAM in ordinary and in shared arrays, and the life of shared segments."""
 
 from __future__ import annotations

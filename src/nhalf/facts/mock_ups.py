@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Self-consistent performance guidelines: what an operation can be made of, and may not exceed.
 
 An operation that takes longer than other operations of the same library which do its work (its

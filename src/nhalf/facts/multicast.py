@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Multicasts by forwarding scheme: completion, host CPU time, links, and the fastest method.
 
 Simulated times have no spread: a difference counts if it is larger than FASTER.

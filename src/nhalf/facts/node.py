@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Facts about nodes: load latency by size, the cache levels behind it, and units."""
 
 from __future__ import annotations

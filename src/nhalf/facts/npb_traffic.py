@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a run of a kernel of the NAS Parallel Benchmarks sends, in closed form, beside its time."""
 
 from __future__ import annotations

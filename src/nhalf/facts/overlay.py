@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Curves drawn behind a run's: those of another run, or of a machine."""
 
 from __future__ import annotations

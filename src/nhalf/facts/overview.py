@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Latency, n½, peak rate and switches of every curve, and the curves with their models."""
 
 from __future__ import annotations

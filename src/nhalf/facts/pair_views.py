@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The maps of all pairs as matrices, of hosts and of ranks, relative to the typical pair."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Points of several pairs of ranks at once, and what sharing costs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The fastest size of parts of algorithms that cut messages, where several were measured."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every pattern of a run over sizes and ranks: fitted, judged and ready for a machine file."""
 
 from __future__ import annotations

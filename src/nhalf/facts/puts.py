@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Puts of less than a cache line beside those of a whole one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the rate of long messages falls from its peak over a range of sizes: out of a cache."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rooflines of a node, and how near kernels of applications come to them.
 
 The traffic is the least that our programs have with arrays that no cache holds: each pass over an

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ways to send between two ranks: send modes, packing by hand, both directions at once."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The curves of the data, their names, and the points that can be shown.
 
 A series is a library under its title, with whatever else distinguishes the curves of the data.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Changes of a curve that are no noise; jumps over all patterns: protocol switches, or caches."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Offered and accepted traffic, the costly destination rules, and the effective bandwidth."""
 
 from __future__ import annotations

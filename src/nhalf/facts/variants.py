@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Variants, named by axes of a pattern, compared with the standard in the same launch."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Points whose data arrived wrong: no time of theirs means anything, and they come first."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collect a job: its result, or the reason for its failure."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Follow a job: its state from the scheduler, its progress from the run's journal."""
 
 from __future__ import annotations

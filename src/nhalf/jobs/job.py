@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The job of a run: three files in the run's directory, which may be empty otherwise.
 
 A directory becomes a run when it has a run.json, so these files may exist before: everything

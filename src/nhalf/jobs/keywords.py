@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run requested from Python: the options of `nhalf run` as keywords with values."""
 
 from __future__ import annotations

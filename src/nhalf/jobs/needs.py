@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Resources of a job: hosts by number or name, and time; checked before it is queued."""
 
 from __future__ import annotations

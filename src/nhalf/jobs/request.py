@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The request of a run that may be a job: what to measure, where to store it, how to wait."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The job script: directives for the scheduler, and shell code that starts or continues a run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Submit a run to the batch system: a new one, or the rest of an existing one."""
 
 from __future__ import annotations

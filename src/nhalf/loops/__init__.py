@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Bounds of loops, from the source down to the measured time.
 
 `source` is MA, what the algorithm needs; `listing` is MAC, what the compiler emitted; `schedule` is

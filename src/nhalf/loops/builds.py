@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Builds of loops: each compiler at each level of optimisation."""
 
 from __future__ import annotations

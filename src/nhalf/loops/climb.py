@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """All rungs of a loop in one build, and why each takes longer than the one above it.
 
 MA, MAC and MACS after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """All rungs of a climb: bounds from the source, emitted loops, and a measured time."""
 
 from __future__ import annotations

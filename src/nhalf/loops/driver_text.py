@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs around a user's function: they count iterations, take times, or record a trace.
 
 Parameters of the function have the values that the user set; arrays are filled with ones.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run the functions of a user's file on generated data: count each loop, then time it."""
 
 from __future__ import annotations

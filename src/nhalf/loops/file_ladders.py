@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ladders of the loops of a user's file, in every build that can be made here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rungs of a loop: its emitted operations (MAC), and with its dependency chain (MACS)."""
 
 from __future__ import annotations

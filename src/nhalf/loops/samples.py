@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Samples of a loop (native/node/livermore/samples.h), and which of them count."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The algorithms of collective operations, as the native part describes them."""
 
 from __future__ import annotations

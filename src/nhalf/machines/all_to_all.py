@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The least time of an all-to-all: that in which the most loaded resource moves its bytes.
 
 Every rank has a block for every other one, so that all resources that messages share are loaded at

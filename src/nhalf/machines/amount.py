@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A change of a quantity: '2x', '/2', '+1us', '-50ns' or a new value such as '12GBps'."""
 
 from __future__ import annotations

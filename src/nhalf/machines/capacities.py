@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What messages share on a machine, for the virtual network (native/network/routes.hpp).
 
 These are the capacities of simulated machines: links of the network, a wire that all nodes have in

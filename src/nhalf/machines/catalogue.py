@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines of record, one file each in `records/`, and machine files of users, by name or path."""
 
 from __future__ import annotations

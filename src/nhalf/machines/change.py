@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What if: a changed machine, 'network.bandwidth=2x', with all consequences of the change.
 
 A change of a part changes the messages that pass through it: in simulators that separate the two,

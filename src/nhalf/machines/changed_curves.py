@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Apply changes to the curves and parameters of messages: latency, rate, threshold."""
 
 from __future__ import annotations

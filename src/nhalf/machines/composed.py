@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times of algorithms on a machine, composed message by message on its network.
 
 A program (native/composer) runs the unchanged algorithm on ranks whose messages carry no data and

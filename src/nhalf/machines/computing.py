@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rates of one core, and the ratio of a program's computing times between machines."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The costs of algorithms in print: as text, for LaTeX, and as Python functions."""
 
 from __future__ import annotations

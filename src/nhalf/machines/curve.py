@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The curves of a machine for a single message, and the ranks that it connects."""
 
 from __future__ import annotations

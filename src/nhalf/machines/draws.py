@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Monte Carlo draws of values of which only a range is known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a number of a machine file was inferred from."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What two ranks take that send to each other at once, where it was published or measured.
 
 Machines whose file says what a rank moves both ways (`both_ways_ratio`) have that instead.

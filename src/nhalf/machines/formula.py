@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The formulas of a machine's models: as text, for LaTeX, and as executable Python functions."""
 
 from __future__ import annotations

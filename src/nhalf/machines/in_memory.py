@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times of operations in a memory that all ranks read and write.
 
 Each begins with a tree of flags of ceil(log2 p) levels, which is all of a barrier: on a level a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The distribution of ranks over hosts: '4x2' is four hosts with two ranks each."""
 
 from __future__ import annotations

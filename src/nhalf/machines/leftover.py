@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Residuals of the sums of a pattern, as machine files store them, and their interpolation.
 
 Machine files are read often and interpolated seldom: NumPy is imported only when needed.

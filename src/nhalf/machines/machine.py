@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The machine file: models of a parallel computer, as typed and versioned TOML."""
 
 from __future__ import annotations

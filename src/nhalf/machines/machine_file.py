@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machine files: a machine as TOML, written atomically, with errors that name their place."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rates of concurrent flows that share resources: max-min fairness by progressive filling.
 
 All flows grow equally; when a resource is full, its flows stop, and the others continue

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The messages of a machine: their curves, also on arrays of sizes, and their parameters."""
 
 from __future__ import annotations

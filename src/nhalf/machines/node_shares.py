@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Resources that the ranks of a simulated node share, as links that their messages pass.
 
 A range counts as the geometric mean of its ends.

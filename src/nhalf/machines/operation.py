@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Operations that a machine performs in its shared memory, or with one algorithm of messages."""
 
 from __future__ import annotations

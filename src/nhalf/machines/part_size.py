@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The best size of a part, for algorithms that cut messages.
 
 Between two bends of a machine's curves T, M and R are lines, so a cost of parts of B bytes is

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The times of a machine's messages as functions of their size, from which costs are composed.
 
 T(x), one message, is the curve of a ping-pong. M(x, q), one rank sends to q others, and R(x, q), it

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Linear pieces of a curve, with coefficients that are not negative and within a link's rate.
 
 Simulators that scale a latency and a rate can only follow a line t0 + n/r with t0 >= 0 and

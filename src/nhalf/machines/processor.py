@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A processor: what its units do in a cycle, and its caches; published, or measured by itself."""
 
 from __future__ import annotations

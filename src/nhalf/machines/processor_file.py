@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Descriptions of processors as TOML: records, and files of users and of `nhalf node`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How many times longer a program computes on another processor, by what both descriptions say."""
 
 from __future__ import annotations

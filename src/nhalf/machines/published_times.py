@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times that were published point by point: those of a pattern, by algorithm, ranks and size."""
 
 from __future__ import annotations

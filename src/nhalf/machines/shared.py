@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The resources that messages share on a machine; some are known only as a range.
 
 A message alone is as fast as the curve of its ping-pong; several together are bounded by what they

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Curves in the description of a machine, and how far messages are apart at one rank there.
 
 A rank that sends to many, or receives from many, does it at distances that follow from the parts M

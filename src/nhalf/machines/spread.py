@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Restrict messages and models of a machine to ranks on one node, or spread over nodes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rates of ranks that send message after message through shared resources.
 
 Unlike messages that start at once until the last has arrived (`together`), no rank waits for

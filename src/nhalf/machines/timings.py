@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A machine's timings: for each pattern, the time for a size and a number of ranks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The time of concurrent messages: that of the slowest resource that they share.
 
 If all messages start at once, the last one ends no earlier than the most loaded resource has

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The topology of a machine's network, without its rates and latencies."""
 
 from __future__ import annotations

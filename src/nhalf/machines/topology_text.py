@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Topologies as they are written on a command line: torus:8x8, fat-tree:16,32;1,16;1,1."""
 
 from __future__ import annotations

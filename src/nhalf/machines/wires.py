@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A machine file as the network that native parts read (native/network/wires.hpp).
 
 Half the round trip of n bytes is the machine's curve T(n). The processors of sender and receiver

@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """Measuring: what is asked (plan), whom (probe), doing it (loop), and the same simulated."""

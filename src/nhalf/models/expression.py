@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Costs as expressions in measured parts: read once, evaluated on arrays, printed for people.
 
 An algorithm states its cost beside its code, in the syntax of Python: `p` ranks, `n` bytes,

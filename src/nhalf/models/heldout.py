@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Judging a model on sizes that were not used to fit it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Judging models of patterns on cells that were left out, and choosing among them by the result."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Shared mathematics of the models: non-negative lines and the best division into segments."""
 
 from __future__ import annotations

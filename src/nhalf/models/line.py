@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One line over a range of sizes, its checks, and the intervals of its parameters."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """T(n, p) of a pattern: sums of few terms in regions, times a smooth correction if it helps.
 
     T(n, p) = (t(p) + pi(p) n) exp(c(log2(n + 1), log2 p))

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times over sizes and ranks without a formula: a surface through the cells measured.
 
 A Gaussian process of log T over log2(n + 1) and log2 p with a linear mean, whose covariance adds

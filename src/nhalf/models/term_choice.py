@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Selection of the few terms in p, and in p times n, that describe a pattern's times best.
 
 Every choice is judged by weighted relative errors on cells left out (M. Stone, Journal of the Royal

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sums of terms in the number of ranks p: 28 p - 9 is {"p": 28, "1": -9}.
 
 The vocabulary is that of the published models: what messages, trees and tables of partners cost.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPI libraries: discovery, installation, and building and starting probes on them."""
 
 from __future__ import annotations

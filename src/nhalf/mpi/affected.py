@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which part of a program a setting of a library can affect."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tuner of Open MPI's coll/tuned: its file of dynamic rules, and that of coll/han beside it.
 
 `ompi_info` lists the algorithms, since they differ between versions. A file of rules that

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whole components of Open MPI's collectives that are off until they have a priority.
 
 acoll (AMD Zen) and xhc (one copy within a node) come with Open MPI 6, sm is in older versions. One

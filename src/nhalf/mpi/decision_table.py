@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Decision tables: the algorithm of an operation by numbers of ranks and bytes.
 
 The text is also read by libnhalf_coll.so (native/interposer/table.hpp): after a first line that

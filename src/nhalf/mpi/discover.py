@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Find the MPI libraries of this machine."""
 
 from __future__ import annotations

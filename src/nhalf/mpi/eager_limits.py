@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The eager limits that MPI libraries themselves name."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI's coll/han as choices of algorithms: what the library has, and what selects it.
 
 han performs a collective on several nodes in two levels: one rank of each node (`up`,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Hydra, the mpiexec of MPICH and of libraries derived from it."""
 
 from __future__ import annotations

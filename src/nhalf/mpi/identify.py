@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Identify an mpiexec, and cache the answer as long as the file stays the same."""
 
 from __future__ import annotations

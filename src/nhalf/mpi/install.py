@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Install MPI libraries from wheels, each into its own prefix."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Jobs to start, and launchers that turn them into command lines.
 
 A launcher is a pure function from a job to tokens and variables, so launching is tested as text.

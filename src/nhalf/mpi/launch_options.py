@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The options of a launcher one by one, so that two launches can be compared and mixed."""
 
 from __future__ import annotations

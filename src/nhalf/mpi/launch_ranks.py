@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How many ranks a command starts, by its words."""
 
 from __future__ import annotations

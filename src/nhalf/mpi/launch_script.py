@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A small script that sets variables and starts one program, read without running it.
 
     #!/bin/sh

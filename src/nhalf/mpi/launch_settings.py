@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A command that starts an MPI program, taken apart: what sets its variables, and where.
 
     A=1 env B=2 mpiexec -genv C 3 -n 4 env D=4 ./program input

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The words of launchers: their names, the options that take values, and those that set variables.
 
 From the launchers' own help and manuals: Hydra 5.0 and that of Intel MPI 2021, prterun 3 and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which MPI library a launcher belongs to."""
 
 from __future__ import annotations

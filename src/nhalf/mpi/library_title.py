@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The usual name and version of a library in what it says of itself."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a transport's libraries are installed, and can be linked alongside an MPI library."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that start their own ranks: those that came with nhalf, or compiled once and kept."""
 
 from __future__ import annotations

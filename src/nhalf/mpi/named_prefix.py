@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which of several libraries a name stands for: that of a given prefix, or a name for a prefix."""
 
 from __future__ import annotations

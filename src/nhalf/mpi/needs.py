@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a switch needs of a launch to be worth a try."""
 
 from __future__ import annotations

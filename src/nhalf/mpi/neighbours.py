@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Exit with 0 if a process may read its sibling's memory, as MPI libraries do, else with 3.
 
 It runs as its own program, since it forks: `python -I -S neighbours.py`. Containers often forbid

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What Open MPI's ompi_info prints of parameters: their values, and algorithms to choose from."""
 
 from __future__ import annotations

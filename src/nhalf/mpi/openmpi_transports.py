@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which transports of Open MPI (btl) can carry a launch's messages, by its parameters and hosts."""
 
 from __future__ import annotations

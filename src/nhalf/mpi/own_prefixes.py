@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The prefixes of `nhalf mpi install`, without those that another user could have put there."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The options of launchers that place ranks on hosts.
 
 From the launchers' own help and manuals: Hydra 5.0 and that of Intel MPI 2021, prterun 3 of Open

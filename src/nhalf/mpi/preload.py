@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Libraries to preload into unmodified programs, such as the one that routes collectives."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The probe that runs on a library: that of the standard ABI, or one compiled once and kept."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Detect from a program's file which MPI library it needs, and thus which handles it has."""
 
 from __future__ import annotations

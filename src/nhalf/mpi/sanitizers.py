@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Preloading into programs with sanitizers.
 
 The runtime of AddressSanitizer refuses to run behind a preloaded library. Those of nhalf define

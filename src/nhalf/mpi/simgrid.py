@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """SimGrid's SMPI: whether it is installed, and nhalf's programs that are compiled for it.
 
 They are the probe with the simulated transport, a plug-in that builds any machine from its

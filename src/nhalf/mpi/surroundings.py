@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The variables that a library needs, without those of other libraries."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Settings of a library that may make a program faster: rows of the file of its vendor."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The transports that probes are made for, and programs that run applications.
 
 Both are described in their own files.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The noise of `nhalf try`: another one for every launch, as on a machine that is there."""
 
 from __future__ import annotations

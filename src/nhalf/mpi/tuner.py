@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The interface of a tuner: a library's own algorithms, and its tuning file.
 
 The tuner of a library is in the file of its vendor (mpi/vendors), that of nhalf's own table in

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tuner of a library: its vendor's, or nhalf's own preloaded table, which works with any.
 
 The table selects the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so

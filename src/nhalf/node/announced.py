@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Caches as the operating system reports them: only shown beside the measured ones."""
 
 from __future__ import annotations

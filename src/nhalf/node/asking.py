@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A core that is measured point by point; each answer is in the journal before it is used."""
 
 from __future__ import annotations

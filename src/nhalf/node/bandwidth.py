@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """STREAM in each level of the hierarchy, on one core up to all of them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Size, ways and line of a physically indexed cache, from pages that conflict.
 
 The probe adds pages as long as one line of each fits (native/node/conflict_search.hpp): as many

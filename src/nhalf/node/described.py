@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The processor that bounds are computed for: published, from a file, or this host as measured."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a level of the hierarchy ends on a latency curve: between which sizes it becomes too small.
 
 A cache of C bytes keeps at most C of an array, under any policy of replacement. So an array that

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The memory hierarchy of a core: size, organisation and latency of each level."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The description of a processor from its measurements."""
 
 from __future__ import annotations

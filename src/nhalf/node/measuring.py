@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Measuring a node: launches on one core, each point chosen by the answers so far."""
 
 from __future__ import annotations

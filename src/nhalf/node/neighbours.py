@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether other programs had the core while it was measured."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Plateaus of a latency curve: sizes at which a larger array does not make a load slower."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One point of a core as derivations use it: its pattern, size and axes, and its cycles."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long the threads of a process waited while other programs had their cores."""
 
 from __future__ import annotations

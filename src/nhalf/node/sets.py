@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ways, sets and line of the nearest cache: how many lines fit at which distance.
 
 Lines at a distance of S share a set if S is a multiple of the size of a way, so that as many fit

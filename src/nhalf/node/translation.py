@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The reach of address translation: how many pages the TLBs hold without a page-table walk.
 
 A chase over one line of each of n small pages takes as long as one over n adjacent lines, plus the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rates of units that cannot be, or that launches do not agree about."""
 
 from __future__ import annotations

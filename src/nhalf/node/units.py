@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Throughput and latency of a core's execution units, as operations."""
 
 from __future__ import annotations

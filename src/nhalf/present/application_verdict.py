@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict of a report on applications: what to run them with, and where not."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cells of tables and texts of tooltips: a value is written in the unit of its column's name."""
 
 from __future__ import annotations

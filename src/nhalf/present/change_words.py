@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Changes of a curve in words."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict on collective operations: which library is fastest where libraries differ."""
 
 from __future__ import annotations

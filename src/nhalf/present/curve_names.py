@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A curve in words, without what all curves shown have in common."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which library is fastest in each collective operation, by size and number of ranks: a table."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict of a report that has no libraries to choose from: what comes first, in a sentence."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How a run differs from another one, as a finding."""
 
 from __future__ import annotations

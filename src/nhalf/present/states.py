@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """States of the machine in words."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A repeated study in words: numbers with their ranks, limits, intervals, counts of verdicts."""
 
 from __future__ import annotations

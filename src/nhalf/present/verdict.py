@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict of a report: which library to use, where not, and whether that is sure."""
 
 from __future__ import annotations

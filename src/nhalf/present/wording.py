@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The wording of ratios, shares, counts and intervals, and the weights of findings."""
 
 from __future__ import annotations

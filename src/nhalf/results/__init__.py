@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Derived results: computed from many points of the store together, and never stored.
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from `Result`. It

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From a loop's lower bound to its measured time, rung by rung."""
 
 from __future__ import annotations

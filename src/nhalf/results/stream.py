@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Bandwidth at each level of a node's memory hierarchy, by kernel and number of cores."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What loads and stores that do not wait for each other cost, by size and stride."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The reach of address translation on a core, derived from load timings."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The hosts that a batch system allocated to this job, from its environment variables."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Compile ahead what the first use would compile: the probes of all transports, and more."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The environment of a run, recorded so that its numbers can be interpreted later."""
 
 from __future__ import annotations

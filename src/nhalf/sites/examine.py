@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Examine this machine: what is installed, what works, what is wrong and how to fix it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Why a launch failed: unresponsive hosts, and ranks that are stopped, killed or gone."""
 
 from __future__ import annotations

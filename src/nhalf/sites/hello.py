@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Start two ranks that exchange a message, to test whether a library works here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Hosts to measure on: lists in the notation of users and schedulers, and host files."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Placements of ranks, and checks of the placement that ranks report."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Process management under Slurm: the kinds that srun offers and a library speaks.
 
 Ranks find each other through a service of their launcher: PMI-2, PMIx, or that of HPE's machines.

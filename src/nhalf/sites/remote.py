@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run a short command on many hosts at once, inside the job that runs there or by ssh."""
 
 from __future__ import annotations

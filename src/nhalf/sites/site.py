@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The site of a run: this machine, or hosts with a launcher that reaches them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Start a program on a library: the job, the launcher's arguments and all variables."""
 
 from __future__ import annotations

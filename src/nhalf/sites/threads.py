@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Placement of the threads of OpenMP programs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The cores of this host that share caches, according to the kernel."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every kind of warning about a number, in one typed list: meaning, remedy and detection.
 
 The probe and the launcher report what only they can observe (binding, load, clock); the rest is

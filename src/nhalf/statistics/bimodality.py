@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two states in one series: whether times form a low and a high group."""
 
 from __future__ import annotations

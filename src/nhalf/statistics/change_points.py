@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Change points: where the level of a series shifts, by how much, and how precisely it is dated.
 
 Circular binary segmentation (A. Olshen, E. Venkatraman, R. Lucito, M. Wigler, Biostatistics 5

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Warnings derived from the samples themselves: bimodal, launch-apart and drift."""
 
 from __future__ import annotations

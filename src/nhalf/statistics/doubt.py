@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Why a comparison of launches cannot be decided, and what would decide it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Drift: whether times rise or fall with their order."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """States of the machine, identified by the time of a flag between two cores.
 
 Next to every visit to a point, probes time a flag handoff between two cores

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The digamma function and its derivatives, without SciPy, which is slow to load.
 
 Asymptotic series after recurrence to arguments of FAR and more (M. Abramowitz, I. Stegun, Handbook

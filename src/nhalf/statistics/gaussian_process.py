@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The residuals of a model as a smooth function between the points measured.
 
 A Gaussian process with constant and linear mean and a Matérn kernel of order 3/2, the scale of each

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intervals over launches: how far a reported value can be from the true one.
 
 The unit of replication is the launch. Samples of one launch share its placement, its pages and

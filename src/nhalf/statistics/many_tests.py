@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Many one-sided tests of few launches each: which hold, so that hardly ever a false one does.
 
 Each is of an effect in pairs (paired.py), with variances that are moderated over all tests (Smyth

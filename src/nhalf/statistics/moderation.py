@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Moderated variances: similar quantities with few observations each share information.
 
 Five launches say little about the spread at one size, but twenty sizes together say a lot: each

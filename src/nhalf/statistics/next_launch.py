@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the time of one further launch lies, by those of some launches.
 
 Student's prediction interval of one further observation (G. Hahn, W. Meeker, Statistical Intervals,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The interval of the value that the next run will report, in the same state of the machine.
 
 A launch k measures the logarithm of the time of a point p as

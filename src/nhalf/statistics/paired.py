@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effect in pairs of launches, and interim analyses of them that share one error.
 
 The launches of a pair follow each other, so that what lasts longer meets both. The datum is the

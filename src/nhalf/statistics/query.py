@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """SQL over any number of runs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two runs on a machine whose state changes: only equal states are compared.
 
 Points of two runs are paired one to one within a state (flags.py), like launches that ran side by

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A machine that changes between two states: keep the times measured in one of them.
 
 Shared virtual machines migrate their cores between places that share a cache and places that do

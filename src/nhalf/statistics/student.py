@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Quantiles of Student's distribution; the usual ones without SciPy, which is slow to load."""
 
 from __future__ import annotations

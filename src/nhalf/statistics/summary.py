@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From raw samples to reported values: one row per point, with its interval over launches.
 
 Raw samples stay in their lists: each row is reduced in place, so ten million samples need no

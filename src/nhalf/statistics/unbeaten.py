@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which of several options no other beats, where two things count."""
 
 from __future__ import annotations

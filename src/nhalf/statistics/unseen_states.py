@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """States of the machine that outlast a launch and that no flag shows: seen, or not excluded."""
 
 from __future__ import annotations

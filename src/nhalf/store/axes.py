@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Further axes of a point in the tables: one string, 'name=value,name=value' sorted by name."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collections: folders of runs that are queried as one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where runs and traces lie, known by the file that describes each; their content is not read."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The environment of a run as rows of text, and differences between several runs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The journal: one JSON line per event, written before the event is reported."""
 
 from __future__ import annotations

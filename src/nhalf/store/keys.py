@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The keys of the tables: the columns that group points, with one name per meaning.
 
 Keys that begin with RUN_ identify the same things across several runs.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long a run takes for one more launch of everything that it measures."""
 
 from __future__ import annotations

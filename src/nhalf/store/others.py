@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What other processes took of a machine's cores during each launch of a run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Parquet files by their exact names.
 
 Left to itself polars takes a name for a pattern or an address: `[`, `*` and `?` match other files,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the ranks of a run were, as each reported at its start, and how long they took to start."""
 
 from __future__ import annotations

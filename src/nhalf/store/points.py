@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The points of a journal as a table."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The record of a point in one launch, from which journal, tables, importers and readers derive.
 
 A column is added only here, with a default for older runs that lack it.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run directory: run.json, journal.jsonl while it runs, measurements.parquet at the end."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The schemas of the tables: measurements, which are stored, and the summary, which is not."""
 
 from __future__ import annotations

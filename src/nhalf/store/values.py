@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The named scalars of a point, in the column `values`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The nearest cache of a node: measured in a run, or published of the processor of a record."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The published studies that can be repeated, one file each in `records/`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What can be wrong with a study although it has the form of one: names that nothing has."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of a run that come from many of its points: b_eff, LogP, accepted traffic, crossovers."""
 
 from __future__ import annotations

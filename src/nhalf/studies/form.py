@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The form of a published study: what to measure, its tables and figures, its conclusions.
 
 No published value is written in it: they come from the machines of record.

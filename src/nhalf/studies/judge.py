@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a conclusion holds: its number, with the interval, in relation to its limit."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The Livermore kernels: their bounds on a processor, and how close compiled code comes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ratio of two numbers of a run over its launches, with an interval of 95 %.
 
 Launches that have both numbers are pairs: what makes a launch slow makes both slow, and is not in

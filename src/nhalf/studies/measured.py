@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of a run, with their intervals."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Multicasts on a machine of record, simulated as `nhalf predict multicast` does it."""
 
 from __future__ import annotations

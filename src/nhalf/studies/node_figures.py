@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of a node alone: what `nhalf node` measures of it, and what records say of it.
 
 A study asks for one by its name here, `value = {node = "NAME"}`. Each is an entry of NODE_FIGURES:

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A number of a study in words, such as 'bcast/binomial 64K on 16 ranks off-node'."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """All published studies on their own machines of record: which conclusions hold where."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Patterns with phases: who sends to whom in which, and the middle of them."""
 
 from __future__ import annotations

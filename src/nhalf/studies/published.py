@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a study says of a number: a point of a machine of record, else its formula."""
 
 from __future__ import annotations

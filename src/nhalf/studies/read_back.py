@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a conclusion is tested on numbers that were inferred from what it says.
 
 It is no evidence then that predictions are right: it is read back.

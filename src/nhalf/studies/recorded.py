@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of a machine of record: predicted from its messages, or as they were published."""
 
 from __future__ import annotations

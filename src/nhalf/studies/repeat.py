@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A study repeated on a machine: its tables beside the published ones, and its conclusions."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers with their units, intervals and origins."""
 
 from __future__ import annotations

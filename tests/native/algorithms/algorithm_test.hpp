@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What tests of algorithms have in common: ranks of a simulated machine, and costs measured there.
 #pragma once
 

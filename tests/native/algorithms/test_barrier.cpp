@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every barrier: nobody leaves before the last has come, with the messages and time that it states.
 #include "algorithm_test.hpp"
 #include "algorithms/all_barrier.hpp"

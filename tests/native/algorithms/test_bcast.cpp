@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every broadcast: all ranks have what the root had, with the messages and time that it states.
 #include "algorithm_test.hpp"
 #include "algorithms/all_bcast.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every algorithm that moves blocks from rank to rank: gather, scatter, allgather, alltoall.
 #include "algorithm_test.hpp"
 #include "algorithms/all_allgather.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every algorithm that adds: reduce, allreduce, reduce-scatter, scan.
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Preloaded into a program of MPI: counts what it sends, but for what goes over MPI_COMM_WORLD, and
 // writes it to the file NHALF_COUNTS.RANK: name, partner (-1 for none), bytes, how often.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What the harness adds to one message: ping-pong of calls that do nothing, in a plain loop and
 // under the sampler. Prints both in seconds per message.
 #include <cstdio>

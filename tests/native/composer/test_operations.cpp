@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "composer/operations.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Prints an operation, its size, and when each rank entered and left it, in picoseconds. Arguments
 // are operations and sizes: bcast 8 barrier 0.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages from any source, collective operations and looks for messages: prints what came, and
 // when, in the order in which it came.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Programs whose efficiencies are known before they run, on any even number of ranks: computing is
 // sleep, so that ranks need no processor for it. Words: which, rounds, and a unit of computing in

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A master that gives tasks to whoever asks first: prints who did which, and when it was over.
 #include <mpi.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that begin at one time: `flows BYTES FROM-TO…`. Every receiver prints its number and how
 // long its message took, in picoseconds.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ways to wait and to end, by name.
 #include <mpi.h>
 #include <sched.h>

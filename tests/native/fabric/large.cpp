@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Programs of large operations and nothing else: training, sharded training, transposes, a centre.
 #include <mpi.h>
 

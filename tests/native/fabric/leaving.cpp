@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // After calls that an error handler has left, by a jump or an exception, the program computes and
 // sleeps for a while, says by its clocks for how long, and ends in a deadlock.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Waits with a limit, by name: in vain, ended by another thread, and over before they begin. Each
 // says how long it took by the rank's clock and what came of it.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-! SPDX-License-Identifier: Apache-2.0
 ! A millisecond of looks for a message that does not come, and a message that does.
 program looks
 #ifdef F08

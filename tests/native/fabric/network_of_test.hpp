@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A virtual network with its ranks in this process, where messages move when a test asks for it.
 #pragma once
 

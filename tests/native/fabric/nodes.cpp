@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Prints for each rank which ranks its library takes for those of its node.
 #include <mpi.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Prints what operations take, "operation bytes microseconds": the median over repetitions of the
 // longest rank's time, after a barrier. The first word is how many repetitions there are; each
 // further one is an operation with sizes, as bcast:1024,65536. After the word `together` all ranks

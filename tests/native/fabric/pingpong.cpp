@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Prints sizes and half of a round trip, in picoseconds.
 #include <mpi.h>
 

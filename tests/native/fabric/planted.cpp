@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // Programs whose times are known before they run: computing is sleep, which is virtual. The first
 // word says which; each is a few lines.

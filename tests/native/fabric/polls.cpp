@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every way to look for a message without waiting: rank 0 looks until what rank 1 sends after
 // 50 microseconds is there, and prints how often it looked in vain, and when the last look ended.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A region of the virtual network that only this process and its children have.
 #pragma once
 

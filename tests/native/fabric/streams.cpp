@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The ways in which the OSU micro-benchmarks measure, by name: prints sizes and picoseconds.
 #include <mpi.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "fabric/node_map.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Programs with several threads, by name: those that call MPI in turn, and at once.
 #include <mpi.h>
 #include <time.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ways of ranks to reach each other, each by its name, three times: libraries may set up the first
 // time what they use then. Without arguments all of them; after the words `messages` and `windows`
 // all of that kind.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One-sided operations: what they do to memory, and what they take.
 #include <mpi.h>
 #include <unistd.h>

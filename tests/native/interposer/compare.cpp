@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program: it calls collectives as programs do, and beside each the library's own
 // by its profiling name. With nothing loaded before it both are one and the same. Arguments: how
 // many calls, and the seed. Exit 1 where a result differs.

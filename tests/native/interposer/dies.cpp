@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program whose rank 1 dies at its first collectives. Arguments: after how many
 // microseconds, and of which signal.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-! SPDX-License-Identifier: Apache-2.0
 ! An unchanged Fortran program: sentinels go by address, and handles are integers.
 program fortran
   use mpi

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A program that knows nothing of MPI and runs a module that does, as interpreters do.
 #include <dlfcn.h>
 

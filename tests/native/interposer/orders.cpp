@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program whose ranks describe the same data by types of one signature and of
 // different orders. It compares collectives as programs call them with the library's own. Exit 1
 // where a result differs.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program that revokes communicators in which its other ranks wait. Exit 1 where a
 // wait ends without an error; one that does not end is for whoever starts it to end.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program in which one rank after the other has no memory left to share. Argument:
 // how many blocks of memory ranks share on a communicator where each has some. Exit 1 where
 // something is wrong; a deadlock is for whoever starts it to end.

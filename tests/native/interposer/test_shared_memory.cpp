@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks are threads here; what they share is the same.
 #include "interposer/shared_memory.hpp"
 

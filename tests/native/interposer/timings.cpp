@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program that times collectives as it calls them beside the library's own, batch
 // by batch in turn, and what two cores need to pass one flag. The fastest batch of each, one JSON
 // line per row. Argument: the calls of a batch.

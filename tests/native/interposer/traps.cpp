@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An unchanged MPI program that does what routed collectives might trip over. Exit 1 where
 // something is wrong; a deadlock is for whoever starts it to end. With an argument no call is
 // wrong: Intel MPI 2021.19 ends programs of the standard ABI that make one, whatever they ask for.

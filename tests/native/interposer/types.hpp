@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Types that programs reduce and send, and values of them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every way to multicast, on tori of 1 to 3 dimensions: whom it reaches, in how many steps, and
 // over which links.
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A pointer chase of its own: seconds of a load from this many bytes, the quickest of many turns.
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "node/conflict_search.hpp"
 
 #include <doctest/doctest.h>

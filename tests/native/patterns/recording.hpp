@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A transport that writes down who sends to whom, and what a pattern takes on the simulated
 // machine.
 #pragma once

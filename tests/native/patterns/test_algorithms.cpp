@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every algorithm through the pattern that measures it: right data, and the time that it states.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations on every transport that starts its own ranks: every root, wrong results.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The phases of the dense patterns: who meets whom.
 #include <doctest/doctest.h>
 

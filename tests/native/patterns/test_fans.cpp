@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One to many, many to one, many to many.
 #include <doctest/doctest.h>
 

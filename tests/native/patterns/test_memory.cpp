@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // STREAM in ordinary arrays and in shared ones: what is counted, and that a wrong element is found.
 #include <doctest/doctest.h>
 

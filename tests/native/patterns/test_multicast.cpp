@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Who forwards to whom when a multicast is measured on messages.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every operation of all ranks, one at a time, with every start that it can have.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Maps of all pairs: who sends how much to whom, and that each pair has its own time.
 #include <doctest/doctest.h>
 

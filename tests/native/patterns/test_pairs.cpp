@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Pairs of ranks: which of them, what they send, and that they do not disturb each other where
 // nothing makes them.
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The pattern on every transport that starts its own ranks.
 #include <doctest/doctest.h>
 

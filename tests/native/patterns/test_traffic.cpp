@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Traffic on every transport that starts its own ranks; on the simulated one, to the second.
 #include <doctest/doctest.h>
 

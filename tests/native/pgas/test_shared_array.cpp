@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "pgas/shared_array.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A preloaded library with the faults that sanitizers are to report: memory that is read after it
 // was freed, and two threads that write one number.
 #include <cstdlib>

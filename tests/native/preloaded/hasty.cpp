@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Preloaded: an allreduce that is fast and wrong, from HASTY_BYTES on (1024 if that is not given:
 // by less, ranks agree), where what HASTY_UNDER=NAME=VALUE says is in the environment.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What programs do with MPI besides calling it in main: `life FILE WHAT`. The first rank writes
 // what it saw into the file; a run without preloaded libraries writes the same.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Three seconds, a barrier every tenth of one.
 #include <mpi.h>
 #include <unistd.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // As much of an MPI library as a program of a few calls needs, with prototypes of its own: MPI_ in
 // one file and PMPI_ in the same or another one, as some libraries are built.
 #include <cstring>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Preloaded: the clock of the day steps, a while after it was first read, by as many seconds as
 // STEP_S says.
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Threads that use MPI at the same time, each on communicators of its own: `threads FILE`. The
 // first rank writes how many results were wrong.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks that write down what they get, in order; wrong data give exit code 3.
 // Arguments: a file whose name each rank extends by its number, and what to do: "world" or
 // "sessions", where ranks make communicators of pairs from groups, one after the other.

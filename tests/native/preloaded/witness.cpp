@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A tool below whatever else is preloaded: it writes down, in WITNESS.RANK, every call that reaches
 // the MPI library and involves other ranks, by either of its names.
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "replay/replay.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // How right a global clock is, where it is known how wrong every clock is.
 #pragma once
 

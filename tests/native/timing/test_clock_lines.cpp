@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "timing/clock_lines.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The reference of one flag between two cores: measured where there is one, given up where not.
 #include "timing/flag.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Clocks that are wrong on purpose: what is stated of them must hold.
 #include "timing/global_clock.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Batches and samples on a clock that the pattern itself moves.
 #include "timing/sampler.hpp"
 

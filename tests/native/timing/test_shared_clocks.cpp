@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks that have one clock between them, and those that only say so.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // How many messages are looked at before and after timing, on a clock that the pattern moves.
 #include "timing/verification.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Operations whose time has a closed form on the simulated machine, and how they are measured.
 #pragma once
 

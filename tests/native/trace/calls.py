@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls MPI by ctypes, itself and through the library halo.cpp, which is given by its path."""
 
 import ctypes

@@ -1,4 +1,3 @@
-! SPDX-License-Identifier: Apache-2.0
 ! Lists of requests of wrong lengths, from Fortran: every call has to return an error.
 program counts
   use mpi

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Much of what a tracer keeps: operations, groups, requests or threads, argument 2 of them. Says
 // how many bytes of memory the process has at its end.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sends without end, and ends after argument 2 microseconds as argument 3 says: all ranks are
 // killed, or rank 0 alone is killed (one), aborts or exits with 7. What each has sent it says in
 // the file of argument 1, which the kernel keeps.

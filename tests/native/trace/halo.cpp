@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A library that calls MPI for a program in Python; calls.py is that program.
 #include <mpi.h>
 #include <unistd.h>

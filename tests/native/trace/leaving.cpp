@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Calls of MPI that are left without their end, by an exception or a jump out of an error handler,
 // and calls from what MPI calls back: ranks send in pairs messages of which each way has its size.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages of every kind between two halves of a communicator, each once and of a size of its own.
 #include <mpi.h>
 

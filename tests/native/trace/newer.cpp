@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Makes a call that only newer libraries have, beside some that all have.
 #include <mpi.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every operation of all ranks once, with sizes that tell them apart; argument 1 is "later" for
 // those of MPI 4.
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Calls of MPI at known lines: those with a comment `site` are made `times` times each.
 #include <mpi.h>
 #include <signal.h>

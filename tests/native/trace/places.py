@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls of MPI at known lines: `at CALL TIMES FUNCTION` says what a line calls, on each rank."""
 
 import atexit

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A token goes round all ranks, argument 1 times: nothing happens at the same time.
 #include <mpi.h>
 

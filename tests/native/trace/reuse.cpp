@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Receives that end in ways in which their sizes are not known to a tracer, each followed by
 // requests for sends, to which the library may give the same handles. Their statuses look like
 // those of messages, since libraries leave them as they were. At the end rank 0 receives 8 bytes.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program of which every message is known, in Python."""
 
 from array import array

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Programs whose shares are known: `shares WORD TIMES`. A site is the line of a call.
 #include <mpi.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A table of calls in a file of its own, which is gone afterwards.
 #pragma once
 

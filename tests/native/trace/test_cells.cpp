@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "trace/cells.hpp"
 
 #include <doctest/doctest.h>

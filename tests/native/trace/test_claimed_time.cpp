@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "trace/claimed_time.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Threads of two ranks that talk at the same time, each on a communicator of its own.
 #include <mpi.h>
 

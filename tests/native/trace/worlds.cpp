@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What programs seldom do: sessions, worlds that are spawned, messages in parts, views of files,
 // children that are forked, a second MPI library.
 // Argument 1 says which.

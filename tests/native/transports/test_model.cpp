@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The simulated machine takes exactly the time that LogGP says.
 #include "transports/model.hpp"
 

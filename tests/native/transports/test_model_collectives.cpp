@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // On the simulated machine operations send the messages and take the time of their algorithms.
 #include <doctest/doctest.h>
 

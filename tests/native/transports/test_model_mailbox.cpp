@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "transports/model/mailbox.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What many simulated ranks cost grows with their messages.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What carries the data, by one name."""
 
 from __future__ import annotations

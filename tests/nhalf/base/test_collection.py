@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The search for circles of objects is as it was afterwards."""
 
 from __future__ import annotations

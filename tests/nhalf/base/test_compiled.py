@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs compiled once are run from the cache only if nobody else could have put them there."""
 
 from __future__ import annotations

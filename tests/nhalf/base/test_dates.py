@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Dates of moments, and none for moments that no calendar has."""
 
 from __future__ import annotations

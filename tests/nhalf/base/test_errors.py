@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names that are unknown, and names that are known by their beginning."""
 
 from __future__ import annotations

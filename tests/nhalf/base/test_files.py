@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whole files or none."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where data and cache are, and that they are the user's own."""
 
 from __future__ import annotations

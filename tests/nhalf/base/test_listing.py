@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Lists in a line of text."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the compiled probes are looked for."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers in words: three digits, no infinity, no interval that says nothing."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Linear algebra in one thread, and as before afterwards."""
 
 from __future__ import annotations

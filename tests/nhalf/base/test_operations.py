@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The table of collective operations says what the C++ side's says."""
 
 from __future__ import annotations

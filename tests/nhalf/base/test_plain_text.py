@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Characters that an encoding lacks are spelled out, so that units stay units."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Plug-ins of installed packages: found by their entry points, refused where they are broken."""
 
 from __future__ import annotations

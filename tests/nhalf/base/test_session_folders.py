@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A killed launcher leaves nothing that would fail a later one."""
 
 from __future__ import annotations

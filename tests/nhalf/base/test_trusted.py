@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Only what nobody else could have written counts as one's own."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times, rates and shares as people write them."""
 
 from __future__ import annotations

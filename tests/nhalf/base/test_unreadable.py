@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Content that is nested without end is a damaged file, wherever it is read."""
 
 from __future__ import annotations

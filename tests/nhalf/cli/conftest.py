@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The command line in a Python that has imported nothing; runs without noise; small disks."""
 
 from __future__ import annotations

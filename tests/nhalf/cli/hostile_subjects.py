@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs, machines, ledgers and promises that no sane machine gives, as files."""
 
 from __future__ import annotations

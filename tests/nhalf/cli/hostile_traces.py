@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traces that no sane program gives, as files."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The command line in the process of the test: a thousand calls take a minute, not an hour."""
 
 from __future__ import annotations

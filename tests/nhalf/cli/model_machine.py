@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run` on the simulated machine, whose every number is known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Verbs by the names that they had, and by those of other tools."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What all verbs have in common: examples that are right, forms of output, completion, schemas."""
 
 from __future__ import annotations

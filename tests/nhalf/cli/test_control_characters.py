@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of others that hold control characters neither steer a terminal nor break a page."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict --engine`: who answers, and what is said where one cannot."""
 
 from __future__ import annotations

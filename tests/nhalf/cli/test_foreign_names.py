@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of MPI, of other suites and of the field are answered with those of nhalf."""
 
 from __future__ import annotations

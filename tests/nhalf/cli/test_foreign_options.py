@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options of launchers and of other suites are answered with those of nhalf."""
 
 from __future__ import annotations

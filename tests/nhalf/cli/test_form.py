@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Forms of verbs: where the option stands does not matter, and help names them."""
 
 from __future__ import annotations

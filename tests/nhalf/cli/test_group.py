@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The group of verbs: light, complete, and with an answer to every wrong word."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Command lines that nobody means, on folders that something damaged: one line says why."""
 
 from __future__ import annotations

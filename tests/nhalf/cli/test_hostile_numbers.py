@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whatever is in the files: no verb prints what no reader can believe, nor a traceback.
 
 CSV, results of `--sql`, formulas and the formats of other programs hold numbers with all digits.

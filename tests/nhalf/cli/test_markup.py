@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of others are printed as they are, whatever rich would make of their brackets."""
 
 from __future__ import annotations

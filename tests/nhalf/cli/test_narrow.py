@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every verb that prints a table, on terminals as narrow as they get: no number is cut."""
 
 from __future__ import annotations

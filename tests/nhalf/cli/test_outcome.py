@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a run ends with is computed once, however many tell it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whatever shows two runs says what they differ by, and no page takes the place of another one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """nhalf as a user without a home calls it, where a neighbour took its place in /tmp before."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs, and libraries of runs, by the words with which verbs name them."""
 
 from __future__ import annotations

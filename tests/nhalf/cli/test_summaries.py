@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What help says of verbs that are not imported is what they say themselves."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Wrong data are the first thing that every verb says about a run, and its exit code is 1."""
 
 from __future__ import annotations

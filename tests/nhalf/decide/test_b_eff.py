@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effective bandwidth is predicted from a ping-pong and what messages share."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What runs differ by beyond their launches: at most the average, by the other curves."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A model is bent to what was measured, and nowhere else."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a comparison can tell at all."""
 
 from __future__ import annotations

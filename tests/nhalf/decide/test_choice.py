@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Choices from few measurements: on made-up costs, and on kept grids of simulated machines."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run, fit, compose, predict: without noise every algorithm takes what is predicted."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Comparisons: silent on equal machines, sure of slow ones, clear about what is missing."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The family of a night's curves: the step-up procedure of Benjamini and Hochberg."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Looks at a comparison that goes on: together they share the rate of alarms."""
 
 from __future__ import annotations

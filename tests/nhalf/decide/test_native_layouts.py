@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rings and permutations that are predicted are those that the probes measure."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Barriers on a wire that all share, and at adapters that ranks share, against published ones."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every pair of runs is compared, checked and stacked, whatever either of them lacks."""
 
 from __future__ import annotations

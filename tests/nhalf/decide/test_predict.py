@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Predictions: the published formulas of the SP2, the fastest of every cell, crossovers."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Levels of comparisons and of histories, and intervals of ratios that are partly unknown."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Permutations are predicted from a ping-pong and what messages share, against published ones."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sample logs: the forms are those of the suites, the numbers are made up."""
 
 from __future__ import annotations

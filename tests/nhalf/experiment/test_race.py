@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Races on made-up times: who leaves, who wins, and how often nobody should have."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rounds of launches: each mixture once, in a random order; failures; exact times once."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Near the end of a cache a change is one of protocol or of the cache; other buffers tell which."""
 
 from __future__ import annotations

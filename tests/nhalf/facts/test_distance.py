@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How near two ranks are, as far as their places say it."""
 
 from __future__ import annotations

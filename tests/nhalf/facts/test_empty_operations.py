@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """An operation without data that is not carried out is no part of a curve."""
 
 from __future__ import annotations

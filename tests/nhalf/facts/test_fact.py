@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whatever is asked of a run or a traced program, each fact is computed once at most."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Facts are computed when they are needed; nothing else is computed meanwhile."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From frames of the store to fitted models."""
 
 from __future__ import annotations

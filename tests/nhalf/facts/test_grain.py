@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Work between barriers, of measurements in which a barrier takes a known time."""
 
 from __future__ import annotations

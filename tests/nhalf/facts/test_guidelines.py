@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Performance guidelines: planted violations are found, with their factor; nothing else is."""
 
 from __future__ import annotations

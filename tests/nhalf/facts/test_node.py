@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 import json
 from pathlib import Path
 from typing import Any, cast

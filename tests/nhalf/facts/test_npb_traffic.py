@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Closed forms beside the rows of applications."""
 
 from __future__ import annotations

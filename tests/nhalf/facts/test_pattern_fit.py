@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From the points of a run to models of patterns over sizes and ranks."""
 
 from __future__ import annotations

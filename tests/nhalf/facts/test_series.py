@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Curves, and points that are none."""
 
 from __future__ import annotations

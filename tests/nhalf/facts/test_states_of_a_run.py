@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs on the model machine while it changes between states: one of them is reported."""
 
 from __future__ import annotations

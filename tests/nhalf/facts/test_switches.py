@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Switches are claimed only as far as the two times beside them bear it out."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Titles name the origin of a library only where it tells two libraries apart."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Wrong data are named: by library, operation, sizes and ranks, and by run if there are several."""
 
 from __future__ import annotations

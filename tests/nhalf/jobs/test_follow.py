@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Following a job, with a scheduler and a clock that do as they are told."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What Python asks of a run becomes the request that `nhalf run` makes of its words."""
 
 from __future__ import annotations

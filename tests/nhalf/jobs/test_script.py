@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The job script, letter by letter, and as a shell reads it."""
 
 from __future__ import annotations

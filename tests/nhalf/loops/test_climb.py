@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Each gap between two rungs has its cause and a remedy."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A user's file: what compilers make of its loops, how often these run, and what they take."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What `make bench` reads of OSACA and llvm-mca, and the shares that its page names."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Listings of compilers: operations, addresses, and chains through registers and memory."""
 
 from __future__ import annotations

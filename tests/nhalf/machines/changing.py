@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A machine to change, and its parts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Published points of the machines of record, by what each figure means.
 
 Written from the notes of the publications, not from the records: microseconds, MB/s (10^6 bytes

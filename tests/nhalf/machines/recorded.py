@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The machines of record and their curves."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines are found by name and by path."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What if: what a change does to links, curves and parameters, and what is refused."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Changes and their opposites: whatever the machine, what is changed back is what it was."""
 
 from __future__ import annotations

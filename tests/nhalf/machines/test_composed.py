@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Messages of an algorithm that are followed, and what cannot be."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Printed costs: the functions of Python give the seconds of the expressions they came from."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Printed formulas: functions of Python give the numbers of the models."""
 
 from __future__ import annotations

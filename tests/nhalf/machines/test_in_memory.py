@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Operations in a shared memory, by hand: levels of flags, operands, blocks that are copied."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machine files come back as they went, and damaged ones are refused in one line."""
 
 from __future__ import annotations

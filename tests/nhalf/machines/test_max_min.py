@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Flows share what they pass: by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the ranks of a simulated node share, by hand in MB/s."""
 
 from __future__ import annotations

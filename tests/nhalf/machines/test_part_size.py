@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The best size of a part: the optimum of a chain, and never worse than any other size."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What one rank's messages to others, or theirs to it, take: published, fitted, of LogGP."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Pieces follow any curve that a machine file may hold, with possible coefficients only."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Descriptions of processors: written and read unchanged, and refused where they are wrong."""
 
 from __future__ import annotations

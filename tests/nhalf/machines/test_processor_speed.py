@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How processors compare by their descriptions."""
 
 from __future__ import annotations

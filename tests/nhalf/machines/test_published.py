@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every figure that was published of a machine of record is in its file, and means the same there.
 
 published_points.py has the points by what they mean, test_records.py the curves and formulas;

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines of record against other figures that were published of them."""
 
 from __future__ import annotations

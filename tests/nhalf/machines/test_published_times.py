@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times that were published point by point are what is predicted there."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines of record: complete, and each says what was published.
 
 Times by hand are microseconds, and rates MB/s, which is bytes per microsecond.

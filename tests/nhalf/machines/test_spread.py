@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks on one node have the times measured there, spread ranks those between nodes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Topologies: how many nodes and switches they have, and how far apart nodes are."""
 
 from __future__ import annotations

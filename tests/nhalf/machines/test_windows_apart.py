@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A machine does not mix up the ping-pongs of a library's messages and of its windows."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machine files as the virtual network reads them."""
 
 from __future__ import annotations

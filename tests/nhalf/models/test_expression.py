@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Costs as expressions: what is read, what is refused, values and how they are printed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Held-out errors judge every inner size once, on a model that has not seen it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Closed forms and the division into segments, against slow and obvious computations."""
 
 from __future__ import annotations

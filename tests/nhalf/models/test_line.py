@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intervals of a line's parameters hold the truth, and exist where a parameter is 0."""
 
 from __future__ import annotations

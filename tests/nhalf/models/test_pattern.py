@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Models of patterns: what was put in comes out, what cannot be fitted is refused."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A surface through few cells: what sizes and ranks have in common tells of a cell left out."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sums of terms: each against its value by hand."""
 
 from __future__ import annotations

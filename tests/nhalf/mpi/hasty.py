@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A library to preload whose allreduce is fast and wrong where the environment says so."""
 
 from __future__ import annotations

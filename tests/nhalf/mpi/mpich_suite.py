@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH's own tests, from Debian's source package: what is in them, and how they are compiled."""
 
 from __future__ import annotations

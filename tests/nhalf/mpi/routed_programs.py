@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs of MPI that are compiled, and started with routed collectives."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Components of Open MPI's collectives that are off: which there are, and what switches one on."""
 
 from __future__ import annotations

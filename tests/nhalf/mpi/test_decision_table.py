@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Decision tables: what is written can be read, what is none is refused with its line."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The eager limits that the libraries of this machine name."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """coll/han of Open MPI: its choices as ompi_info lists them, their variables and their rules."""
 
 from __future__ import annotations

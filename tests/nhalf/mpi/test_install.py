@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The real pip, with small wheels in a folder instead of the package index."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which variables are of a job."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The number of ranks of a command, as each launcher is told it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Scripts that set variables and start one program; what needs a shell is refused by its line."""
 
 from __future__ import annotations

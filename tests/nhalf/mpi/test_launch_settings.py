@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A launch taken apart: every place that sets a variable, and the launch with it changed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a library says of itself, by the name that people use."""
 
 from __future__ import annotations

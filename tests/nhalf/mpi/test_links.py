@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Transports that are linked with their own library, and MPI libraries that bring another."""
 
 from __future__ import annotations

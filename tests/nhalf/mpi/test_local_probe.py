@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that start their own ranks, compiled where they did not come with nhalf."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which eager limits of Open MPI count in a launch."""
 
 from __future__ import annotations

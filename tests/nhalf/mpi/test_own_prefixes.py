@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Installed libraries are run only if nobody else could have changed them."""
 
 from __future__ import annotations

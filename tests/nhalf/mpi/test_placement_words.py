@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which options place ranks on hosts, of every launcher."""
 
 from __future__ import annotations

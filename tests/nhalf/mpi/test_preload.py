@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every collective operation of every library of this machine gives the right data."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Routed collectives find out which handles a program has, and serve it or step aside."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tests of mpi4py, which try every operation with every type, pass with routed collectives."""
 
 from __future__ import annotations

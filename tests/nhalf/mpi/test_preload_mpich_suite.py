@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH's own tests pass with routed collectives wherever they pass without."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Unchanged programs with routed collectives, on every library of this machine."""
 
 from __future__ import annotations

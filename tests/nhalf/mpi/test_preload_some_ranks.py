@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where not all ranks have preloaded collectives, none uses them, and nothing else changes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program that runs without routed collectives runs with them, and leaves nothing behind."""
 
 from __future__ import annotations

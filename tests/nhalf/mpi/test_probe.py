@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A small probe source and a wrapper that notes its calls around the real compiler."""
 
 from __future__ import annotations

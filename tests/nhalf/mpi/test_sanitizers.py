@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs with sanitizers take preloaded libraries: traced, tried, and with own collectives."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """nhalf's own table as a tuning file: only names of the registry, and shared memory."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A core whose caches are known, and that answers as the probe does: with noise, and neighbours."""
 
 from __future__ import annotations

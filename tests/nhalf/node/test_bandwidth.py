@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the arrays of each level lie, and which of several answers counts."""
 
 from pathlib import Path

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Latencies of loads against a pointer chase that shares no code with the probe."""
 
 from __future__ import annotations

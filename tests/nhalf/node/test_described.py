@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which processor is meant by a name."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a level ends on curves whose truth is known: three ways in which a cache overflows."""
 
 import math

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 from typing import Any, cast
 
 import pytest

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 from nhalf.node.neighbours import preempted_share, warnings
 from nhalf.node.reading import CHASE, Reading, reading
 

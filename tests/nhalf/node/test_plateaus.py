@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a level of a latency curve ends, though the next one may not be flat."""
 
 from __future__ import annotations

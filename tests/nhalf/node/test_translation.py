@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How many pages a core knows, and what it costs where it does not, from timing alone."""
 
 from typing import Any, cast

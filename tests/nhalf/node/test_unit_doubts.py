@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rates of units that cannot be: measured again, marked, and never above what a bound allows."""
 
 from collections.abc import Mapping, Sequence

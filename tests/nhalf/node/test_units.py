@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess
 from unittest.mock import Mock

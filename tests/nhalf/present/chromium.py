@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Pages in a real browser: headless Chromium, opened from a file."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A browser for the tests of pages."""
 
 from __future__ import annotations

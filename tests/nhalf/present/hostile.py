@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Measurements that no sane machine gives, and what no reader should have to see."""
 
 from __future__ import annotations

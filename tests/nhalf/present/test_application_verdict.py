@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The first line of a report on applications."""
 
 from __future__ import annotations

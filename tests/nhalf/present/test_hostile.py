@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whatever was measured: no table, finding or chart says what no reader can believe."""
 
 from __future__ import annotations

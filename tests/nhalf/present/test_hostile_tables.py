@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables of verbs that measure (tune, node, simulate), of results that no machine gives."""
 
 from __future__ import annotations

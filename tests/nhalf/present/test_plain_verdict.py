@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every page of runs has a verdict, whatever was measured."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings are texts: making all of them loads nothing that draws."""
 
 from __future__ import annotations

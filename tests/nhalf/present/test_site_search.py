@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The documentation's search works where the site is opened from a file."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The first line of a report: whom to use, or that nobody is faster."""
 
 from __future__ import annotations

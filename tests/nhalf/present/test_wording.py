@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intervals are told only where they say something."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effective bandwidth as tables, lines, pictures and findings show it."""
 
 from __future__ import annotations

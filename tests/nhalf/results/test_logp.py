@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rows of LogP: what scripts, tables and lines get."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables of a node: sweeps by size and stride, and the reach of translation."""
 
 from pathlib import Path

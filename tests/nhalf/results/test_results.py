@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What every derived result has in common, and how its numbers are written."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rates of each level with their intervals, and which of them are doubtful."""
 
 from collections.abc import Sequence

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rows and lines of traffic."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The hosts of an allocation, from the variables of each batch system."""
 
 from __future__ import annotations

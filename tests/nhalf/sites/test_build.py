@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Compile ahead: what was built, what was there, and what is missing with its remedy."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Who is to blame for a launch that failed."""
 
 from __future__ import annotations

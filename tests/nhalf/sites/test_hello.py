@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Real starts on every library of this machine, and bad launchers beside them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Lists of hosts and host files."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Doubts about the places of ranks."""
 
 from __future__ import annotations

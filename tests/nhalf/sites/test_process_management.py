@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What srun offers in any of its forms, and what is chosen from it."""
 
 from __future__ import annotations

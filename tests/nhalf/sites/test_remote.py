@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Short commands on many hosts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a run measures."""
 
 from __future__ import annotations

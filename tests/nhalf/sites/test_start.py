@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What starts a program on a library, and what is said where it cannot or did not."""
 
 from __future__ import annotations

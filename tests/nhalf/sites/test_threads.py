@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Threads of OpenMP programs are bound as ranks are, unless the user decided otherwise."""
 
 from __future__ import annotations

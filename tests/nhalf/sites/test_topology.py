@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cores by their caches, from a made-up sysfs."""
 
 from __future__ import annotations

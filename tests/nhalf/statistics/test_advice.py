@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Advice: found where it should be, silent on plain noise."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Change points: silent where nothing changed, sure and well dated where something did."""
 
 from __future__ import annotations

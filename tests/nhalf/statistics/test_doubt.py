@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which remedies are named where several curves are unclear."""
 
 from __future__ import annotations

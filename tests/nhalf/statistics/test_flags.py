@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """States of a machine that flags between two cores tell apart."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Digamma and its derivatives against SciPy's."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Smooth corrections: they pass through what was measured and say where they are unsure."""
 
 from __future__ import annotations

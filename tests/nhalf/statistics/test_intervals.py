@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intervals: degenerate data first, then coverage by simulation with fixed seeds."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Many tests at once: how often any holds that should not, and what one launch says."""
 
 from __future__ import annotations

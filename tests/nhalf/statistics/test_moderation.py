@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Moderated variances: nothing to lend, everything alike, everything different."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where the time of one further launch lies."""
 
 from __future__ import annotations

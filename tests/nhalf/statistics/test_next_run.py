@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How often the interval holds what the next run reports, where every variance is known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effect in pairs of launches, and the error of interim analyses."""
 
 from __future__ import annotations

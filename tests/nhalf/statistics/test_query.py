@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """SQL over runs: three tables, and a clear line for what cannot be answered."""
 
 from __future__ import annotations

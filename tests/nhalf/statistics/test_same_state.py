@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs of a machine that changes between two states: only equal states are compared."""
 
 from __future__ import annotations

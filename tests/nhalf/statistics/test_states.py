@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times of a machine in two states, taken apart."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The quantiles that are known are those that SciPy computes, and those that intervals ask for."""
 
 from __future__ import annotations

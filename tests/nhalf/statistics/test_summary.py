@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The summary equals a naive one, and says what it must of odd data."""
 
 from __future__ import annotations

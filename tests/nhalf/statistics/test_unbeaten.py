@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options that no other beats."""
 
 from __future__ import annotations

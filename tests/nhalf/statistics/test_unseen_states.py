@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """States that outlast a launch: one launch apart is said, and what is not excluded is known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Axes as one text in the tables, there and back."""
 
 from __future__ import annotations

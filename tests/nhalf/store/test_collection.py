@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collections of runs: what cannot be read does not disable the others."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Folders of runs and traces by their age."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a crash leaves at the end of a journal, and what damage is elsewhere."""
 
 from __future__ import annotations

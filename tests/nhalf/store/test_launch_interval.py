@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a further launch takes."""
 
 from __future__ import annotations

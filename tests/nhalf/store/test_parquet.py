@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files whose names look like patterns, addresses or nothing at all are read by their own names."""
 
 from __future__ import annotations

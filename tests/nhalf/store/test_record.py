@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The record of a point: what is written is read; older runs lack only what was added."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run directory in every state that it can be found in."""
 
 from __future__ import annotations

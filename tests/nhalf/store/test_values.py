@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Named values of points."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run that was written before points had further axes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The study of global arrays: layers below MPI in records, crossovers, planted accesses."""
 
 from __future__ import annotations

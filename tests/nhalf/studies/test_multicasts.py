@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Multicasts in studies: simulated of records, measured in runs, weighed as options."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of a node in studies: its nearest cache, and the Livermore kernels."""
 
 from __future__ import annotations

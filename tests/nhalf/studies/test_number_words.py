@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of studies in words."""
 
 from __future__ import annotations

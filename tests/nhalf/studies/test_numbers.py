@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Numbers of studies: by place, by axes, beside the time, and of several points together."""
 
 from __future__ import annotations

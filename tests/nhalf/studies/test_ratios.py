@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ratios of two numbers of a run: over the launches of both, where it has them."""
 
 from __future__ import annotations

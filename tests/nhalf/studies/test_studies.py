@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Published studies: on their own machines their conclusions come out as published."""
 
 from __future__ import annotations

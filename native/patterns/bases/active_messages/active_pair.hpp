@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Requests of rank 0 that rank 1 replies to, for any kind of active message.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The ways in which a program reaches elements of a shared array that lie at its own rank.
 #pragma once
 

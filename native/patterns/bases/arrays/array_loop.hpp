@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A kernel of STREAM on shared arrays, of which every rank works on what lies at it.
 #pragma once
 

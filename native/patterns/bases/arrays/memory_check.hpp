@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What the arrays of STREAM hold first, and what after each of its kernels.
 #pragma once
 

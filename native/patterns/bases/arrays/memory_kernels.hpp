@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The four loops of STREAM over ordinary arrays, for the vector units of the machine they run on.
 #pragma once
 

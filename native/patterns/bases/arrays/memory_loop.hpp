@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A kernel of STREAM in which every rank has a part of each array, in memory of its own.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Simplified DES: 8-bit blocks, 10-bit keys, two rounds.
 #pragma once
 

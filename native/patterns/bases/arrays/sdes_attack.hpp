@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Differential cryptanalysis of simplified DES: a key from pairs of chosen plain texts.
 #pragma once
 

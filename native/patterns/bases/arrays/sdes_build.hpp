@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Tables of differences of simplified DES, built in shared arrays by all ranks, or in ordinary
 // ones.
 #pragma once

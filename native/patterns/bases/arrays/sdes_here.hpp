@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Both tables of differences of simplified DES at every rank, in shared arrays.
 #pragma once
 

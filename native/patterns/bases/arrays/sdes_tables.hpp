@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Tables of differences of simplified DES, built by any kind of pointer.
 #pragma once
 

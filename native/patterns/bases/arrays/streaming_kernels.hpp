@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The loops of STREAM with stores that pass the caches by, where the processor has such stores.
 #pragma once
 

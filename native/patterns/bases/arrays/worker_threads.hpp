@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // OpenMP threads of one rank, where the probe was built with them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations that move bytes from rank to rank as they are.
 #pragma once
 

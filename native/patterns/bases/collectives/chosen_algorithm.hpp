@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // How an operation is done, where its pattern leaves the choice: the axis `algorithm`.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Operations with a count and an offset per rank.
 #pragma once
 

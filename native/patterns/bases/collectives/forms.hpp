@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The forms of an operation: called, begun and waited for, set up once and started again and again.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What collective operations among neighbours have in common.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What patterns of collective operations have in common: buffers, a root, in place or not.
 #pragma once
 

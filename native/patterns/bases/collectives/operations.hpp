@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The operations of contract/operations.inc by their names: how a transport is asked for each form.
 #pragma once
 

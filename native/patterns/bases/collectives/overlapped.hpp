@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Operations that are started and waited for, with work in between: how much of it is for free.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations that add up the floats of all ranks.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A number in a window that another rank changes in one step.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Windows that are accessed again and again: by whom, in which way, and how often at a time.
 #pragma once
 

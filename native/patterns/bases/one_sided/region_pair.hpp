@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What patterns between the exposed memory of two ranks have in common.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What patterns have in common whose messages are seen by their last word.
 #pragma once
 

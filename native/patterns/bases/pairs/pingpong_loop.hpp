@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // There and back between two ranks, for any way of sending.
 #pragma once
 

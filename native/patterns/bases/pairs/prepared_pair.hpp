@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Two ranks whose messages are set up once, before they are timed.
 #pragma once
 

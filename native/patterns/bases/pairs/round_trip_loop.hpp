@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A message there, an empty one back, for any way to send it.
 #pragma once
 

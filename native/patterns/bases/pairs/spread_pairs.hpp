@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Several pairs of ranks at once: who talks to whom.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One rank pumps messages to another.
 #pragma once
 

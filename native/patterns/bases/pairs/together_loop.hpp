@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Everybody sends to everybody at once, and each pair's own time is taken.
 #pragma once
 

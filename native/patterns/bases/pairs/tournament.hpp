@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Who plays whom when every rank is to meet every other, in rounds of pairs that play at once.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Threads of one rank that do the same at the same time, again and again.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Threads of each rank that communicate at the same time, each by a channel and in memory of its
 // own.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages between threads of different ranks that have the same number.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Collective operations of several threads at the same time, each on a communicator of its own.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Threads of two ranks that talk to each other, one to one, at the same time.
 #pragma once
 

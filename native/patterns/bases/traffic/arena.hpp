@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Memory for messages that shall not lie in a cache because the message before lay there.
 #pragma once
 

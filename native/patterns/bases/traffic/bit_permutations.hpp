@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Permutations of ranks that are known by name: to whom each rank sends.
 //
 // The bits of a rank are numbered from 0, the lowest. Definitions as in J. Duato, S. Yalamanchili,

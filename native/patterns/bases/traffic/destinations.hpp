@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // To which ranks each rank of a traffic sends.
 #pragma once
 

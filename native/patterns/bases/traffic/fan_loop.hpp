@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Messages that fan out from one rank, or in to one.
 #pragma once
 

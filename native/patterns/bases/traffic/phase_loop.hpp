@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One phase of a dense pattern: every rank has at most one message to send and one to get.
 //
 // After the kinds of patterns in R. Fatoohi, K. Kardys, S. Koshy, S. Sivaramakrishnan, J. Vetter,

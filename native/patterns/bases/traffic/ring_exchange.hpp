@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What ranks in rings send to both neighbours, by three methods.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The communication patterns of the effective bandwidth benchmark: who is whose neighbour.
 #pragma once
 

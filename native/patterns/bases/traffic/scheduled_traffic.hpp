@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Traffic by random schedules: sent when it arrives, or as soon as the rank comes to it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What each rank sends to whom and when: drawn from a seed, alike on every rank and platform.
 #pragma once
 

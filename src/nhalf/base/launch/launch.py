@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program that was launched: no wait for it is endless, and nothing of it is left.
 
 All that nhalf launches is run by this class, so that a repair for one holds for all.

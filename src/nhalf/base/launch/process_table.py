@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Processes of this host, as the kernel lists them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Shared memory that the ranks of a launch leave behind when they are killed.
 
 MPI libraries and libfabric create files in /dev/shm for the memory that ranks of one host share,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is left of launches when this program is killed, which it cannot clear away any more.
 
 Another process waits for the end of this one, in its own session, so that neither a closed terminal

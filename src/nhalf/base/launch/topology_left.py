@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files of the host's topology that Hydra leaves behind when it is killed.
 
 Each of its proxies writes one for its ranks, with a random name in /tmp, and removes it at its end.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What must not be left half done: interruptions wait for its end."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict --score`: how good were the predictions that were recorded?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf doctor --selftest`: how often are our own statistics right?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict --engine simgrid`: measure on a machine that SimGrid simulates."""
 
 from __future__ import annotations

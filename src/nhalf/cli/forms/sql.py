@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf show --sql`: query any number of runs with SQL, as one collection."""
 
 from __future__ import annotations

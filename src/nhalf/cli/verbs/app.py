@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf app`: run an application."""
 
 from __future__ import annotations

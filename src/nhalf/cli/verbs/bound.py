@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf bound`: the least time of the loops of a C file, and which unit limits them."""
 
 from __future__ import annotations

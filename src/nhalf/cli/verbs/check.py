@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf check`: does a run meet what was promised?"""
 
 from __future__ import annotations

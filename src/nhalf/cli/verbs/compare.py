@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf compare`: is B slower than A, and where?"""
 
 from __future__ import annotations

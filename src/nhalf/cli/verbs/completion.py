@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf completion`: shell completion of verbs, options and names."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf doctor`: check the setup before measuring."""
 
 from __future__ import annotations

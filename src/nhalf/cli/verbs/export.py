@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf export`: runs, traces and machines in the formats of other programs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf fit`: fit the models of a machine file to a run."""
 
 from __future__ import annotations

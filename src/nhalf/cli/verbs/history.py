@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf history`: how did the curves of many runs move, and what changed when they did?"""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf import`: convert logs of other benchmark suites to a run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf improve`: find what makes a program faster, and prove it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Create a virtual Slurm cluster on this machine.
 
 nhalf lab up --nodes 4 --rate 1gbit

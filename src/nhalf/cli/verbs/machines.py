@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """List, show and check machines of record and machine files.
 
 nhalf machines list

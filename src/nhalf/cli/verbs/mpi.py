@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """List the MPI libraries of this machine, install some from wheels, or route their collectives.
 
 nhalf mpi list

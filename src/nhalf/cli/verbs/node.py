@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf node`: measure the caches, units and memory bandwidth of one node."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict`: predict times on a machine, and the fastest algorithms."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf report`: one HTML file, or a folder of images, from one or several runs."""
 
 from __future__ import annotations

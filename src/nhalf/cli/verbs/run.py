@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run`: measure."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf show`: the numbers of runs as tables."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf study`: repeat a published study, and judge its conclusions."""
 
 from __future__ import annotations

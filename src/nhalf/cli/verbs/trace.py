@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf trace`: trace the MPI calls of an unmodified program."""
 
 from __future__ import annotations

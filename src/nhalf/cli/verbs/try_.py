@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf try`: run a program on a simulated machine, in virtual time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf tune`: choose a library's algorithms, and verify that it applies the choice."""
 
 from __future__ import annotations

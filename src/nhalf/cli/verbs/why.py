@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf why`: two runs, or two ways of starting a program, differ: which difference causes it?"""
 
 from __future__ import annotations

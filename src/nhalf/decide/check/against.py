@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run against an earlier one, or against a model's prediction, by decide/compare.py.
 
 A curve is one answer: its points are its level over all sizes and every size, its verdict that of

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The file of expectations: promises about a machine, as typed TOML."""
 
 from __future__ import annotations

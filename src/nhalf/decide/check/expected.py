@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Expectations (a file of promises, an earlier run or a machine), and the check against them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simultaneous intervals of the times that are checked.
 
 The method is that of decide/compare.py, with the median of each size in place of a run A: the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A check as JUnit XML for Jenkins and GitLab: an expectation is a test case.
 
 The form is that of the Ant task's schema, the strictest in use: all attributes, and properties,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run against promises: every expectation of a file, one answer each."""
 
 from __future__ import annotations

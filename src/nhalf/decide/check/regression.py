@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Regression tests: the result of a check against an earlier run for every curve, as an effect.
 
 The effect is the ratio of the times of both over all sizes of a curve, with its interval

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The points to which an expectation applies, and selections that were not measured."""
 
 from __future__ import annotations

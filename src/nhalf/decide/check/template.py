@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A file of expectations to begin with: what a run measured, as promises."""
 
 from __future__ import annotations

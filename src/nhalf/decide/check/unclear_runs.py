@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """For how many runs in a row an answer has been unclear: a check that never decides is no guard.
 
 No verdict is kept: earlier runs are checked again, the latest first, until each answer that is

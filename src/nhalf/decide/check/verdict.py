@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Verdicts: one for every point of every expectation, and the worst one overall."""
 
 from __future__ import annotations

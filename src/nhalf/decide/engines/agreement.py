@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How far the answers of engines are apart in every canonical cell, and why."""
 
 from __future__ import annotations

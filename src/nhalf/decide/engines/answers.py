@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What each engine answers in canonical cells: the model, a real library, SimGrid."""
 
 from __future__ import annotations

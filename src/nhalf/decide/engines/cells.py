@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The canonical cells: patterns, sizes and ranks by which engines are held against each other."""
 
 from __future__ import annotations

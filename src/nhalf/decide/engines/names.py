@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The names of the engines."""
 
 MODEL, LIBRARY, SIMGRID = "model", "library", "simgrid"

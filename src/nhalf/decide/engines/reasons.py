@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Why an engine is apart from others, where that is known."""
 
 from __future__ import annotations

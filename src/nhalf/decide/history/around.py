@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Environment changes that coincide with a change of a curve's level.
 
 A line of the environment is named if all runs of the level before agree on one value and all of the

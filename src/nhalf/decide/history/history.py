@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Each curve over time: its level in every run, its changes, and changes that coincide.
 
 The share of false changes among the curves that are reported is controlled (decide/family.py), and

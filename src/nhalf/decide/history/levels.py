@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The level of each curve in each run.
 
 A run is compared with the others size by size: the logarithm of a launch median minus the median of

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """For how many of the last runs each curve is unclear against the first, as `check` counts it."""
 
 from __future__ import annotations

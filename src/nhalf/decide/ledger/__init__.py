@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ledger: predictions that were recorded, and how far what was measured later is from them."""

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ledger after its predictions were compared with runs and traces."""
 
 from __future__ import annotations

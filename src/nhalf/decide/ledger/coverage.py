@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How good the predictions of each kind were, and by how much later intervals have to widen.
 
 The widening is conformal: of the matched cells, the size of the error over the half-width of the

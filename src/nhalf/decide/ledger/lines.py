@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The file of the ledger: one JSON line per prediction, and per comparison with a measurement.
 
 Lines are only appended, under a lock, so that several processes may write at once. A line that

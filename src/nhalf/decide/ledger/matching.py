@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What was measured of the cells of the ledger, by runs and traces that began after the prediction.
 
 Of several predictions of a cell the last one before the run counts. A cell is compared once with

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Predictions as lines of the ledger, and intervals widened by what the ledger has."""
 
 from __future__ import annotations

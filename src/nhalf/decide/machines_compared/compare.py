@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two machines by their models, pattern by pattern, and the crossings between them.
 
 The method is that of G. Abandah's comparison of the SP2 with the SPP-1000 (1995). There is no

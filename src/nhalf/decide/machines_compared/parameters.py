@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parameters of two machines side by side."""
 
 from __future__ import annotations

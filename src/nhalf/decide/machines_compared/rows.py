@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two machines in numbers: the rows of tables, for a terminal and for a page."""
 
 from __future__ import annotations

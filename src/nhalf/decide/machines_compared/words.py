@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two machines in words: the faster one, by how much, and the crossings."""
 
 from __future__ import annotations

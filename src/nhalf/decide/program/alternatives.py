@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One program on several machines, libraries and placements: sorted, and what was refused.
 
 Two predictions from one trace are told apart if their intervals have nothing in common. What could

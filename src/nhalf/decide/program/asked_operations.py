@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Operations of a program as an MPI library does them on a machine, by what it answers when asked.
 
 Each kind of operation is asked once for every size and every placement of its ranks. Where there

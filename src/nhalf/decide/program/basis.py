@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which run all shares of a program refer to: without others where that is known, else as traced.
 
 It is known with a timeline that nothing cut off, of calls whose order a replay follows. Where

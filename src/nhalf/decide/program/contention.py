@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Contention: what each message and operation of a trace took beyond its cost.
 
 Costs are those of a message alone. In the program messages slow each other down, ranks lose their

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Convex functions that are made of straight pieces: where they cross a value, where they bend.
 
 The run time of a program by what is added to each message is one: the longest of many paths, each

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The cost of messages and collective operations on a machine, for placed ranks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A trace without a timeline on a different machine: each call costs the machine's time.
 
 A rank's computing is the run minus its time in MPI; its waiting stays unchanged, because it results

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How well a program uses its ranks: the efficiencies of the POP centre of excellence.
 
 With c the time that a rank computes, T the run time, and T* the run time on a network on which

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What another library does once: connections, and choices at the first use of an operation.
 
 A trace has that of its own library only. In virtual time on four ranks, Open MPI 5.0.11 spent on it

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A network on which nothing takes time: what is left is computing and who waits for whom."""
 
 from __future__ import annotations

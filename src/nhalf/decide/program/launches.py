@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Several launches of one program, predicted together.
 
 The interval is that of one further launch, by the differences of the predictions from each trace,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The messages of operations, by what the operations of a trace took.
 
 Of the algorithms of use (operation_paths.py) an operation has the one that takes nearest to what it

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How many messages and bytes of an operation of several ranks follow each other.
 
 The usual ones are those of the algorithms in R. Thakur, R. Rabenseifner, W. Gropp, Optimization of

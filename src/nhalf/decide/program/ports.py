@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ports out of ranks and into them, which each message occupies for a time.
 
 Messages leave a rank one after the other, and come into one in the order in which they came when

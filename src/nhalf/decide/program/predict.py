@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The run time of a traced program on a different machine, and the error of the prediction.
 
 The same prediction for the machine on which the program was traced, compared with the measured run,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Replay of a timeline: each rank makes its calls, which cost the times of a machine.
 
 native/replay/ says how, and does it, as a library in this process: a timeline has gigabytes, which

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much a slow-down differs from one round of what a program repeats to the next.
 
 Most programs repeat themselves: a call that comes back again and again divides the time into

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The share of the run that each rank is in MPI, of the run that all shares refer to."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The run time of a program by how much slower its network or its processors are: by replays.
 
 What the program was traced on counts as it was, by its own calls or by a machine file, without what

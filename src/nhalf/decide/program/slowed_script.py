@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Scripts in which computing takes longer: on some ranks, or at random."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The costs of a network that is slower by some amounts: latency, overhead, time per byte."""
 
 from __future__ import annotations

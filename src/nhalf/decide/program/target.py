@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a program is predicted for: a machine, a library, and the node of each rank."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much slower a network or a node may be before a program notices: by replays of its timeline.
 
 The time of a replay is convex in what is added to each message, since it is the longest of many

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The run time of a program as a curve of what is added to latency, bytes, computing ..., with
 intervals: how much it tolerates.
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The cost of messages and collective operations in the trace itself, without waiting."""
 
 from __future__ import annotations

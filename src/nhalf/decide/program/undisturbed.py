@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program's script without what others took of its ranks' processors between calls."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The contention within the program: without what others took of the ranks' processors.
 
 What a message took beyond its cost is the others' as far as they had the processor of its sender or

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program as it would have run if others had taken nothing of its ranks' processors.
 
 Its calls are replayed with what each took beyond its cost, less what others took of that. When they

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Coverage of other suites, test by test: nhalf's equivalent, or why there is none."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tests of the Intel MPI Benchmarks 2021."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tests of the OSU Micro-Benchmarks 7.4, and the partitioned one of 7.5."""
 
 from __future__ import annotations

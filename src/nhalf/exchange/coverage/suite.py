@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A suite of benchmarks, test by test."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Exporters: nhalf's results in the formats of other programs; one file, one program.
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from `Exporter`. It

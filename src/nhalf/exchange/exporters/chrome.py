@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The calls and messages of a traced program for Perfetto and chrome://tracing."""
 
 from __future__ import annotations

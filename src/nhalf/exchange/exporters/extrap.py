@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Extra-P: the launch medians of a run in its JSON form, with p ranks and n bytes as parameters.
 
     {"parameters": ["p", "n"],

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """GOAL: the schedule of a pattern for LogGOPSim, as text for its converter txt2bin.
 
 A schedule has no times: it lists the messages of each rank and their dependencies. The times come

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The calls of a traced program as Caliper's split JSON, which Hatchet and Thicket read.
 
 A tree of three levels: the program, its calls, and their sizes; a row for each rank. The time of a

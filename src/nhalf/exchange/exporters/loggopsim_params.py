@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """LogGOPSim's command line: L, o, g, G, O and S of a machine, as integers.
 
 LogGOPSim takes integers. A network of more than 1 GB/s has G < 1 ns per byte, which would be

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The calls and messages of a traced program for Vampir, Scalasca and other OTF2 readers."""
 
 from __future__ import annotations

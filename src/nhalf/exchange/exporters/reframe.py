@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ReFrame: a check that measures as a run did, with the run's values as references.
 
 The check is a template (templates/reframe_check.py.j2) with three tables in it: the command line,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """SimGrid: a platform of 3.32 (DTD 4.1) on which SMPI's ping-pong is the curve of a machine.
 
 SMPI takes lat_factor(n) latency + n / (bw_factor(n) bandwidth) for the transfer of a message, both

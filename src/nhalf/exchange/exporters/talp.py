@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The efficiencies of a traced program as TALP writes them, for TALP-Pages.
 
 TALP is part of the Dynamic Load Balancing library (https://pm.bsc.es/dlb). Times are nanoseconds of

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The calls of a traced program as a time-independent trace, which SimGrid's SMPI replays."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Importers: the output of other benchmark suites becomes points; one file, one suite."""
 
 from __future__ import annotations

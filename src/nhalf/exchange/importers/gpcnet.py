@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """GPCNeT: tests of a whole network, alone and while other ranks congest it.
 
 Averages count; the 99th percentiles and the other columns are values. Latencies are microseconds

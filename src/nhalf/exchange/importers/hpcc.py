@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """HPC Challenge: latency and bandwidth of ping-pongs and rings, from the summary of hpccoutf.txt.
 
 Latencies are of messages of 8 bytes, in microseconds, bandwidths of 2,000,000 bytes, 10^9 bytes per

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intel MPI Benchmarks: a header, then a frame with the benchmark's name above each table.
 
 Times are microseconds; t_min, t_max and t_avg are over ranks, of each rank's mean: t_max is

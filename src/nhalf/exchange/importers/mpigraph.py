@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """mpiGraph: two matrices of rates between all pairs of ranks, megabytes of 2^20 bytes.
 
 In step d every rank sends to the rank d to its right and receives from the rank d to its left, so

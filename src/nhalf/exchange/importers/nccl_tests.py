@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """nccl-tests (and rccl-tests): the table on the screen, and the JSON file of -J.
 
 Times are microseconds, the mean of a loop. `size` is the larger of what a rank sends and receives,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """NetPIPE: its screen output, and its file np.out.
 
 A time is half a round trip. The screen shows `0:  1 bytes 999 times --> 4.58 Mbps in 1.67 usec`

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """OSU Micro-Benchmarks, in C and in Python: a title, comments, a line of column names, rows.
 
 Times are microseconds, MB/s are 10^6 bytes per second. Latency of two ranks is half a round trip.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """perftest: latency and bandwidth of ib_send, ib_write and ib_read, the layer below MPI.
 
 Latencies are half a round trip of sends and writes, and the whole of reads, microseconds: the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ReproMPI: `#@key=value` lines, a line of column names, then every single repetition.
 
 Times are seconds, the maximum over processes; messages are counted in elements of the datatype

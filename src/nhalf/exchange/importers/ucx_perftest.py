@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ucx_perftest: latency and bandwidth of UCX's two layers, UCP and UCT, below MPI.
 
 Latencies are microseconds: half a round trip of ping-pongs, the whole of reads and atomic

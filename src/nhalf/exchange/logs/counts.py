@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Who says how many ranks a table of a log is of: the user, or a launcher's command."""
 
 from __future__ import annotations

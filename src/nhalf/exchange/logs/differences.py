@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables of one curve that are not the same measurement, or do not look like it.
 
 Lines above a table, and the command that started it, make another curve where they differ from

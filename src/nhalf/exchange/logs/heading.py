@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Headings that name the library of a table and the test, as Spack does: mpich@4.1%gcc osu_bw."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Imported points as a run directory for `show`, `report` and `compare`."""
 
 from __future__ import annotations

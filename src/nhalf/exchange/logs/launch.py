@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Command lines of launchers in a log: how many ranks they start, where that is understood.
 
 Only what stands before the started program counts. `:` separates programs, whose ranks add up.

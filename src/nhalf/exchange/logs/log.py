@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A log: its text from bytes, its parts by suite, and their points."""
 
 from __future__ import annotations

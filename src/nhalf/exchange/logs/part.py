@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The lines of one suite's log, and the numbers in them."""
 
 from __future__ import annotations

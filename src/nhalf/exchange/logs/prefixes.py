@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What launchers, log collectors and web pages put before or around each line of a log.
 
 A suite's header shows what comes before its own text: `[1,0]<stdout>:`, `0: `, a time stamp, a

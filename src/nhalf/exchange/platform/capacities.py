@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The capacities of a node and of all nodes together, in SimGrid's terms.
 
 SimGrid multiplies bandwidths with the factor of each message, so that a capacity is shared by

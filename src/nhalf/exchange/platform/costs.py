@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The division of a message's start-up time between both processors and the transfer."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The topology of a platform, in SimGrid's terms."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The comments of a platform: which messages are exact, and the assumptions."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traces of programs in the forms of others."""
 
 FORMS = ("GOAL", "OTF2", "SimGrid's time-independent traces", "mpiP")

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Trace events for Perfetto and chrome://tracing.
 
 Each rank is a process, each thread a thread, each call a slice ("X", microseconds); a message is a

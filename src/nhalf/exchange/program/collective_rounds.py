@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collective operations as messages, for programs without collective operations.
 
 Broadcasts and reductions are binomial trees, gathers and scatters one message for each pair with

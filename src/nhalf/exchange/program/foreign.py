@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs as other tools write them down: GOAL, OTF2, SimGrid's time-independent traces."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Schedules in GOAL, as text or as LogGOPSim's txt2bin makes binary files of it.
 
 Both hold, for each rank, operations (send, recv, calc in nanoseconds) and which of them others

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A rank's operations in GOAL as the calls of a thread, one after the other.
 
 Receives are begun as early as they may be, then sends, then calculations; what requires a message

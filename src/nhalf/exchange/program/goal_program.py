@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A schedule in GOAL as a program: calls in their order with computing between them, not timed.
 
 A processor (`cpu`) of a rank is a thread; operations of several that require each other become

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A timeline as a schedule in GOAL: computing, sends and receives with their dependencies.
 
 A blocking call is required to be over by what follows it; of one that is begun this is required of

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Reports of mpiP as traces.
 
 A report has times and bytes by call site and rank, but no partners and no single sizes: the size

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A timeline as an archive of OTF2, by its own library (Score-P's `otf2` for Python).
 
 Each rank is a process, each thread a location, each call a region that is entered and left, in

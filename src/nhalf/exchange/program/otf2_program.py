@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """An archive of OTF2, of Score-P or nhalf's own, as a program: calls, messages and operations.
 
 Regions whose names begin with MPI_ are calls, the outermost of nested ones; what lies between is

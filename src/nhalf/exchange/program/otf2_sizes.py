@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The bytes of a collective operation in OTF2, as Score-P counts them, and as a trace does.
 
 Score-P counts what a rank sends to all and gets from all, itself included; a trace has what a rank

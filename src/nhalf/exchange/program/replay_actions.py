@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A timeline as the actions that SimGrid's SMPI replays, one text for each rank.
 
 Time outside MPI is slept. Barriers, all-to-alls and allgathers of all ranks are left to SMPI and

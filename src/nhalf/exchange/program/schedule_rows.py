@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs without times: rows of a timeline whose calls take a nominal time, in their order."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files of SimGrid's time-independent traces: an index of one file per rank, or one for all.
 
 A line is the rank, the name of an action and its arguments. Names of several versions of SimGrid

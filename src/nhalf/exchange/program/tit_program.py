@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A time-independent trace of SimGrid as a program: calls in their order, not timed.
 
 Counts are of elements of a type by its number in SimGrid, bytes if there is none (doubles if

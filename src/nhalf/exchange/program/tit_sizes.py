@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The bytes of actions of SimGrid's time-independent traces, by counts and numbers of types."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that other tools recorded, as the tables and the folder of a trace."""
 
 from __future__ import annotations

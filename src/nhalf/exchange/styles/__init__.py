@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Results in the table formats of other suites, for readers and scripts that expect them.
 
 One file is one suite. The numbers are nhalf's own (medians over launches, started together on

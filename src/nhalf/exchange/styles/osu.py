@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tables of the OSU Micro-Benchmarks 7.5, collectives in their full form (-f)."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What other suites call their tests, as patterns, axes and transports of nhalf."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The names of the Intel MPI Benchmarks, and of Pallas' before them, as nhalf's patterns.
 
 They are those of the coverage. Some names are of several suites (IMB-MPI1, -EXT, -RMA, -P2P):

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The titles of the OSU Micro-Benchmarks 3.x to 7.5, in C and in Python, as nhalf's patterns.
 
 They are those of the coverage; a title's words have changed their order and letters over time.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rules for a library's algorithms in a launch: the variables, and the file that they name."""
 
 from __future__ import annotations

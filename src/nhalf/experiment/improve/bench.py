@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Real launches of a program for a search: timed, and compared with the plain one."""
 
 from __future__ import annotations

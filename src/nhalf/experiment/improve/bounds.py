@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much of a program's time a change can save at most, by a trace.
 
 Calls that a change affects can take no time at all at best. Every rank still does everything else

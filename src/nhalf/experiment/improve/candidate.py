@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A candidate: something that may make a program faster, and how much it can save at most."""
 
 from __future__ import annotations

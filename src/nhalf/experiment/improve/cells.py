@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The collective calls that take most time, by operation, ranks and size, as tuners name them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A change of how a program is launched, as data: it can be applied, combined and written down."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The files that a search leaves: the one that switches the winner on, and a tuning file."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a module file does, whichever language it is written in."""
 
 from __future__ import annotations

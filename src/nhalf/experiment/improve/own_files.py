@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tuning files that a launch uses already: rules are added to them, or take their place."""
 
 from __future__ import annotations

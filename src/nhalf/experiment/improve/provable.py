@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The smallest gain that a search is likely to find and to prove, told before it begins.
 
 A gain is proven after n pairs if its interval lies above `LEAST_GAIN` (sequential.py), which four

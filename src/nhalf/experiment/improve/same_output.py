@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a candidate's launch gave the same results as the plain one, so that it may be used."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The search for what makes a program faster: scout all candidates, then prove the best.
 
 1. *Scouting.* Candidates come in waves, the largest expected saving first. Up to `BLOCK` of them

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether one setting is faster than another, from pairs of launches, with interim analyses.
 
 A gain is proven where the lower end of its interval (statistics/paired.py) is above a gain of

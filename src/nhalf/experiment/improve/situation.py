@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is known of a launch before anything is tried."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether ranks of a launch may be on several hosts, before any trace says it."""
 
 from __future__ import annotations

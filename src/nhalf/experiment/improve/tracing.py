@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Trace a launch once, so that candidates can be bounded and ordered."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a search knows of its candidates, and what became of each."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What was proven to help, as all forms of the file need it that switches it on."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a search keeps its trace and tuning files: ranks on all hosts have to read them."""
 
 from __future__ import annotations

@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """The statistics tested on runs whose truth is known: simulated ones, and kept ones drawn again."""

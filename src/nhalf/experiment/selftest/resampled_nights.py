@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Nights drawn from kept runs: what comparisons on their machine find, without and with a change.
 
 Of one run, either side of a night has launches that are drawn from all of it, with replacement

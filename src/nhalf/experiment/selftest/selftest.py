@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Claims about nhalf's own statistics, verified where the truth is known.
 
 Whole runs are simulated on the model transport: the real probe with its sampler and stopping

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simulated nights of many curves: how often a comparison raises a false alarm, or misses a change.
 
 A night is put together from simulated runs of one curve, each curve from other ones, and compared

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Many simulated runs of machines with known parameters, analysed like real ones."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Measures algorithms: one library, unmodified and with settings, in runs of a folder."""
 
 from __future__ import annotations

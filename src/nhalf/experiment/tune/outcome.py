@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Complete tuning and checking: search, file, proof, and their results."""
 
 from __future__ import annotations

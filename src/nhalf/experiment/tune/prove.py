@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The proof: a library applies a file, and is faster with it.
 
 *Applied*: a file with an additional bad rule (the slowest algorithm observed) must make its cell as

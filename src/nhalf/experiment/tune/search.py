@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The search: a first screening of every algorithm, then a race of those that may win.
 
 The screening (one short launch of each) only decides which algorithms race; tests use only the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where to tune first: cells in which a run violates performance guidelines, and with what.
 
 A violated guideline says that something faster exists: the mock-up. Algorithms that do the same as

@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """Why two ways of running something differ: mixtures of both are run until the cause is named."""

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The answer: which switches carry the difference, how much of it, and how that was proven."""
 
 from __future__ import annotations

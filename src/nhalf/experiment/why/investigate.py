@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The whole way: do A and B differ, which switches are suspected, is it proven?"""
 
 from __future__ import annotations

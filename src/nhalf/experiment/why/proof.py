@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The proof: what was suspected carries the effect, by launches that the search did not use.
 
 In turns are launched A, B, the suspected switches alone (C), everything else alone, and C without

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The search for the switches that carry an effect: group tests, by bisection of mixtures.
 
 Take a chain of mixtures from one that lacks the effect to one that has it, in which each sets one

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Differences between A and B: switches, which can be set to either side, and the remainder."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two ways of running something, ready for the search: switches, and what launches a mixture."""
 
 from __future__ import annotations

@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """How sure the numbers of runs are: precision, states, spread, and what disturbed them."""

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches whose ranks had to share cores with other processes."""
 
 from __future__ import annotations

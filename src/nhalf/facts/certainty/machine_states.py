@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The states in which the machine was measured, and whether other processes used its cores."""
 
 from __future__ import annotations

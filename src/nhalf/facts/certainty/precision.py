@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How sure the numbers are: precision, spread of launches, warnings, and what was left open."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the spread of times is made of: launches, visits of one launch, cores, slow changes."""
 
 from __future__ import annotations

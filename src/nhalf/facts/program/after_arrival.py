@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What blocking collective operations take after the last rank has arrived that they need.
 
 No algorithm lets a rank leave a barrier, an allreduce, an allgather or an all-to-all before the

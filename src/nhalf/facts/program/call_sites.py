@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where in the program the calls of MPI are, and what each place costs."""
 
 from __future__ import annotations

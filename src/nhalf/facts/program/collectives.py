@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The collective operations that a program calls, their sizes and times."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the waits of a thread complete, and polls that are one wait.
 
 A trace says in which wait a receive ended. Of sends and non-blocking collective operations it does

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The critical path of a timeline: what the run time consists of, from the last end back.
 
 It follows the rank that ends last back to its last wait, the message or operation of that back to

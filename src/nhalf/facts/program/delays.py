@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Waiting, charged to who caused it.
 
 While a rank waits for another, each second is charged to what that one does at that moment: it

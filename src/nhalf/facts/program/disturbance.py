@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What others took: time in which a rank could have run, but its processor had other work.
 
 It is known for each span between two calls and for each call, by the kernel's count of the time

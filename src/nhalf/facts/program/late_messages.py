@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Late messages: sent when their receiver was already waiting, or received when their sender was.
 
 Sends are matched with receives in order for each pair, communicator and tag, which MPI guarantees.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The family of calls that takes most of the time in MPI: windows, communicators, polls, messages.
 
 Calls of a family have one remedy: windows that are made and freed in a loop cost together, whatever

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The communication matrix, by rank or by host."""
 
 from __future__ import annotations

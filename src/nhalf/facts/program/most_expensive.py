@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The calls that take most of all ranks' time: a call at a place, of whatever sizes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A traced kernel of the NAS Parallel Benchmarks beside its closed form, rank by rank."""
 
 from __future__ import annotations

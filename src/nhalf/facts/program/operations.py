@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The collective operation behind a call, in any of its variants."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Orders of ranks in which those that exchange much data are adjacent."""
 
 from __future__ import annotations

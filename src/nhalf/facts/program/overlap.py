@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Transfers that wait to be overlapped: begun before computing, and moved only in the wait.
 
 A wait is time that computing could have hidden as far as the rank computed between the call that

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """When each rank was in MPI and when it computed, from a timeline.
 
 Of several threads of a rank, the one that is longest in MPI counts. Loops of polls are one call,

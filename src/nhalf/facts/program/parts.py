@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What ranks do in collective operations, as columns: who takes part, who waits for whom."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A placement of ranks on nodes that minimises the bytes between nodes.
 
 The ranks are partitioned into groups of given sizes. Two partitions are improved by swapping ranks

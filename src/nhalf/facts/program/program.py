@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Everything known about a traced program; each fact is computed once, on first access.
 
 Findings, panels, tables, exporters and predictions receive a `Program`, as those of measured runs

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Messages and bytes that a program sends over time, and its phases.
 
 The bins of all ranks and threads are added up; if there are more than BINS_MAX, adjacent ones are

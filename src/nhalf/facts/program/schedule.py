@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What each rank does one call after another, from a timeline: to be replayed or written down.
 
 Time outside MPI stands before each call. A message is known by its ends, communicator, tag and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a replay needs of a timeline on any machine, prepared once as columns: messages and
 operations by number, and who completes them.
 """

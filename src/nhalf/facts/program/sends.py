@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Messages, bytes and number of destinations of each process."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks with fewer processors than threads of theirs that need one: some wait for their turn."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Message sizes of a program: each size, its share, and size classes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Spans of time in order, each with an amount of time that is spread evenly over it."""
 
 from __future__ import annotations

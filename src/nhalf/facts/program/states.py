@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What each rank does in each part of the run, in parts of equal length."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Threads that call MPI: shares of a run are shares of their time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Time of each rank inside MPI, by call."""
 
 from __future__ import annotations

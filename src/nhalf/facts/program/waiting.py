@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Causes of waiting: late senders, late receivers, late arrivals at a collective.
 
 The tables of calls say how long each call waited. With a timeline the cause is known: for messages

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Who waits for whom, and when: for a late sender, a late receiver, the last at a collective.
 
 A rank waits from the begin of a call until another rank begins the call that it needs; what passes

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a timeline holds every call, and whether at least the counts do."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Integers in registers and in memory while a loop runs, as polynomials where they are known."""
 
 from __future__ import annotations

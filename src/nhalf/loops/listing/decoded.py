@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Instructions as a core sees them: operands, results, busy units and latencies."""
 
 from __future__ import annotations

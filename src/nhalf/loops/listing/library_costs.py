@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cycles of functions of the C library, whose instructions no listing of a loop shows.
 
 native/node/livermore/costs.c times calls that do not wait for each other.

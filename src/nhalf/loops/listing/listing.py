@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Innermost loops in a listing of x86-64 instructions as gcc and clang write them (AT&T)."""
 
 from __future__ import annotations

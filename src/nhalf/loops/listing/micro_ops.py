@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Instructions of x86-64 as micro-ops: loads, arithmetic on vectors, stores."""
 
 from __future__ import annotations

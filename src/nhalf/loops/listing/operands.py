@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Registers and flags that an instruction of x86-64 reads and writes."""
 
 from __future__ import annotations

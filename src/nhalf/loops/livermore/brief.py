@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A brief measurement of a node: its units and nearest cache, and the kernels against their bounds.
 
 Both are in several launches, so that all times have intervals.

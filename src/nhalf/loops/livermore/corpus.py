@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The Livermore kernels as C source: where they are, and what bounds them.
 
 F. H. McMahon, The Livermore Fortran Kernels: A Computer Test of the Numerical Performance Range,

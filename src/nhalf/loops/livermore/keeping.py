@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The Livermore kernels as a run: a point for each kernel and build, with all of its rungs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ladder of each kernel in each build: from its bound to its time."""
 
 from __future__ import annotations

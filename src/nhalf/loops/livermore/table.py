@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The table of Livermore kernels: bound, measured at each level of optimisation, and advice."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The Livermore kernels compiled and run here: cycles per iteration as compilers make them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The names of the Livermore kernels in reports and in the store."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cycles of each kernel as executed: a trace of its instructions on a model of the core."""
 
 from __future__ import annotations

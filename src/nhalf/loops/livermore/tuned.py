@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Kernels that also exist in a tuned version, transformed as the remedies of the plain ones say."""
 
 from __future__ import annotations

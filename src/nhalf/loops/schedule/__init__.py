@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """How fast the emitted instructions of a loop can be scheduled on a core (MACS)."""

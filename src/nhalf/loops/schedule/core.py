@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A core that executes instructions out of order, as soon as operands and a unit are ready.
 
 Instructions issue in order, `issue_per_cycle` a cycle; each begins when its operands are ready,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The dependency chain between iterations, through registers and through memory."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cycles of a program from its executed instructions, one by one on a described core."""
 
 from __future__ import annotations

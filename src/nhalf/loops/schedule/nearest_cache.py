@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Misses of the nearest cache, instruction by instruction in a trace."""
 
 from __future__ import annotations

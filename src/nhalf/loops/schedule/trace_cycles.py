@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Fewest cycles of a trace of executed instructions on a processor."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traces of executed instructions and their addresses, from a listing that records itself.
 
 Before each instruction its number and the address that it accesses are stored, by instructions that

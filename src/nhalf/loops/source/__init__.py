@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """Bounds of loops from C source (MA): what the units of a processor take at least."""

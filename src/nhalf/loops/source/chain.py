@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The dependency chain between iterations: what each has to wait for of earlier ones."""
 
 from __future__ import annotations

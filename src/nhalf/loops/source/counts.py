@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The essential operations of a loop, counted in the source.
 
 Rules of Abandah, Modeling the Communication and Computation Performance of the IBM SP2, 1995,

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Check that a loop ends by its condition, not by overflow of its counter, or never."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The operations that an iteration cannot do without, whatever order a compiler takes.
 
 Sums and products may be taken in any order and association, equal ones are computed once, and a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Expressions of C, evaluated with names for what is unknown: values, places and accesses."""
 
 from __future__ import annotations

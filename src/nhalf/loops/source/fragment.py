@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Fragments: declarations and loops without a function, the form of Kerncraft's kernels."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One iteration of an innermost loop, with what changes from iteration to iteration."""
 
 from __future__ import annotations

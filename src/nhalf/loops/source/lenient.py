@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Parsing of a file whose headers are partly missing: only what needs them is refused."""
 
 from __future__ import annotations

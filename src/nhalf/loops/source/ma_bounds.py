@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The bound of a loop: cycles of the busiest unit for its essential operations."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Values of variables and elements of arrays while an iteration is read, and its accesses."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Misses that no order of the same accesses avoids: Abandah 1995, on the SP2's node."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The outermost declarations, definitions and statements of a C text, without parsing them."""
 
 from __future__ import annotations

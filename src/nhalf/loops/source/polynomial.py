@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Integer polynomials in symbols: the values of subscripts, as far as the source says."""
 
 from __future__ import annotations

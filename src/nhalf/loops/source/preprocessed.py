@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A C file after the preprocessor, with own headers, so that no C library is needed.
 
 Headers that are not there are empty: what needs them is refused where it stands.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Products and quotients in any order and association: the fewest multiplications and divisions.
 
 A product within a product is part of it, and its invariant factors are one, computed before the

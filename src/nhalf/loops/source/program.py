@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The innermost loops of a C file in order, each read with the values known before it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How far the iterations of a loop reach: `a[i*n + j]` and `a[(i-1)*n + j]` do not meet over j."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Reductions: sums and products over all iterations, of which only the last value is used.
 
 Their terms may be added up in any order, as partial results that do not wait for each other. A

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Refusals of C that the reader cannot decide, with the line and the reason."""
 
 from __future__ import annotations

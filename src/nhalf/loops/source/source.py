@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A C file as a syntax tree."""
 
 from __future__ import annotations

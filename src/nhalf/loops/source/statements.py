@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Symbolic execution of the statements of a loop's body."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Streams: elements that successive iterations access, so that each is loaded and stored once."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sums of several terms in any order and association, to count fusible multiply-adds.
 
 A sum within a sum is part of it where nothing else uses it, so that each product is fused with an

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Values that one iteration of a loop computes; equal values are one node."""
 
 from __future__ import annotations

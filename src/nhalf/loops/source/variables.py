@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Variables and types from declarations: numbers, arrays and pointers."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Applications that can be run: one file each, found by its name.
 
 An application names its programs, which are files of apps/, and turns a request into a plan.

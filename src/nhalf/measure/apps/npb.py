@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The NAS Parallel Benchmarks: kernels with official answers, in several programming models."""
 
 from __future__ import annotations

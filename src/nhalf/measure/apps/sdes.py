@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Differential cryptanalysis of simplified DES on shared arrays, a pattern of transports."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The time that a program prints of itself, found in its output by a pattern."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run a launch once, from start to end: its time, its output and how it ended.
 
 The time is the wall clock's, from the start of the launcher to its end, which is what a user waits

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long points are sampled: learned from the first launches, and from every further one."""
 
 from __future__ import annotations

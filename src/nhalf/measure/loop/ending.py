@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How a run ended, kept in its journal so that it can be reported again later."""
 
 from __future__ import annotations

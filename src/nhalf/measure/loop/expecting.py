@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long launches of kernels will take: announced before they begin, from rates met so far."""
 
 from __future__ import annotations

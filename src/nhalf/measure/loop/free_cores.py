@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether the ranks of a launch leave a core free for this process."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches beyond the plan: unspent budget goes to points that miss their precision."""
 
 from __future__ import annotations

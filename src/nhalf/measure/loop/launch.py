@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One launch: start the processes and measure point by point, those with enough time repeatedly.
 
 Machines change their state for seconds at a time. A launch that spends its time on one point after

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The run loop: launches in shuffled, interleaved order, point by point, into the journal."""
 
 from __future__ import annotations

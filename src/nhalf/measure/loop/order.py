@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The order of launches and of the points in each: shuffled, so that drift favours no library."""
 
 from __future__ import annotations

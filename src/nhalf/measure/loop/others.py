@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much of this machine's cores other processes use while a launch runs."""
 
 from __future__ import annotations

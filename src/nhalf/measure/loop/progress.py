@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The progress bar of a run; nothing is shown without a terminal."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Requests to a probe: one line per point."""
 
 from __future__ import annotations

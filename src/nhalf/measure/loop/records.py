@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Recording what was measured: in the journal, then in the state, then on the progress bar."""
 
 from __future__ import annotations

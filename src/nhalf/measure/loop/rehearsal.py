@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --dry-run`: the commands that would start the ranks.
 
 Nothing is compiled, started or written.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The retry of a failed launch: what is tried again, and what is given up and why."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Scouting: the sizes at which curves change are found in a quick launch that is not reported."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A whole run: find the subjects, make or reopen the directory, measure, write the tables."""
 
 from __future__ import annotations

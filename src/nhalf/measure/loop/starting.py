@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Starting the processes of a launch, and checking where they run."""
 
 from __future__ import annotations

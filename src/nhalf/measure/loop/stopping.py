@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """When to stop: the budget of a run and the time of its job; what is left out to keep to both."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The time that a batch system leaves the job in which a run measures."""
 
 from __future__ import annotations

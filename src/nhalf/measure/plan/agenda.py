@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every point that a plan requests, by start of processes, unless it was left out."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which algorithms of its operations a plan measures: the axis `algorithm` of patterns.
 
 In the store the algorithm has its own column, which is what distinguishes a pattern that

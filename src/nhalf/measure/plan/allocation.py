@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much of a launch a point gets: as many short launches as make the mean most certain.
 
 A launch k visits a point m times for t seconds each. With the variance of launches L, that of

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The values of axes, as patterns declare them and as users write them.
 
 A text is items separated by commas; an item is a word, an integer, `A:B` (every integer from A to

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How the time of a run is shared: among blocks by weight, within a block among its points."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Studies: named sets of blocks, in TOML files of this package or of users."""
 
 from __future__ import annotations

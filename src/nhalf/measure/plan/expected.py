@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long kernels of an application run: their operations over rates that were measured."""
 
 from __future__ import annotations

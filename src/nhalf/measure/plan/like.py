@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The plan of an earlier run, to measure the same points once more."""
 
 from __future__ import annotations

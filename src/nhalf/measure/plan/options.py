@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options of a transport, as users write them and as its probe describes them."""
 
 from __future__ import annotations

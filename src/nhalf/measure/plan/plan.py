@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a run measures: the plan, its blocks and its points."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From a request to a plan: one block, or the blocks of a study."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where to measure next: sizes that bracket the places where a curve jumps or bends.
 
 Protocols change at sizes that no power of two brackets well. In a coarse curve, find the steps that

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Requests of measurements: texts, parsed once; planning.py turns them into a plan."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A plan checked against this machine: known names, possible numbers of ranks, enough memory."""
 
 from __future__ import annotations

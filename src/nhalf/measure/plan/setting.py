@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Settings: a library with its own environment variables is measured as a separate library.
 
 Beside `openmpi-5.0.11` there is then `openmpi-5.0.11+NAME`, whose processes are started with the

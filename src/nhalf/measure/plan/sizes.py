@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sizes as users write them: a range, a list, a fine grid, or a purpose."""
 
 from __future__ import annotations

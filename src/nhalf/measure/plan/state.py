@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The state of a run: read from the journal, kept up to date while measuring."""
 
 from __future__ import annotations

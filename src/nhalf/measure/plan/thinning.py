@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which points are left out where time is short, and taken back in where time is to spare."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Several processes that answer questions in turn, where answers do not depend on each other."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which rank ended a launch, according to the output of its processes and the kernel."""
 
 from __future__ import annotations

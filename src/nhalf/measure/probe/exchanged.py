@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Replacing parts of the library beneath a program: settings that preload a decision table.
 
 A library under such a setting is measured beside the library as it is, launch by launch.

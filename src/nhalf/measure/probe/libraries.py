@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The MPI libraries of a plan."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the front end knows of a pattern: the probe's description of it (`--describe`)."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One launch of a probe: start, measure point by point, end or kill; every wait is limited."""
 
 from __future__ import annotations

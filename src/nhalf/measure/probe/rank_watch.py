@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The processes of the ranks on this host: the kernel reports their ends, so the first is known.
 
 When one rank ends, launchers end the others at once and report all of them alike, or wait for ranks

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rules for the number of ranks that a pattern runs on, as probes name them."""
 
 from __future__ import annotations

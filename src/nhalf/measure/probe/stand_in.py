@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a probe that is not compiled yet will say of itself, by one that is here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Subjects of measurement: a transport, on an MPI library if it needs one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Actions of ranks, replayed by SMPI on a simulated machine."""
 
 from __future__ import annotations

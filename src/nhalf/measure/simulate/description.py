@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The description of a machine for the simulator: its wiring, and its curves in pieces.
 
 The text is read by native/simulator/machine.hpp, which explains each line. Every time t0 + n/r of a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Multicasts on a simulated machine: the program that runs them, and the costs of its parts.
 
 The program (native/simulator/multicast.cpp) speaks the protocol of the probes. It models hosts,

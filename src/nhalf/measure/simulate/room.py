@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a simulated machine can hold the requested ranks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run on a simulated machine, stored like measurements."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A simulated machine as a subject of measurement."""
 
 from __future__ import annotations

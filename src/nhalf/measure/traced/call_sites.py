@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The places in a program that call MPI: the same number on all ranks, with their names."""
 
 from __future__ import annotations

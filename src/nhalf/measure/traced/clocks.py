@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From the ticks of processes to seconds since the command began.
 
 Ticks are those of the host, so its processes share one clock, even if the time of day was set

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From the files of ranks, however these ended, to the tables of a trace."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Functions of a program or library, from the symbol tables of its file.
 
 The format is that of ELF: System V Application Binary Interface, chapters 4 and 5 (sections,

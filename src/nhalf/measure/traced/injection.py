@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Delays that a traced program gets as if its network or a rank were slower: for the tracer.
 
 `native/trace/inject.hpp` reads them from an environment variable.

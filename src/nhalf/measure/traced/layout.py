@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The files of ranks as the library writes them; native/trace/layout.hpp has the same layout."""
 
 from __future__ import annotations

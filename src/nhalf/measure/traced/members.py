@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Communicators of all ranks: matches those of one rank with those of another.
 
 This needs no messages. Making a communicator is collective, so its members make those of the same

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Libraries to preload into a command, so that its MPI calls are counted."""
 
 from __future__ import annotations

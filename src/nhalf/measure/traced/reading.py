@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From the files of one process to rows of the tables of a trace."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Why nothing of a command was traced, according to the files of its programs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Start a command whose MPI calls are counted."""
 
 from __future__ import annotations

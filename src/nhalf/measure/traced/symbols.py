@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of addresses in programs and libraries: function, file and line.
 
 Files and lines come from `addr2line` of binutils or LLVM, where one is installed and the program

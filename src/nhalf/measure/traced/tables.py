@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tables of a trace, and the one place that reads and writes them.
 
 A trace is a folder: `trace.json` describes what was traced, and Parquet files hold the tables.

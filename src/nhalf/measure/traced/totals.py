@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls of a program, summed by name: each counts once, also those that send and receive."""
 
 from __future__ import annotations

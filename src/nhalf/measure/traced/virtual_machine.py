@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a trace says of a simulated machine, on which its program ran in virtual time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which processes of a command are ranks of the same MPI program.
 
 A command may start several, each with ranks from 0, and some ranks may not be traced. Nobody may

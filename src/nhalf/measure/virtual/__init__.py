@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs on a simulated machine: the MPI library's own code, in virtual time."""

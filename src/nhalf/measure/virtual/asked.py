@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What operations of an MPI library take on a machine: the library itself, asked in virtual time.
 
 Every answer is kept in the cache folder, by all that it depends on: the network between the ranks,

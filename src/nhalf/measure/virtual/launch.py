@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run a program on the virtual network, and watch it: the kernel tells which rank ends first."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The machine of a virtual run: its nodes as a site, and where ranks are on them."""
 
 from __future__ import annotations

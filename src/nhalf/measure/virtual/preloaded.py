@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parts of the virtual network that are loaded into a program."""
 
 from __future__ import annotations

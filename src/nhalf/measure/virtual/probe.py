@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A launch of a probe on the virtual network."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How far ranks in virtual time are."""
 
 from __future__ import annotations

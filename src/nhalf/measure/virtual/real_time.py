@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long a run in virtual time will take in real time: a range, from messages and starts.
 
 What a library sends beside its operations, and how fast this host is, is known afterwards only:

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The memory that the ranks of a virtual machine share (native/fabric/region.hpp).
 
 It has no name: ranks open it as a file of this process, and it is gone with the last process that

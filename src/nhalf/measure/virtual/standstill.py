@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks of a virtual machine that go on no more: they wait for something outside MPI, or compute.
 
 Virtual time shows who waits in MPI for ever. Waits outside it have a limit of real time only: a

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How ranks are started on the virtual network, and what it means that they stopped."""
 
 from __future__ import annotations

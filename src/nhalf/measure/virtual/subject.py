@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A library on the virtual network as a subject of measurement."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Models: one file, one model of time against message size, fitted to a measured curve."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Hockney's model: one line over all sizes. The simplest model, to compare others with."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Periodic steps of time on a fine grid of sizes: messages that travel in packets."""
 
 from __future__ import annotations

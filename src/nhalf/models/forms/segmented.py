@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Segmented Hockney model: T(n) = t0 + n/r_inf in each of a few ranges of sizes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The problems of the NAS Parallel Benchmarks, as the sources of their kernels list them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What ranks of the NAS Parallel Benchmarks send, message by message, in closed form.
 
 Written from the decompositions of the specification; tests compare every number with what is

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intel MPI's conditions, `I_MPI_ADJUST_*="id:l-m@p-q;…"`, as the library applies them.
 
 Its reference promises presets by ranges of sizes and ranks. Version 2021.19 does something else, as

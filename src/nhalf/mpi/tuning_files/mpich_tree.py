@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH's tree of tests (CSEL): found in the library, checked, and with rules put before it.
 
 It consists of nested objects whose keys are tests, tried in their order; the first that holds is

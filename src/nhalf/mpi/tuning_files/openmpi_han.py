@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI's file of rules for coll/han, which divides collectives between nodes and within them.
 
     N collectives, each a name and a number of levels,

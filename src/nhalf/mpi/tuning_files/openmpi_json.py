@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI's file of dynamic rules as JSON, from version 6 on; the first matching rule applies.
 
 A block of rules may be for communicators whose ranks share a node, or are alone on theirs. Keys and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The numbers in Open MPI's file of dynamic rules, as the file counts ranks and bytes.
 
 See openmpi_rules.py for what they mean. Comments are not kept.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI's file of dynamic rules as numbers, in versions 1 and 2.
 
     N collectives: each an id and a number of communicator sizes,

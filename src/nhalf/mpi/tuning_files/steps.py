@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rules as steps: for each number of ranks, the algorithm from a size to the next one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tuning files of variables, one per line: `export NAME='value'`, to be sourced by a shell."""
 
 from __future__ import annotations

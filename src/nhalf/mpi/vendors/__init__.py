@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Vendors: one file holds everything nhalf knows about one MPI library.
 
 It defines how a library is recognised, installed, set up, started and bound, and how its collective

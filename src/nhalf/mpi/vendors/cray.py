@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cray MPICH of HPE's machines: found by its module, started by srun.
 
 Written from what users recorded on such machines, and not tried on one: the modules' variables

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intel MPI: Hydra with its own pinning; presets in `I_MPI_ADJUST_OPERATION="id:l-m;…"`.
 
 Sizes l to m are those of a message (tuning_files/intel_conditions.py). The library reports the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH: its mpiexec is Hydra's; an algorithm per operation by variables, or a tree as JSON.
 
 `mpivars` lists the control variables of MPI_T with their values and choices. The library's decision

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MVAPICH and MVAPICH2: MPICH for InfiniBand, whose mpiexec identifies itself only as Hydra.
 
 Written from documents, and not tried: its own `mpiname -a` begins with 'MVAPICH2 2.3.7 …' or

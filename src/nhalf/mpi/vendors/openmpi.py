@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI 4 and 5: its mpirun and its variables."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ParaStation MPI: MPICH with its own device, found by its module, started by srun.
 
 Written from its public sources and from job scripts of users, and not tried: its version text

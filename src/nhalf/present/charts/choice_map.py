@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A map of ranks by bytes: the fastest algorithm in each cell, and its lead."""
 
 from __future__ import annotations

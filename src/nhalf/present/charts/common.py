@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What every panel draws alike: axes, series names, marks and the thinning of long curves."""
 
 from __future__ import annotations

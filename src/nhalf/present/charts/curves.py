@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A line per library over the message size, with its interval as a band: time or rate alike."""
 
 from __future__ import annotations

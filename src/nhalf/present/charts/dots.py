@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A dot with its interval for every name and kind: names in lines, kinds by colour and shape."""
 
 from __future__ import annotations

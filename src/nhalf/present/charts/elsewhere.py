@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Points measured in another state of the machine: pale, hollow, and joined to nothing."""
 
 from __future__ import annotations

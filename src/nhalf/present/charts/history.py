@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Levels of curves over time, with intervals, and a rule where a curve changed."""
 
 from __future__ import annotations

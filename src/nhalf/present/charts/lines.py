@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A line per kind, one facet per library or pattern: over pairs, phases or sizes alike."""
 
 from __future__ import annotations

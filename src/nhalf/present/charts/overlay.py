@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The curves of an earlier run or of a machine, dashed, behind those of a run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times relative to a standard, over the message size: one line per kind, one facet per library."""
 
 from __future__ import annotations

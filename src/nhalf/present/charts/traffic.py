@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traffic as the pictures of it need it: a line per rule, one setting shown at a time."""
 
 from __future__ import annotations

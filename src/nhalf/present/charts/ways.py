@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ways to do the same as multiples of the standard one, for panels of one pattern's axes."""
 
 from __future__ import annotations

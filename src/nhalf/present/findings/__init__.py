@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings: what the measurements show, in sentences, each with its number and its interval.
 
 Libraries are compared by the ratio of their times in the same launch round, so that a noisy

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on applications by library, programming model, ranks and shape."""
 
 from __future__ import annotations

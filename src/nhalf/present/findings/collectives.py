@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on collective operations, barriers and multicasts."""
 
 from __future__ import annotations

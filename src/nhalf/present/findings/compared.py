@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on what further runs differ by from the first."""
 
 from __future__ import annotations

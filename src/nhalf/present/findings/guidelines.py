@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a library does the work of one operation faster by others, or contradicts itself."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on memory: shared arrays, cache lines and segments."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on single messages: who is fastest, and where their time goes."""
 
 from __future__ import annotations

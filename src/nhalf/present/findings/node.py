@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on a node: its caches and units, and loops beside their bounds."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on pairs of ranks: slow ones, and what they take from each other."""
 
 from __future__ import annotations

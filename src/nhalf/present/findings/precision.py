@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on how sure the numbers are, and what disturbed them."""
 
 from __future__ import annotations

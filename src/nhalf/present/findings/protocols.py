@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on sizes at which the time of a message jumps, steps or rises."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on traffic between many ranks at once."""
 
 from __future__ import annotations

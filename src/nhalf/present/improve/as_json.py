@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a search for improvements learned, as an object for scripts."""
 
 from __future__ import annotations

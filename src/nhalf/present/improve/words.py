@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a search for improvements learned, in words."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels: the charts and tables of the report, a class each, in one file a subject."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on algorithms of collective operations, and on the work between barriers."""
 
 from __future__ import annotations

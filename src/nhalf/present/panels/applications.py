@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on applications: time, speed-up, shapes, parts and limits."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on collective operations and barriers."""
 
 from __future__ import annotations

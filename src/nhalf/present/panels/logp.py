@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on the parameters of the LogP family."""
 
 from __future__ import annotations

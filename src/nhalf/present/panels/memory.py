@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on memory: rates by cores, and the life of a segment."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on single messages: time, rate, layers and the fitted model."""
 
 from __future__ import annotations

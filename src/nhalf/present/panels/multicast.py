@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on multicasts: their time, and what else they cost."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on a node: its units, its memory, and loops beside their bounds."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times between all pairs of hosts and of ranks, there and back; those that are slow are framed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on pairs of ranks: their distance, and what they take from each other."""
 
 from __future__ import annotations

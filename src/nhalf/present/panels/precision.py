@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on how sure the numbers are: intervals, launches and the environment."""
 
 from __future__ import annotations

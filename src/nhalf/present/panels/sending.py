@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on ways to send: modes, windows, layouts, threads and active messages."""
 
 from __future__ import annotations

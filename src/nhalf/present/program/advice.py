@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What to do about the calls that take most of the time in MPI, by their family."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Why a traced program takes so long, in a few lines: what it loses, where, and to whom."""
 
 from __future__ import annotations

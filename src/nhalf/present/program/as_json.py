@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What `nhalf show TRACE --json` prints."""
 
 from __future__ import annotations

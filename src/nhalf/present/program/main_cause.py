@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The main cause of what a program loses, with what to do about it."""
 
 from __future__ import annotations

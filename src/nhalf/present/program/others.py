@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much of the ranks' time others took, and which run shares refer to, in words."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A predicted run time in words: the time, what it consists of, and how wrong it may be."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks as places on an axis: one each, or groups of neighbours where there are many."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The report of a traced program: its heading, and the captions of its charts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks that share processors, in words."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sizes of messages from the smallest to the largest, in words."""
 
 from __future__ import annotations

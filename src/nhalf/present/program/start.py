@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that failed, or ended at once: what was traced says little of them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A traced program on a terminal: findings first, then tables."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much a traced program tolerates, in words and as tables of its curves."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The algorithms of a predicted program in words: those of a library that was asked, and others."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict on a traced program: what others took, the main cause, how much of it is MPI."""
 
 from __future__ import annotations

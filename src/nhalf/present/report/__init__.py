@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The report: one HTML file, or pictures, from the same panels."""
 
 from __future__ import annotations

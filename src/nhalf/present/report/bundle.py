@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The scripts that draw the charts: Vega, Vega-Lite and vega-embed as one."""
 
 from __future__ import annotations

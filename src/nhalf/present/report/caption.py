@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Captions of charts: what a chart shows, in words that stay with it when it is copied.
 
 A chart that shows one pattern, map or message at a time has a caption for each.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Header and footer of a report: what was measured, how much, and with what precision."""
 
 from __future__ import annotations

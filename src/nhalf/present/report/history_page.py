@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A history as one page: the changes in words, every curve over time, and all values."""
 
 from __future__ import annotations

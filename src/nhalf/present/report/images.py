@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The charts of the report as PNG, SVG or PDF files, for papers and slides."""
 
 from __future__ import annotations

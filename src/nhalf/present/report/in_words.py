@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The text alternative of a chart: where each of its curves begins and ends, in numbers."""
 
 from __future__ import annotations

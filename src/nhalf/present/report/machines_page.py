@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two machines compared by their models, as one page: words, numbers, and curves of ratios."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Charts as a page keeps them: the rows of their data as columns, and repeated words once.
 
 Rows repeat their names, and most of their words, on every line: columns take a third of the room.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The report as one file: no network, no server, no second file."""
 
 from __future__ import annotations

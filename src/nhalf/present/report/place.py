@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a page may be written: none takes the place of a run's own page, or of its data."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A prediction as one page: what is fastest where, in words, as a map, and as curves."""
 
 from __future__ import annotations

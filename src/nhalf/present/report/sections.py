@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The sections of a report: every panel that has something to show."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Inputs for all charts of a page: the pattern, the library and the axes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """All published studies on one page: the verdicts on their machines of record."""
 
 from __future__ import annotations

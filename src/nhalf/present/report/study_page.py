@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A repeated study as one page: its verdicts, then its tables and figures beside the published."""
 
 from __future__ import annotations

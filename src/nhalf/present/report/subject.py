@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a report is about: its panels, its heading, and the captions of its charts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How charts look on light and dark ground.
 
 Colours are those of Okabe and Ito (Color Universal Design, 2008), which readers with any form of

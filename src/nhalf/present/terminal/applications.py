@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The table of an application's kernels."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A predicted effective bandwidth in the terminal: figures, their intervals and reasons."""
 
 from __future__ import annotations

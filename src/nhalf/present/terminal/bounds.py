@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Bounds of loops as a table, and as JSON."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Changes from a baseline, curve by curve: surest first, what is unclear in a line a reason."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two machines on the terminal: parameters, patterns, and in words where the order changes."""
 
 from __future__ import annotations

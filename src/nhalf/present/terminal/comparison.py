@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Comparisons of runs on the terminal: of two, and of several, curve by curve."""
 
 from __future__ import annotations

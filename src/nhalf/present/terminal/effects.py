@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Changes against a baseline, curve by curve, and the verdict."""
 
 from __future__ import annotations

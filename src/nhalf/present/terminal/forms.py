@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables for other programs: CSV (RFC 4180) and Markdown."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Violated performance guidelines on a terminal: a line for each, at its worst point."""
 
 from __future__ import annotations

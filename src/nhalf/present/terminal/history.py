@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf history` on the terminal: every curve in a line, its changes, and on request its runs."""
 
 from __future__ import annotations

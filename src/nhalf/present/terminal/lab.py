@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The status of a lab on a terminal."""
 
 from __future__ import annotations

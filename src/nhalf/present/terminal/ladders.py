@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From the bound of a loop to its time, as a table and as JSON."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ledger in the terminal: how many predictions held, by kind, and which were furthest off."""
 
 from __future__ import annotations

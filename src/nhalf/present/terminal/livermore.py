@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The Livermore kernels as a table: cycles per iteration, and the share of the bounding rate."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf machines check`: where engines differ on a machine."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf machines list`: a line for each machine, of record or measured here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The content of a machine file, for people."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machine files for people (tables) and for scripts (JSON)."""
 
 from __future__ import annotations

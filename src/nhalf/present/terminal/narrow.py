@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables on narrow terminals: columns are left out and words wrap, but no number is ever cut."""
 
 from __future__ import annotations

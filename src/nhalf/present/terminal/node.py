@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A node on a terminal: its caches beside what the system reports."""
 
 from __future__ import annotations

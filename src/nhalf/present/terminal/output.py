@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where output goes and in which form: results on standard output, remarks on standard error."""
 
 from __future__ import annotations

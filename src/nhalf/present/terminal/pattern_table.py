@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Models of patterns over sizes and ranks: tables for people, JSON for scripts."""
 
 from __future__ import annotations

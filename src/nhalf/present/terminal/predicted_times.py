@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The table that `predict` puts on a terminal: the fastest algorithm of each cell, and the next."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What `nhalf predict --engine simgrid --replay` shows: a run and its simulation."""
 
 from __future__ import annotations

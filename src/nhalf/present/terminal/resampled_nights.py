@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What nights that were drawn from kept runs found, as a table."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Derived results on a terminal: a table for each kind, or a line for each row."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A repeated study in the terminal: its tables, then a row for each of its conclusions."""
 
 from __future__ import annotations

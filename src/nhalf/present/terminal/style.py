@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`--style`: the benchmark names and the tables of other suites."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tables that `run` and `show` put on a terminal."""
 
 from __future__ import annotations

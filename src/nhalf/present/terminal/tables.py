@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables on a terminal, in the house style."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Predicted permutations in the terminal: rates, their intervals and reasons."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What `nhalf tune` puts on a terminal: what wins where, the proof, and how to use the file."""
 
 from __future__ import annotations

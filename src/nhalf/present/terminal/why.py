@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What `nhalf why` puts on a terminal: the answer, its evidence, and what was not tried."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effective bandwidth, with the columns used to compare machines."""
 
 from __future__ import annotations

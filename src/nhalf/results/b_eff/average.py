@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The effective bandwidth b_eff, from the points of the pattern `ring`.
 
 R. Rabenseifner, A. Koniges: Effective Communication and File-I/O Bandwidth Benchmarks, Euro

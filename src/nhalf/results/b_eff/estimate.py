@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """b_eff from some of its points, when there was no time for all of them.
 
 For each kind of pattern, method and length, the geometric mean over the measured patterns stands

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parameters of the LogP family, with their limitations."""
 
 from __future__ import annotations

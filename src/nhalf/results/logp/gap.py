@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The reported gap: from round trips, or from the stream if those show only noise."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parameters of the LogP family from four patterns, by the parameterised method.
 
 o_s(m), o_r(m) are the processor time of a send and of a receive of m bytes, g(m) is the time

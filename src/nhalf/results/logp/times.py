@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launch medians of the patterns of LogP as vectors over the same launches."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parameters of the LogP family for one run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Warnings about the parameters of a library, in sentences, and usable alternatives."""
 
 from __future__ import annotations

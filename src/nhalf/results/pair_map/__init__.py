@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times between all pairs, and the nodes and links that are slower than the others."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The scatter of a map's pairs, and the level of the unremarkable ones."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Nodes and links that are slower than the others, from times between all pairs.
 
 The logarithm of the time from i to j is taken as

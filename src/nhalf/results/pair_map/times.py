@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times between all pairs of ranks and of hosts, from the patterns `pair-map-…`.
 
 Each pair's own time in each launch gives a matrix of ranks; with several hosts, the median over the

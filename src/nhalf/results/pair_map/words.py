@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A map of pairs in sentences: slow members, how slow they are, and the evidence."""
 
 from __future__ import annotations

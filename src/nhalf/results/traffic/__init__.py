@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The accepted share of an offered load, and the load from which it falls below 100 %."""
 
 from __future__ import annotations

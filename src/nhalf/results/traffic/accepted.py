@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The accepted share of an offered load by destination rule, from the pattern `traffic`.
 
 All rates are totals over all ranks. A launch first measures the throughput without pauses

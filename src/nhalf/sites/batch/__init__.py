@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Batch systems: one file per scheduler, to submit jobs and query their state.
 
 A pure function turns a job's request into text, so job scripts are tested as text. nhalf calls the

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Slurm: sbatch, scontrol and sacct, squeue for the remaining time, sinfo for hosts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A cluster in network namespaces on one Linux machine, with a real Slurm.
 
 `layout` and `shaping` describe a lab, `network`, `places` and `slurm` create its parts, `build`

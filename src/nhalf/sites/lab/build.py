@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Create a lab, step by step; on failure, everything created is removed."""
 
 from __future__ import annotations

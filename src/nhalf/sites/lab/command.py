@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Run a system command that has to succeed."""
 
 from __future__ import annotations

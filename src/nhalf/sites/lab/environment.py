@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The environment of a user's command: in the head, or in a node."""
 
 from __future__ import annotations

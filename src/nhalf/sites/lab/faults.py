@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Break and repair a lab while things run: slower links, pulled cables, power cuts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parts of a lab: places (nodes, switches, routers, the head) and links between them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Namespaces, cables, addresses and routes, by iproute2."""
 
 from __future__ import annotations

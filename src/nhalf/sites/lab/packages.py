@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Find the programs that a lab needs, and install missing ones on Debian."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The head and the nodes: namespaces with a process that keeps them, and Slurm's daemons inside."""
 
 from __future__ import annotations

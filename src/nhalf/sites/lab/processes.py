@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The processes of a lab, identified by their namespaces and mounts, so that none is missed."""
 
 from __future__ import annotations

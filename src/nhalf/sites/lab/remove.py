@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Remove a lab in any state: nothing here relies on earlier steps."""
 
 from __future__ import annotations

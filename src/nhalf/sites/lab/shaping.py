@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rates of links, and the token buckets that limit them.
 
 tc's tbf counts every frame with its Ethernet, IP and TCP headers, including those into which the

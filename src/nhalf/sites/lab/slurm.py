@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Slurm's configuration for a lab, and its state according to Slurm."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A lab's folder with its state: one folder below /run, owned by root."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The current state of a lab, from Slurm and from the links themselves."""
 
 from __future__ import annotations

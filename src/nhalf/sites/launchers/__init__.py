@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launchers that do not belong to a library: one file per launcher.
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """srun of Slurm, for libraries that were built to be started by it."""
 
 from __future__ import annotations

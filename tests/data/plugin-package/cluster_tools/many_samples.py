@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How many samples a run has: a finding."""
 
 from __future__ import annotations

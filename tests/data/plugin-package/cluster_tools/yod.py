@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """yod of the Paragon."""
 
 from __future__ import annotations

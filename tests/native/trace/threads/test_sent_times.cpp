@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Times of messages, told and taken by several threads of two ranks, and where there is no space.
 #include "trace/sent_times.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Ranks that are threads, with active messages between them: for tests.
 #pragma once
 

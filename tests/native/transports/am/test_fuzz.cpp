@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Headers of another program: whatever they say, nothing outside of the own memory is touched.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Of three copies, two that agree count at each bit.
 #include "transports/bases/threefold.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Whatever arrives is checked before it is used: random headers under the address sanitizer.
 #include "transports/tcp/connection.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Whoever does not know the run's token gets no connection, whatever it says.
 #include "transports/tcp/mesh.hpp"
 

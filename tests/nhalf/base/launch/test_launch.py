@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that end, hang, die or leave something behind: no wait is endless, nothing is left."""
 
 from __future__ import annotations

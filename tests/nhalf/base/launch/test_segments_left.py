@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Shared memory of killed ranks is removed; that of others, and what is in use, is not."""
 
 from __future__ import annotations

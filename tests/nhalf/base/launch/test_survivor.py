@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program that is killed leaves nothing of its launches, and nothing else is touched."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files that a killed Hydra leaves in /tmp."""
 
 from __future__ import annotations

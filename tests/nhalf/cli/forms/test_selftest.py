@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf doctor --selftest`: a table or one JSON object, exit 1 when a promise is broken."""
 
 from __future__ import annotations

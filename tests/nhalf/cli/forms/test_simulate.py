@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict --engine simgrid`: runs on machines of record, from words to reports."""
 
 from __future__ import annotations

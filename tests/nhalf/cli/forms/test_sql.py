@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf show --sql`: one question to any number of runs."""
 
 from __future__ import annotations

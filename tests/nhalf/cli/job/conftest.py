@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A Slurm of shell scripts, which runs jobs at once, on this machine."""
 
 from __future__ import annotations

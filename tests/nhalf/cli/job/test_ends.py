@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --submit`: jobs that end badly, and users who go away."""
 
 from __future__ import annotations

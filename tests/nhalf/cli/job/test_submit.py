@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --submit`: what is handed over, and what comes back."""
 
 from __future__ import annotations

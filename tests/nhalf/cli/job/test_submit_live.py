@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --submit` under a real Slurm, in a cluster of `nhalf lab`; the superuser is needed."""
 
 from __future__ import annotations

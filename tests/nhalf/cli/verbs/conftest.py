@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files of what is expected of runs."""
 
 from __future__ import annotations

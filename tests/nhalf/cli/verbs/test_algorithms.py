@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`--algorithm` of `nhalf run`, here and by SimGrid, from the command line to the report."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf bound`: bounds of the loops of a C file, as a table and as JSON."""
 
 from __future__ import annotations

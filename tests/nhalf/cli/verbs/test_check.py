@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verb check: what it takes for expected, what it prints, how it exits."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verb compare: which sides it takes, what it prints, how it exits."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf doctor` as a user calls it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --dry-run`: the commands by the words of each launcher; nothing is started."""
 
 from __future__ import annotations

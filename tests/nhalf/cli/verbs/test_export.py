@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verb export: which form, of what, to where."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """nhalf fit and nhalf machines, as a script and as a person sees them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf history`: nights of runs, a library that is replaced, and what is said of it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf import`: logs become a run that every other verb takes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf improve` from the command line, on a program whose time is a function of a variable."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf lab` as a user calls it; what it makes is tested beside `nhalf.sites.lab`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """LogP from the command line to the machine file, on a machine whose parameters are known."""
 
 from __future__ import annotations

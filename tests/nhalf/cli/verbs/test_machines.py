@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines of record and machine files on the screen and as JSON: they look alike."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf machines check`: what its words mean, and its exit codes."""
 
 from __future__ import annotations

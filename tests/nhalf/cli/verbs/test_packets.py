@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Packets that were put into the simulated machine are found and told."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Pair maps from the command line to their sentences, on a machine with one slow part."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf predict`: times, the fastest, tables, pages and formulas, and what is refused."""
 
 from __future__ import annotations

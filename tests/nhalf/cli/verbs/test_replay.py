@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A run is simulated with what was measured in it, and comes out as it was measured."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run --resume`: what was interrupted, cut off or damaged goes on."""
 
 from __future__ import annotations

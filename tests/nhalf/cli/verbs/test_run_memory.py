@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """STREAM and S-DES as a user runs them: from the probe to the store."""
 
 from __future__ import annotations

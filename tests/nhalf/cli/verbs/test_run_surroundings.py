@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf run` on full and forbidden disks, and under variables."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf show`: the numbers of a run, whatever state it is in, and of ten million samples."""
 
 from __future__ import annotations

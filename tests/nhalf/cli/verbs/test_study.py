@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf study`: the list, on machines of record, on runs, and what is refused."""
 
 from __future__ import annotations

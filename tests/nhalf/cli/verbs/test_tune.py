@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf tune` with bad input: one line, the right exit code, and nothing made."""
 
 from __future__ import annotations

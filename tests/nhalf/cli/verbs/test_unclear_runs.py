@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs that stay unclear are counted by check and history, and too many of them are an alarm."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf why`: two scripts or runs, the answer in words and JSON, and exit codes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs against former runs and against machines."""
 
 from __future__ import annotations

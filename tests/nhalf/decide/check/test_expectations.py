@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The file of expectations: what it may say, and what is said about what it may not."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """JUnit XML: read back by a parser, and judged by the schema of the Ant task where it is here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs against promises: what is selected, what is missing, and how intervals share their error."""
 
 from __future__ import annotations

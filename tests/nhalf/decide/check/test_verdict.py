@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From an interval and its bounds to a verdict, and from verdicts to one."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Engines that agree, and those that do not; machines of record through all of them."""
 
 from __future__ import annotations

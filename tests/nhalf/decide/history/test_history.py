@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Histories of many curves: few false alarms, what changed first, and what stays unclear."""
 
 from __future__ import annotations

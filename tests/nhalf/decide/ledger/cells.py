@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Lines of a ledger for tests."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Coverage, bias and widening by kind, with counts by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The ledger's file: appended under a lock, read whatever a crash left."""
 
 from __future__ import annotations

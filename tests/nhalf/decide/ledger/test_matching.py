@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Predictions beside what was measured later, on the model machine."""
 
 from __future__ import annotations

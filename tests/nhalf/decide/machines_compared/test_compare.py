@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines side by side: what is paired, ratios, and where the order changes."""
 
 from __future__ import annotations

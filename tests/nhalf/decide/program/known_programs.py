@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs and machines whose replays are known in closed form: T(n) = t0 + n/r."""
 
 from __future__ import annotations

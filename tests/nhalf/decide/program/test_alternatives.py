@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Libraries, placements and machines of one program in one table, by time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is asked of a library for a program, and what its answers say of its algorithms."""
 
 from __future__ import annotations

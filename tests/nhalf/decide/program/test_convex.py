@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Functions of straight pieces, whose bends are known."""
 
 from __future__ import annotations

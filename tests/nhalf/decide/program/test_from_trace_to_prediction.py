@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From a program to its prediction: traced, shown, predicted, each with what is known exactly."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Several traces of one program: the median of their predictions, and all of their intervals."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Messages of operations, by the algorithms that MPICH's paper has."""
 
 from __future__ import annotations

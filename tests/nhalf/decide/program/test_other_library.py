@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is not known of another library widens the interval: guessed operations, its first use."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Replays of programs whose run time is known in closed form on a machine with T(n) = t0 + n/r."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What goes on while ranks compute, poll or wait, in programs whose time is known exactly.
 
 Each was traced on a machine with other messages than the one it is replayed on, so that no time of

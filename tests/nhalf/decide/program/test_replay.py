@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A replay's answers repeat themselves, and are those of programs that are known by hand."""
 
 from __future__ import annotations

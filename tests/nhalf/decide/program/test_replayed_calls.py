@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What calls of each kind cost in a replay, and what the prediction makes of its error."""
 
 from __future__ import annotations

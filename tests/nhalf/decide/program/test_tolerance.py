@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much slower messages may be, of timelines by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Curves of the run time, of timelines by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program that others disturb is judged as if they did not: on timelines by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tables of what other suites measure say what there is."""
 
 from __future__ import annotations

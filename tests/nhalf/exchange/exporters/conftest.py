@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The facts of a run, for exporters, and a program to run on what they write."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The JSON for Extra-P: what its reader looks for, with the medians of launches."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Schedules in GOAL: read as LogGOPSim's converter does, and carried out."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options of LogGOPSim: whole numbers that stand for the times of the machine."""
 
 from __future__ import annotations

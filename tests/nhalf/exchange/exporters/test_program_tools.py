@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A traced program for SimGrid, TALP-Pages and Hatchet, tried with these where they are."""
 
 from __future__ import annotations

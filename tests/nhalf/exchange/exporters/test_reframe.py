@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The check for ReFrame: its text, and what ReFrame itself says when it runs it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The platform for SimGrid: what is written, and what SMPI itself makes of it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What messages share on a platform for SimGrid: SMPI, the closed model and the formula agree."""
 
 from __future__ import annotations

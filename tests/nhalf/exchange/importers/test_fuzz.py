@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """No text makes an importer crash, and whatever comes out of one keeps what points promise.
 
 Every example of hypothesis is a log and a seed, from which a hundred damaged logs are made.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """GPCNeT: averages and 99th percentiles, alone and under congestion."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """HPC Challenge: its summary, as ping-pongs of the slowest pair and rings."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """IMB: tables by their columns' names, groups, modes, defects and an early end."""
 
 from __future__ import annotations

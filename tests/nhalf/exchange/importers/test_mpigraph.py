@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """mpiGraph: the matrix, whose megabytes are 2^20 bytes."""
 
 from __future__ import annotations

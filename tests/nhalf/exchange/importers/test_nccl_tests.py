@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """nccl-tests: in place and out of place, blocks instead of totals, and JSON."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """NetPIPE: the screen of two generations, and np.out with three to five columns."""
 
 from __future__ import annotations

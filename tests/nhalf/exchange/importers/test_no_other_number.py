@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """No import has a number that is not in its log, whatever happened to the log.
 
 Logs are damaged, given the prefixes of launchers and collectors, mixed with each other and

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """OSU: every form of its tables, and which of the printed numbers becomes the time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """perftest: the typical latency, and rates in its units."""
 
 from __future__ import annotations

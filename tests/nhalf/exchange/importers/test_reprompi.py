@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ReproMPI: its rows are samples; with -v they are processes."""
 
 from __future__ import annotations

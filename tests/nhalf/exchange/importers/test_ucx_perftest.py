@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ucx_perftest: the last row of a table, whose test and size stand elsewhere."""
 
 from __future__ import annotations

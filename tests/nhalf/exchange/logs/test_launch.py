@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Commands of launchers: how many ranks they start, and what is not understood."""
 
 from __future__ import annotations

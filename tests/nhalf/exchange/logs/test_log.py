@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A log as a whole: encodings, locales, tags of launchers, several suites, nothing at all."""
 
 from __future__ import annotations

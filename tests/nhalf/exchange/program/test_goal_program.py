@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Schedules in GOAL, text and binary, as programs; a trace written as one predicts the same."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A report of mpiP becomes a trace with its counts, bytes and times."""
 
 from __future__ import annotations

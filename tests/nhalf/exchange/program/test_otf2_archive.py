@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A trace as an archive of OTF2, read again by OTF2's own library."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Archives of OTF2 as programs: nhalf's own come back whole, and those of Score-P are read."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A traced program for Perfetto and LogGOPSim: every message has both ends, everything nests."""
 
 from __future__ import annotations

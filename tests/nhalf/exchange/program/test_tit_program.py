@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Time-independent traces of SimGrid, in both forms, as programs; what is exported comes back."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables in the form of IMB and OSU: the columns that scripts look for, with nhalf's numbers."""
 
 from __future__ import annotations

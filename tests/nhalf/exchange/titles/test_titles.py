@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every row of the coverage: the table that the suite prints for it is read as what it says."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A library that is nowhere, and a tuner of two operations, whose file has a rule on each line."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs whose time is a function of their setting, with noise of a known kind, and a clock."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches that are compared with the plain one."""
 
 from __future__ import annotations

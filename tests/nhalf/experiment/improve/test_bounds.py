@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much a change can save at most equals the closed form of programs whose calls are known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which candidates a launch has, in their order, and what each of them changes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The collective calls of a trace as rules tell them apart."""
 
 from __future__ import annotations

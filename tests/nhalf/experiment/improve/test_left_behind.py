@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The files that a search leaves, by form and by what was proven."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a search says that it can prove, held against what it then proves."""
 
 from __future__ import annotations

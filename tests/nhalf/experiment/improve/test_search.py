@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Searches on simulated programs: false gains, power, intervals, budgets, refusals."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The test of pairs of launches, and how its error is spent."""
 
 from __future__ import annotations

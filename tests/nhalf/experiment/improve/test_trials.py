@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What became of a candidate follows from the last step that is over for it."""
 
 from __future__ import annotations

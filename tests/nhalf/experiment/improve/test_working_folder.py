@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a search keeps what ranks read."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Nights that are drawn from kept runs, whose launches are known to differ by as much as here."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The self test: its truth is right, its promises hold, and it can fail."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Nights of many curves: alarms are rare without a change, and a change is found and named first.
 
 Runs differ by more than their launches, and all curves of a night have part of that in common.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """On a real Open MPI: a file is applied, and under the wrong variables it is said not to be."""
 
 from __future__ import annotations

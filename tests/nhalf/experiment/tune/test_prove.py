@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Applied or not, from made-up launches: a rule that does nothing is never called active."""
 
 from __future__ import annotations

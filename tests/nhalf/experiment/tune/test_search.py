@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The search on a bench that makes its times up: what is measured, and what is written for it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tuning where a run violates performance guidelines: which cells, and who races in any case."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf tune --machine`: a library that was told to choose badly is found out, in virtual time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs whose cause is planted, with the noise of a machine that others use as well.
 
 The logarithm of a launch's time is

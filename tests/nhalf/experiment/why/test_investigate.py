@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The search finds what was planted, accuses nobody else, and says nothing of equal ways."""
 
 from __future__ import annotations

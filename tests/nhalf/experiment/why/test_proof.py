@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Shares of a difference with their intervals, and what a proof says of members."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Trials of the whole search with planted causes: was the right set named?"""
 
 from __future__ import annotations

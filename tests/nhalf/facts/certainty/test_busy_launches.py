@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether other processes kept more cores busy than before, so that what is slower is no change."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The states that a machine was in while it was measured, and what is said of them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parts of the spread: launches, visits of one launch, and whether the cores were the same."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What operations take after the last rank came that they need, on timelines that are known."""
 
 from __future__ import annotations

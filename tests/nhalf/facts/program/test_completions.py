@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which receives a wait completes: beside one wait after another."""
 
 from __future__ import annotations

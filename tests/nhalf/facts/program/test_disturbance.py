@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What others took of the ranks' processors, on timelines by hand."""
 
 from __future__ import annotations

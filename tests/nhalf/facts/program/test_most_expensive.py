@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls that cost most: summed by their place before their sizes are told apart."""
 
 from __future__ import annotations

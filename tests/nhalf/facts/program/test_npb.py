@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traces of kernels of the NAS Parallel Benchmarks beside their closed forms."""
 
 from __future__ import annotations

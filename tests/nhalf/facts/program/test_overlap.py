@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How much of a run computing could hide, on timelines whose messages are known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Each quantity of a traced program equals the closed form of what the program does."""
 
 from __future__ import annotations

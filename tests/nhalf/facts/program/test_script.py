@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The script of a timeline: messages by number, prepared once for all machines."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every shape is named right from messages in closed form, and what has none is not named."""
 
 from __future__ import annotations

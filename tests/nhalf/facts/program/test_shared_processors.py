@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks on fewer processors than they are, and what is said of them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sweeps and exchanges on one grid have the same counts; their order tells them apart."""
 
 from __future__ import annotations

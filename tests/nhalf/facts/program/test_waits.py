@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Who waits for whom, whom waiting is charged to, and the critical path, of timelines by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Nothing is said of a whole program by a timeline that was cut off."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Functions of the C library in a listing, and what they add to the time of a loop."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The Livermore kernels as the analyser reads them, without a word about any of them."""
 
 from __future__ import annotations

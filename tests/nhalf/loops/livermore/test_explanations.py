@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Kernels whose gaps no rung explains have a reason, on the terminal and in JSON."""
 
 import io

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Kernels as a run: every rung comes back from the store, into tables and reports."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The kernels compute the same however they are compiled, at any length."""
 
 from __future__ import annotations

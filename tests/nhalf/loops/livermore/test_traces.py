@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Kernels that record their instructions, followed on a known core."""
 
 from __future__ import annotations

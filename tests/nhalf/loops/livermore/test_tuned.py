@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What was done to a kernel is what the advice for the plain one says, without any timing."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Instructions one by one on a known core: dependencies, units and latencies."""
 
 from __future__ import annotations

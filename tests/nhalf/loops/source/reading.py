@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """C loops for tests: the body of a function on a few arrays, as the reader sees it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Essential operations of loops of a few statements, counted by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What cannot be decided is refused with its line and the reason, and never guessed."""
 
 from __future__ import annotations

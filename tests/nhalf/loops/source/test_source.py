@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files as people have them: missing headers, fragments, and arrays of one dimension for two."""
 
 from __future__ import annotations

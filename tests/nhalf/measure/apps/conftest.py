@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program of kernels in MPI, and a library that counts beneath it what they send."""
 
 from __future__ import annotations

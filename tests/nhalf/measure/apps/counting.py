@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What every rank of a kernel sends, counted beneath it."""
 
 from __future__ import annotations

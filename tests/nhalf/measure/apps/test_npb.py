@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The NAS Parallel Benchmarks: every kernel against its official values, in every program."""
 
 from __future__ import annotations

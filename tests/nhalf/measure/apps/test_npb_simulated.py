@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Kernels on machines that are not here: they compute, verify and send what they do anywhere."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What kernels of the NAS Parallel Benchmarks send is their closed form, counted beneath them."""
 
 from __future__ import annotations

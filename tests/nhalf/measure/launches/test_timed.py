@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One launch: its time, its output, and that nothing of it is left."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Real runs that can be killed and resumed, and runs of probes that fail in every way."""
 
 from __future__ import annotations

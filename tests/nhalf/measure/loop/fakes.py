@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Probes that do what a test wants, and what became of a run with them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A library with a fault: one bit of every FLIPS_EVERY-th message that is received, or of every
 // such block of a collective operation, is another one: also of those by which nhalf's ranks agree.
 // Preloaded over a library with the standard ABI.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Real runs on libraries whose mpiexec fails, hangs or talks, and with more ranks than cores."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A budget is kept to and used up, on a clock that only moves when somebody works."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How a run ended, from its journal: word for word, and once."""
 
 from __future__ import annotations

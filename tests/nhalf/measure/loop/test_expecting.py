@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches that take long are announced before they begin, whatever is known of their rates."""
 
 from __future__ import annotations

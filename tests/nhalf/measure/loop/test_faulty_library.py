@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A real library that flips a bit in one of a thousand messages is found, and named first."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """When the front end must not work beside ranks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Killed at any moment, a run loses no finished point, leaves no process and can be resumed.
 
 The front end once in `make test`; `NHALF_KILLS=50` kills that many times in `make test-full`.

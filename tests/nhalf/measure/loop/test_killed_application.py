@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A rank of an application is killed in the middle: the others end, and the run is complete."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One launch and its retry without any process: what stands in for a probe follows a script."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every study that is listed measures something here as it is listed, with nothing to add."""
 
 from __future__ import annotations

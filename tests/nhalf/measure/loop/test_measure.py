@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The run loop: every point of every launch once, and in which order."""
 
 from __future__ import annotations

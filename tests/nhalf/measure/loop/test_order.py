@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """In which order the points of a launch are asked for."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What others take of the cores: what was busy, less what this process and its children took."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a probe is asked."""
 
 from __future__ import annotations

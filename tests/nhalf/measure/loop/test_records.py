@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What comes into the journal and into the table."""
 
 from __future__ import annotations

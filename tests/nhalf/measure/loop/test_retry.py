@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is tried again and what is given up, with probes that fail in every way."""
 
 from __future__ import annotations

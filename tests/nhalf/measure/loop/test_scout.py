@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The sizes that are found where a curve changes."""
 
 from __future__ import annotations

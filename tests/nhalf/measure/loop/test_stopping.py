@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is left out where the time does not do."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The end of a job is seen before it comes, on a clock that does as it is told."""
 
 from __future__ import annotations

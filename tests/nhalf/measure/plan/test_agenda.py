@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The points of a plan, and what is left of them where time is short."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which algorithms a plan measures, and how a point's algorithm is written and read."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How a launch's time is allocated, against a search over all allocations."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The grammar of axis values, and what a pattern's axes combine to."""
 
 from __future__ import annotations

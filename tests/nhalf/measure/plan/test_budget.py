@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The budget on a clock that only moves when told."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Studies that come with the program, and those that users write, right and wrong."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Times that kernels are expected to take: operations over rates."""
 
 from __future__ import annotations

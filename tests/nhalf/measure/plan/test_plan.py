@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Plans in their files, of today and of version 1."""
 
 from __future__ import annotations

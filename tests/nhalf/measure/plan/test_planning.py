@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Placements and numbers of ranks of a study's blocks, with what the user asks for."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Changes of a curve are bracketed where they are, and smooth curves are left alone."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Texts of requests become values once, and stay texts wherever they are stored."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Plans against what probes know: an error for a user's own choice, a remark for a study's."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Settings: how they are written, and what a library under one is."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a journal says, in every form."""
 
 from __future__ import annotations

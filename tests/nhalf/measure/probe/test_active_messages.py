@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Active messages under each of their options; test_transports.py has what every transport does."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Several processes answer in turn as one would."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The rank that ended first, from what launchers and other ranks say."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Parts that are exchanged beneath a program."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the end of MPI takes is the last answer of a launch."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which installed libraries the names of a plan stand for."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The model machine with thousands of ranks: the memory of its probe, and what it answers."""
 
 from __future__ import annotations

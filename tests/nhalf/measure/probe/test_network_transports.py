@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Options of the transports below and beside MPI, and what they leave behind."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a probe says about patterns, whatever its age."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Probes that behave badly, each a shell script; no wait is endless, nothing is left behind."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which of several processes ended first."""
 
 from __future__ import annotations

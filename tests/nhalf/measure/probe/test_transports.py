@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What every transport that MPI starts promises, tried through its probe.
 
 Transports are those of native/transports: a new one is tried without a change here. In `make test`

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Windows of every kind hold the right data however they are accessed, and so do neighbours."""
 
 from __future__ import annotations

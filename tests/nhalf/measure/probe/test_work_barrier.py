@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Work between barriers on the model machine: exactly the work and the barrier."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simulated machines that are asked point by point."""
 
 from __future__ import annotations

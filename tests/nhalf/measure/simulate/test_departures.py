@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simulated messages leave their rank one after the other, as predictions have it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the simulator is told of a machine: no message takes anything but what its curve says."""
 
 from __future__ import annotations

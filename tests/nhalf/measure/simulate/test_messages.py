@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simulated messages against the formulas that they must follow, on every machine of record."""
 
 from __future__ import annotations

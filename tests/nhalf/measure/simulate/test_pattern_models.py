@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How well models of patterns predict simulated cells that they have not seen."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What SMPI sets up in its first broadcast takes neither messages nor part in a result."""
 
 from __future__ import annotations

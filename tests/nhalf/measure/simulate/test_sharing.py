@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Simulated messages share what they pass, and nothing else: against rates that must come out."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Efficiencies of the programs of efficiencies.cpp in closed form: p ranks, R rounds, units of u.
 
 A whole number of turns is needed: R a multiple of p for the barrier, and of 2 for late senders.

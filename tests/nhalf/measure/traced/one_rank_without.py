@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A program of which one rank is started in another way than the rest, and what comes of it."""
 
 from __future__ import annotations

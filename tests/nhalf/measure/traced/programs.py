@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs of MPI that are compiled and traced, on every library of this machine."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Preloaded libraries built with a sanitizer, and how unchanged programs are started with them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where a program calls MPI, and when it is off its processor."""
 
 from __future__ import annotations

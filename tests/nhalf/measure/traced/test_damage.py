@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Files of a trace that are cut off, damaged or of another version are named in one line."""
 
 from __future__ import annotations

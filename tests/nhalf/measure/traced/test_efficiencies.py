@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Efficiencies of programs on real libraries, beside their closed forms.
 
 Ranks sleep where others compute, so that few processors suffice; what other programs, or waiting

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Of several tracers for one kind of handles, that of the newest MPI serves, and calls count once.
 
 They meet where a command does not tell its library and several with such handles are installed.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls of every kind are counted as programs make them, on every library of this machine."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is injected, as typed and as the tracer reads it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """However suddenly a program ends, or what started it, nothing that it had sent is lost."""
 
 from __future__ import annotations

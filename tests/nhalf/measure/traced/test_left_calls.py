@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls that an exception or a jump leaves do not end what is counted."""
 
 from __future__ import annotations

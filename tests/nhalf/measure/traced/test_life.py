@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs behave alike traced, preloaded and plain, from their first call of MPI to their last.
 
 Whatever is loaded besides: libraries for every kind of handles stand in one chain.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """However much a program does, its tracer takes little memory, and says what it does not keep."""
 
 from __future__ import annotations

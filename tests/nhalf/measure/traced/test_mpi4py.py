@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs in Python, which load their MPI library late, are counted as any other."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The kernels of the NAS Parallel Benchmarks: the trace has what another tool counts beneath it.
 
 What that tool counts is compared with closed forms where kernels are tested.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """All shares of a program are of one run, on quiet machines and where others have the processors.
 
 Others are busy loops and more ranks than processors: what is asserted holds at any load.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which handles a program has is read from the names of libraries in its file."""
 
 from __future__ import annotations

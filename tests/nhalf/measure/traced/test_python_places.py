@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls of a program in Python are at its lines, not within the binding that makes them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What programs seldom do is counted, or a line says that it is not."""
 
 from __future__ import annotations

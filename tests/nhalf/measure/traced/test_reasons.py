@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Where nothing was traced, the file of the program tells why."""
 
 from __future__ import annotations

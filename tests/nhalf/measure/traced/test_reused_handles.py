@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A library gives handles of ended requests again: none stands for the receive that it once was."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Preloaded libraries built with sanitizers report nothing in unchanged programs."""
 
 from __future__ import annotations

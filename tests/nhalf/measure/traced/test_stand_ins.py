@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Libraries of MPI that are not here, as far as their files and what they say of themselves go."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """However a program is started, it runs as without a trace, and every message of it is counted.
 
 Every start is tried with every kind of handles in the second tier, and each once in the first;

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH's own tests pass when they are traced, wherever they pass otherwise."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of addresses, with a program that finds lines and without one."""
 
 from __future__ import annotations

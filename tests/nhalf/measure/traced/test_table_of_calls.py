@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every function of MPI is in the table of calls, or is known to move nothing and to wait for none.
 
 What a library's next version adds fails here, until somebody has decided where it belongs.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Every message of programs whose messages are known is counted, whatever becomes of them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks get what they get without a trace, in the same order, whichever of them is not traced.
 
 A tool below nhalf's libraries writes down every call that reaches the MPI library: none may be

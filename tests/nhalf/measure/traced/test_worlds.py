@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks of one program are found together, whatever else the command starts."""
 
 from __future__ import annotations

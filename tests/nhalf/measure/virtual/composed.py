@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Collective operations composed of a machine's messages, apart from the code that they check.
 
 A rank is a generator of steps: a send to a rank, a receive from one, or a wait until the bytes of

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A folder for the programs that several tests compile."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs of tests/native/fabric, run in virtual time by every library that can."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A library that is asked on a machine: its answers predict programs that it runs there."""
 
 from __future__ import annotations

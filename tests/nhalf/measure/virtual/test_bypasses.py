@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Libraries that were told to go round the virtual network, by ways that programs take."""
 
 from __future__ import annotations

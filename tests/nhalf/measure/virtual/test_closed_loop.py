@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The closed loop: a file that is fitted to a virtual run is the machine that was put in."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Forced algorithms of the libraries take what their messages do, composed apart (composed.py)."""
 
 from __future__ import annotations

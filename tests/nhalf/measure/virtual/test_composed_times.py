@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Composed times are those of a real MPI library on the virtual network of the same machine."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Efficiencies of programs in virtual time, on every library, beside their closed forms."""
 
 from __future__ import annotations

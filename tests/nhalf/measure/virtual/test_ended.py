@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs on the virtual network that are ended from outside: one line, and nothing is left."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs in Fortran on the virtual network: their calls are known as those of C are."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One thing on every machine that is not a cluster: the model, SimGrid, the virtual network, a lab.
 
 On one machine file all agree where their algorithm is the same, and differ where it is not.

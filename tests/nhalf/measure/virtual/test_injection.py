@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Delays that are injected, beside a machine that is slower by just that."""
 
 from __future__ import annotations

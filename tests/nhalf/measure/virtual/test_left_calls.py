@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Calls that an exception or a jump leaves are over: what comes then is the program's again."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Waits and sleeps that end by themselves, in virtual time."""
 
 from __future__ import annotations

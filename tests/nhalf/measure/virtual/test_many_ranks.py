@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """More ranks than one daemon of a launcher starts."""
 
 from __future__ import annotations

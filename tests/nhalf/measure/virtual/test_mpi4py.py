@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tests of mpi4py, which try every call with every type, pass on the virtual network.
 
 What fails fails over TCP, too, or waits for threads that sleep in real time.

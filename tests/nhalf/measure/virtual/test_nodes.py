@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What libraries know of the nodes of a virtual machine."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Noise on the virtual network: at random, and the same for the same seed."""
 
 from __future__ import annotations

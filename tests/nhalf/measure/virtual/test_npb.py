@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A kernel of the NAS Parallel Benchmarks on the libraries' own code, in virtual time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Loops that look for something without waiting end, with every library."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Unchanged programs on the libraries' own code, in virtual time."""
 
 from __future__ import annotations

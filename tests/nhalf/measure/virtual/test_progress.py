@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is said while ranks run in virtual time."""
 
 from __future__ import annotations

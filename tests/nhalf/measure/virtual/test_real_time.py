@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How long a run in virtual time takes in real time, as it says before it begins."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is refused before anything starts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The memory that ranks share, as the program that starts them sees it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Equal questions have equal answers, byte for byte, whatever else the host does."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Messages at once share what they pass: times in closed form, with an MPI library."""
 
 from __future__ import annotations

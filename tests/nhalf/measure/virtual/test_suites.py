@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Benchmarks of messages in virtual time: IMB as Intel's wheel brings it, and OSU's ways."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs of several threads: one of a rank's threads is in MPI at a time."""
 
 from __future__ import annotations

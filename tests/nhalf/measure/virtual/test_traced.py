@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traces of programs in virtual time, and collectives of nhalf's within it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The verdict on programs whose efficiencies, path and delays are known before they run."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """One-sided operations of every library over the virtual network."""
 
 from __future__ import annotations

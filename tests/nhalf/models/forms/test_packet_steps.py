@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Packet steps are found where they are, to the byte, and nowhere else."""
 
 from __future__ import annotations

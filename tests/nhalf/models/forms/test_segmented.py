@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The segmented model recovers what it was given, and refuses what it cannot know."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Problems as the sources of the kernels list them."""
 
 from __future__ import annotations

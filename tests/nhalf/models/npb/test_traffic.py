@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Closed forms of traffic against published counts; programs are counted in measure/apps."""
 
 from __future__ import annotations

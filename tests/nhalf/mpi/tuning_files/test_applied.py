@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Libraries take exactly what a written file says, in virtual time; elsewhere their own choice."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rules before those of a file that is in use already: they decide at their sizes and ranks alone.
 
 The libraries run in virtual time, where what an algorithm takes is the same in every launch.

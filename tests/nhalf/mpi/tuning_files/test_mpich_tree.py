@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH's tree of tests: rules go before what is there, and no call may find nothing."""
 
 from __future__ import annotations

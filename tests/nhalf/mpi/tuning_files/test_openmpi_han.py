@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The file of rules for coll/han: what is written, and everything that must not be taken."""
 
 from __future__ import annotations

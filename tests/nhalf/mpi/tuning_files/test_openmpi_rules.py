@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI's file of rules: what is written, and everything that must not be taken."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cray MPICH: found by its module without any mpiexec, started by srun."""
 
 from __future__ import annotations

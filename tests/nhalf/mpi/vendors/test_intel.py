@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intel MPI: its pinning, its surroundings, and its presets by size and ranks."""
 
 from __future__ import annotations

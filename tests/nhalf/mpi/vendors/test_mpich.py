@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MPICH: how Hydra starts and binds ranks, and what mpivars says."""
 
 from __future__ import annotations

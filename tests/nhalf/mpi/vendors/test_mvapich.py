@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """MVAPICH: told from MPICH by the program that it has beside its mpiexec."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Open MPI: how its ranks are started and bound, and what its programs need."""
 
 from __future__ import annotations

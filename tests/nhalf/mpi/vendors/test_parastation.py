@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """ParaStation MPI: found by its module, or told from MPICH by its mpichversion; started by srun."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a library says of itself names it among those that a machine was measured with."""
 
 from __future__ import annotations

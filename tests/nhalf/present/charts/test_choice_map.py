@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The map of a prediction: what its cells say."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Points in another state of the machine are drawn, but belong to no curve."""
 
 from __future__ import annotations

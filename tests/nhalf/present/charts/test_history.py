@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Levels over time are drawn in their own range, without intervals that are unknown."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Sizes for which lines are drawn."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Charts with an earlier run or a machine behind their curves, and n½ in the bandwidth's."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """How shared arrays scale, of measurements whose rates are known."""
 
 from __future__ import annotations

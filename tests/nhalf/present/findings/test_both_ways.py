@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether ping-ping is half of ping-pong."""
 
 from __future__ import annotations

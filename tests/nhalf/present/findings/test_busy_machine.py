@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A machine that others keep busy is named before anything that was measured on it."""
 
 from __future__ import annotations

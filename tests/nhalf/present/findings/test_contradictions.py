@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is said of the fastest library says where it is not, over all patterns and sizes."""
 
 from __future__ import annotations

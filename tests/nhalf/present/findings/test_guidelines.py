@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is said of violated guidelines, and at the end of `nhalf show`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a library adds to the layer below it: finding, picture and table."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """From how many pairs at once on a short message takes longer."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on processors that are busy, and on a latency that cannot be told."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Data types against packing by hand, from measurements whose truth is known."""
 
 from __future__ import annotations

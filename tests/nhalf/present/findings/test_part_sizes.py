@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The best size of parts of a broadcast, as a finding and as a table."""
 
 from __future__ import annotations

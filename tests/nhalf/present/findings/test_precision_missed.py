@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What the noise allows is said once; points are named where they are worse than others."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The algorithm that completes first, and the one that frees the root first."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The finding on the rule of destinations under which least gets through."""
 
 from __future__ import annotations

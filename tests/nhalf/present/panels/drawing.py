@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What panels draw: specifications of charts, their rows, and tables."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Points of a pattern at several values of its axes, whose truth is known."""
 
 from __future__ import annotations

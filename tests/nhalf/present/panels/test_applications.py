@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of applications, of runs whose times are known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of dense traffic, and the phase that is a finding."""
 
 from __future__ import annotations

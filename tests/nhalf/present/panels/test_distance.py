@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of the distance between ranks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of messages between one rank and many."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of pairs that communicate at the same time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of LogP, from parameters that are known."""
 
 from __future__ import annotations

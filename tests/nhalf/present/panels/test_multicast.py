@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels and findings of multicasts, on times that are known."""
 
 from __future__ import annotations

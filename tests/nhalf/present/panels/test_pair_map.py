@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The map of all pairs in the report, and what findings say of it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The spread of launches, and what the numbers depend on."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Setup, transfer and teardown of segments whose steps take known times."""
 
 from __future__ import annotations

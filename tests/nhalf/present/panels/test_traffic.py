@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of traffic, from a machine that is known."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Windows, data with gaps and threads, of measurements in which each way costs a known factor."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The main cause comes first, by the calls that lead; and says nothing that others made."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A finding is made where the trace holds it, with its numbers, and not elsewhere."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The report of a traced program: every panel drawn in a browser, in light and dark, and alone."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """`nhalf show` of a trace: tables for people, one object for programs."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Pictures of a timeline: what is drawn, how much of it, and that a browser draws it."""
 
 from __future__ import annotations

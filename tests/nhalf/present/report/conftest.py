@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A report with charts, tables, doubts and a name that is a script, for all tests in a browser."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """axe-core finds no barrier in a report: light, dark, and on a phone."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The scripts of a report are made once and kept."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A picture says what it shows, wherever it is taken, and all that can be shown is written."""
 
 from __future__ import annotations

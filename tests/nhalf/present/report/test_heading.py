@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What stands above a report."""
 
 from __future__ import annotations

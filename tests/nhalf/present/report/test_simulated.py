@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A report of what was simulated says so, and nothing of launches and intervals."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The page of a study, and that of all studies: verdicts first, each with number and reason."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What a reader does with a report: sort, save, pick, link, print, by mouse and by keyboard."""
 
 from __future__ import annotations

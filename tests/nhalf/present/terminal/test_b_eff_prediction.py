@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is printed of predicted effective bandwidths."""
 
 from __future__ import annotations

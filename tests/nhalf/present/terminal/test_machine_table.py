@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Intervals of a fitted segment as people read them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """JSON on standard output: numbers of every kind, and null for what is none."""
 
 from __future__ import annotations

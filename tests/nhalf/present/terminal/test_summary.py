@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The table that a run ends with."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Tables on narrow terminals: columns are left out and names wrap before a value is cut."""
 
 from __future__ import annotations

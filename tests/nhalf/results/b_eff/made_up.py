@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Points of b_eff with the rates that a test wants."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """b_eff by its own script: the machine event by event, the patterns, the averaging.
 
 The script shares nothing with nhalf but the definition; random orders come from its own

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """b_eff of simulated machines is what its own script computes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """b_eff of made-up points: means, maxima, intervals, and what is missing."""
 
 from __future__ import annotations

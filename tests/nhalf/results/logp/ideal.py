@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Machines of known parameters: their launch medians by the formulas, and what must come out."""
 
 from __future__ import annotations

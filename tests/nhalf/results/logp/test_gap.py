@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The gap that is reported is a time, whatever the noise of round trips."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The parameters of the LogP family: what the simulated machine was given must come out.
 
 Its messages take o_s + L + o_r + mG, and lie at least max(g + mG, o_s, o_r) apart. Hence

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is doubted about the parameters of a library."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Who is slow among equal nodes and links, and how often somebody is named who is not."""
 
 from __future__ import annotations

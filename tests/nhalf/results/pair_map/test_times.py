@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Maps of pairs from the store: ranks, hosts, and what is said of them."""
 
 from __future__ import annotations

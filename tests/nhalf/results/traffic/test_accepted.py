@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Traffic on a machine that accepts all up to 90 % of what goes through without pauses."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What Slurm is asked, as text, and what it says when it refuses."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What Slurm answered once: states, the time that is left, hosts that are up."""
 
 from __future__ import annotations

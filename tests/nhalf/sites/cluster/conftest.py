@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A lab of four nodes for the tests of a file, and nhalf inside it."""
 
 from __future__ import annotations

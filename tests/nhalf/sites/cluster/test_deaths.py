@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Nodes and ranks that die while a run measures: named, nothing lost, no hang, resumable.
 
 One kind is tried in `make test`; NHALF_DEATHS=20 makes `make test-full` try this many, of all.

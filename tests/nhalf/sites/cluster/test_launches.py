@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Ranks are where they were asked to be: both ways to start, every library, every placement."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A link of a fifth of the rate is named by the pair map; where all are equal, nobody is.
 
 Links are so slow that they take the time, whatever else the machine does.

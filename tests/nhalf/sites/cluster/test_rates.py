@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is measured between two hosts has passed the link between them, and is fitted."""
 
 from __future__ import annotations

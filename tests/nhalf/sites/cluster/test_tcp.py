@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Transport tcp between two hosts: over their link, whoever else knocks at its ports."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Programs that Slurm starts are traced as those that mpiexec starts."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches that follow each other at once within an allocation of Slurm."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A virtual machine is one host, whatever job it is started in."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Labs of the tests' own, with names that nobody else has."""
 
 from __future__ import annotations

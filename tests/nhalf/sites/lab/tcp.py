@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Plain TCP between nodes: `serve PORT` until killed, `send HOST PORT BYTES TIMES` until the
 receiver has said after each transfer that it has all."""
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What is made is removed, wherever the making ended."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Commands inside a lab: theirs are input, output, signals and exit code."""
 
 from __future__ import annotations

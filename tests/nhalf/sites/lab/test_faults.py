@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Links and nodes that break while the lab runs, and come back."""
 
 from __future__ import annotations

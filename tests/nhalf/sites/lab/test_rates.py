@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A link has the rate that is asked for: all packets of a stream pass buckets of that rate, which
 hold them back and lose none; what passes no slow link is held back by none."""
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What whatever starts ranks must do, whether a library's own or not."""
 
 from __future__ import annotations

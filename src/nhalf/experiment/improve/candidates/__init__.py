@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Candidates: each file finds one kind of change that may make a program faster."""
 
 from __future__ import annotations

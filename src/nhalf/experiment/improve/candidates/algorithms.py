@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Another algorithm of the library for the collective calls that take most time, at their sizes."""
 
 from __future__ import annotations

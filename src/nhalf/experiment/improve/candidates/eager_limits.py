@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Eager limits beside the sizes that the program sends."""
 
 from __future__ import annotations

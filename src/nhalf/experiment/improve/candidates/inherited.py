@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Settings of the library that the launch inherits or names: the same launch without them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Another MPI library, for programs that are built for the standard ABI."""
 
 from __future__ import annotations

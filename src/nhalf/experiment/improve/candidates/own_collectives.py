@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """nhalf's own collectives through shared memory, loaded before the library (docs/preload.md)."""
 
 from __future__ import annotations

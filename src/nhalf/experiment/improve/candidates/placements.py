@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which rank runs on which of the hosts: in blocks, in turn, or near those that it sends to."""
 
 from __future__ import annotations

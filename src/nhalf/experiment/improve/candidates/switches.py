@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Settings that the file of the library's vendor lists: binding, transports, waiting."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Forms of the file that switches on what was proven to help."""
 
 from __future__ import annotations

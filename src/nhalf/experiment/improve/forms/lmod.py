@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A module file in Lua, for Lmod."""
 
 from __future__ import annotations

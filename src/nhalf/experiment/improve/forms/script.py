@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A script that sets the variables and starts the program."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A batch script for Slurm's sbatch, with as many nodes and tasks as the program was tried with."""
 
 from __future__ import annotations

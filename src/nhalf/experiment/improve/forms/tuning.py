@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The tuning file of a library, where the winner is a choice of algorithms."""
 
 from __future__ import annotations

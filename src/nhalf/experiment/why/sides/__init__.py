@@ -1,2 +1,1 @@
-# SPDX-License-Identifier: Apache-2.0
 """What can stand on either side: commands that start a program, and runs of nhalf."""

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two commands that start a program: their differences as switches, and mixtures as commands.
 
 Both are taken apart into variables, launcher, its options, program and arguments. Every variable

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Launches of commands, timed: by the wall clock, by what they print, or in virtual time."""
 
 from __future__ import annotations

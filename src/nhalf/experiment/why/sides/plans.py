@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two recorded runs: their differences as switches, and mixtures of them as plans.
 
 A mixture has the plan of A with the options of its transport, library, variables, placement, axes

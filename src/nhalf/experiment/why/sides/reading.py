@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two sides that are commands, as a user names them: scripts, traces or command lines."""
 
 from __future__ import annotations

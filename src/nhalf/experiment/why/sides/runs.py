@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs launched again, in mixtures: the level of the points at which the records differ most.
 
 A launch is a run of one launch of the probe; its time is the geometric mean of its points.

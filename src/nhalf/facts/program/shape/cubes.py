@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Butterflies: ranks exchange with those whose number differs in one bit, bit by bit."""
 
 from __future__ import annotations

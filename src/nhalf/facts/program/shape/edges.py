@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The pairs of ranks that exchange messages, and whether a class of them behaves alike."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A candidate shape, and the share of messages that it explains."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Names of rings, stencils and related patterns."""
 
 from __future__ import annotations

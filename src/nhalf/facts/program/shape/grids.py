@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Rings and stencils: ranks in a grid, each sending to those at fixed distances.
 
 Every factorisation of the ranks into up to four dimensions is tried, with and without wrap-around.

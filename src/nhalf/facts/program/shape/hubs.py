@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Shapes around one rank or all of them: master-worker, trees, all-to-all."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """The name of a communication pattern, with its evidence; irregular if nothing is certain."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Permutations: each rank sends to one other, by a rule on the bits of its number or on a grid.
 
 A rule on bits permutes the bits and flips some of them; so the images of 0 and of the powers of two

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Whether a stencil is swept: the order of messages distinguishes a wavefront from an exchange.
 
 In an exchange, a rank receives from a neighbour before it sends to it again. In a sweep, it sends

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #define CHAR_BIT 8
 #define INT_MAX 2147483647
 #define INT_MIN (-INT_MAX - 1)

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #define bool _Bool
 #define true 1
 #define false 0

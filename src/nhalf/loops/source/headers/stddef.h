@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #ifndef NHALF_STDDEF
 #define NHALF_STDDEF
 typedef unsigned long size_t;

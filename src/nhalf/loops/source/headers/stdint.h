@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #ifndef NHALF_STDINT
 #define NHALF_STDINT
 typedef signed char int8_t;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #ifndef NHALF_STDIO
 #define NHALF_STDIO
 #include <sys/types.h>

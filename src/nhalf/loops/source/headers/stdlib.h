@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include <stddef.h>
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 typedef long time_t;
 typedef long clock_t;
 #define CLOCKS_PER_SEC 1000000L

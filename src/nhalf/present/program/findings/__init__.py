@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings about a traced program's communication, in sentences: one file a subject.
 
 To add one, put a class that derives from `nhalf.present.findings.Finder[Program]` into a file here.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on the messages of a program: their shape, sizes and destinations."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on the time of a program: in MPI, waiting, and out of balance."""
 
 from __future__ import annotations

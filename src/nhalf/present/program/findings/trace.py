@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Findings on the trace itself: whether it is complete and undisturbed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels of a traced program: the charts and tables of its report, in one file a subject.
 
 To add one, put a class that derives from `nhalf.present.panels.Panel[Program]` into a file here.

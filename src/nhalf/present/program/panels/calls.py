@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on the calls of a program: their time, place and rate."""
 
 from __future__ import annotations

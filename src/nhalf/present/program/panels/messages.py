@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on the messages of a program: between whom, and how large."""
 
 from __future__ import annotations

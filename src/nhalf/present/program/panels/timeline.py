@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What each rank does over time, with the critical path on it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Panels on what ranks wait for, and on what it costs."""
 
 from __future__ import annotations

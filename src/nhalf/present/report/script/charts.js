@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Charts are drawn one after the other, what the reader looks at first; a page prints them all.
 
 const FACET_GAP = 32, FACET_AXIS = 90, FACET_SLACK = 12, FACET_LEAST = 140, TWO_COLUMNS = 700;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // One selector for all charts, and the few that a chart has for itself; the address keeps both.
 
 const picked = new Map(new URLSearchParams(location.search));

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The list of sections follows the reader.
 
 const anchors = [...document.querySelectorAll(".bar nav a")];

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What stands in the page as columns becomes rows again (packing.py), when it is first needed.
 
 function rowsOf(columns) {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Every table, and the data of every chart, can be saved as CSV.
 
 function csv(rows) {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // A click on a column's title sorts the table by it, another one the other way round.
 
 const SCALES = {

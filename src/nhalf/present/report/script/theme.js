@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Light or dark: as the reader's system has it, or as the button says.
 
 const root = document.documentElement;

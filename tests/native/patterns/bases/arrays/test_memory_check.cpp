@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "patterns/bases/arrays/memory_check.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Everybody meets everybody, and where several ranks share a host, its network link is always
 // shared by equally many pairs.
 #include "patterns/bases/pairs/tournament.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Prints rings and permutations of ranks, one line each, for a comparison with the predictions.
 #include <cstdio>
 #include <string>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #include "patterns/bases/traffic/arena.hpp"
 
 #include <doctest/doctest.h>

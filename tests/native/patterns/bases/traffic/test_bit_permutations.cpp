@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The definitions stated once more, on strings of bits: the highest bit comes first.
 #include "patterns/bases/traffic/bit_permutations.hpp"
 

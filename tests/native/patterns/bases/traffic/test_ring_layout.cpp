@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The rule, stated in another way than the code: by counting places instead of cutting a list.
 #include "patterns/bases/traffic/ring_layout.hpp"
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which form a file has, and what each form cannot hold."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Under each form's file the plain command takes as long as it was proven to take.
 
 Times are those of a simulated machine, and so are equal to the last digit.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What each form's file does, read by what it is for: a shell, Tcl, Lua, modules, tuners."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Winners of all kinds, with text that languages might misread."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs of the model machine with many options that differ, of which one or two have an effect."""
 
 from __future__ import annotations

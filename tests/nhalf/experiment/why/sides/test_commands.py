@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Two commands: every difference is a switch, and mixtures are commands that a user could type."""
 
 from __future__ import annotations

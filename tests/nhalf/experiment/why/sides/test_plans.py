@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which library of a run is launched again."""
 
 from __future__ import annotations

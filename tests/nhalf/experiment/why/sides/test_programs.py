@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Real programs on real libraries: exactly in virtual time, and by the wall clock."""
 
 from __future__ import annotations

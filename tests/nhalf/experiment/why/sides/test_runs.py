@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Runs of the model machine, launched again in mixtures with the real probe."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Asking the simulator of multicasts."""
 
 from __future__ import annotations

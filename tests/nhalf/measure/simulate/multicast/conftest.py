@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Fixtures that ask the simulator of multicasts."""
 
 from __future__ import annotations

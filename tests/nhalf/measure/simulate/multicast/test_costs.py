@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Which ways to multicast a machine offers, and what messages cost on it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Multicasts in the simulator against what they must take; every number is exact."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Long messages that are cut into pieces, which follow each other along a chain."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 #ifndef NHALF_TYPES
 #define NHALF_TYPES
 #include <stddef.h>
