@@ -23,6 +23,13 @@
 
 namespace nhalf {
 
+/// What went wrong, for whoever started the program.
+inline const char* in_words(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) == nullptr
+             ? error.what()
+             : "not enough memory: fewer ranks or smaller messages need less";
+}
+
 /// The main function of a program: help, a description, or a session, for which it is bound to its
 /// cores and ends with whoever started it. `describe` and `run` are given the arguments; errors go
 /// to standard error after `name`.
@@ -43,7 +50,7 @@ int run_program(std::string_view name, std::string_view usage, int argc, char** 
     if (!arguments.cpus.empty()) bind_process(arguments.cpus);
     return run(arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(), error.what());
+    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(), in_words(error));
     return 2;
   }
 }

@@ -34,6 +34,11 @@ TEST_CASE("a point says what it wants measured, and the rest is as usual") {
   CHECK(many.slice_s == 0.5);
 }
 
+TEST_CASE("a program that gets no memory says what needs less") {
+  CHECK(std::string(in_words(std::bad_array_new_length())).starts_with("not enough memory: fewer"));
+  CHECK(std::string(in_words(InputError("no such axis"))) == "no such axis");
+}
+
 TEST_CASE("axes of other patterns are an error") {
   constexpr AxisInfo axes[] = {{"place", "out", "out", ""}};
   const PatternInfo info{.name = "some", .what = "", .axes = axes};
