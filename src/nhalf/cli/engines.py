@@ -17,6 +17,7 @@ from nhalf.cli.command import SCHEMA_VERSION, Command, command
 from nhalf.decide.engines.names import ENGINES
 
 OPTION = "--engine"
+ALGORITHM, ALL = "--algorithm", "all"
 BY_MODEL = ("beff", "traffic")
 """Studies that the model knows, too."""
 HELP = ("--help", "-h")
@@ -77,6 +78,8 @@ def resolved(words: Sequence[str], load: Load) -> tuple[str, Command, list[str]]
         engine = "model"
     elif engine != "model" and place is not None:
         question[place : place + 1] = as_pattern(subject)
+    if engine == "model" and place is not None:
+        question = _with_algorithm(question, place)
     built = command_of(PROGRAM if program else engine, load)
     _check_options(question, engine, built, load)
     if engine == "library" and not any(_is(word, "--machine", *HELP) for word in question):
@@ -110,6 +113,25 @@ def as_pattern(subject: str) -> list[str]:
         return [subject]
     pattern, _, algorithm = subject.partition("/")
     return ["--pattern", pattern, *(["--algorithm", algorithm] if algorithm else [])]
+
+
+def _with_algorithm(words: Sequence[str], place: int) -> list[str]:
+    """Words for the model, which takes an algorithm with its operation: bcast/linear.
+
+    Raises InputError for several algorithms: it tells all of them, or one.
+    """
+    cut = next((number for number, word in enumerate(words) if _is(word, ALGORITHM)), None)
+    if cut is None or "/" in words[place]:
+        return list(words)
+    _, has_value, value = words[cut].partition("=")
+    end = cut + (1 if has_value else 2)
+    algorithm = value if has_value else "".join(words[cut + 1 : end])
+    if not algorithm or "," in algorithm:
+        remedy = f"name one algorithm, or leave {ALGORITHM} out"
+        raise InputError(f"{ALGORITHM} '{algorithm}' is not one algorithm", remedy)
+    subject = words[place] if algorithm == ALL else f"{words[place]}/{algorithm}"
+    changed = [*words[:place], subject, *words[place + 1 :]]
+    return changed[:cut] + changed[end:]
 
 
 def _cheapest(subject: str, *, has_program: bool) -> str:

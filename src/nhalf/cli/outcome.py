@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError, Interrupted, how_ended
@@ -101,6 +102,15 @@ def print_outcome(
             name_engine("library")
 
 
+def predicted_rows(points: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Points of another machine as `nhalf predict` gives them, whoever answers."""
+    names = {"algorithm": "algorithm", "ranks": "ranks", "bytes": "bytes", "time_s": "median_s"}
+    return [
+        {"mpi": point["mpi"], **{name: point[key] for name, key in names.items()}}
+        for point in points
+    ]
+
+
 def _change_json(change: CheckedRun) -> dict[str, Any]:
     from nhalf.decide.check.regression import regression_json
 
@@ -141,10 +151,12 @@ def run_json(run: Run, facts: Facts) -> dict[str, Any]:
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
     virtual = {"engine": "library", "virtual": run.virtual} if run.virtual else {}
+    rows = {"rows": predicted_rows(points)} if run.virtual or run.simulation else {}
     return {
         "run": str(run.path),
         **virtual,
         "points": points,
+        **rows,
         "results": as_json(facts.results),
         "guidelines": [verdict.as_json() for verdict in violations(facts)],
     }

@@ -33,6 +33,9 @@ Cell = tuple[int, int, int]
 CLOSE = 4
 """Ratio of two sizes up to which the best parts in between are like those at either."""
 
+TIE = 1e-6
+"""Times that differ by less are equal: networks count in picoseconds."""
+
 
 @dataclass(frozen=True)
 class AlgorithmCrossover:
@@ -107,7 +110,8 @@ class Prediction:
 
     def _fastest(self) -> NDArray[np.intp]:
         """The number of the fastest way by number of ranks and size."""
-        fastest: NDArray[np.intp] = np.nan_to_num(self.time_s, nan=np.inf).argmin(axis=0)
+        times_s = np.nan_to_num(self.time_s, nan=np.inf)
+        fastest: NDArray[np.intp] = (times_s <= times_s.min(axis=0) * (1 + TIE)).argmax(axis=0)
         return fastest
 
     def as_json(self) -> dict[str, Any]:

@@ -62,13 +62,13 @@ def over_nodes(messages: Messages) -> Messages:
 def placed(machine: Machine, placement: str) -> Machine:
     """The machine with ranks that all share a node, or of which no two do; '': as it is.
 
-    Raises InputError for another placement, and for one that the machine has no messages of.
+    Layouts say the same: '1x8' is ranks on a node, '8x1' one on each. Raises InputError for another
+    placement, and for one that the machine has no messages of.
     """
     if not placement:
         return machine
-    if placement not in (SAME_NODE, OTHER_NODE):
-        raise unknown("placement", placement, (SAME_NODE, OTHER_NODE))
-    messages, is_apart = Messages(machine), placement == OTHER_NODE
+    is_apart = _is_apart(placement)
+    messages = Messages(machine)
     if not any(is_between_nodes(curve.placement) == is_apart for curve in messages.ping_pongs):
         raise InputError(f"{machine.name} has no messages of {placement}", "leave --placement out")
     if not is_apart:
@@ -79,6 +79,17 @@ def placed(machine: Machine, placement: str) -> Machine:
     points = tuple(point for point in machine.points if spans_nodes(point.placement) is not False)
     between = msgspec.structs.replace(machine, models=models, points=points)
     return over_nodes(Messages(between)).machine
+
+
+def _is_apart(placement: str) -> bool:
+    """Whether no two ranks share a node."""
+    layout = parse_layout(placement)
+    if layout is not None and layout.hosts > 1 and layout.per_host > 1:
+        reason = f"the model has all ranks on one node, or one on each, and not {placement}"
+        raise InputError(reason, "ask --engine library, or write 1x8 or 8x1")
+    if layout is None and placement not in (SAME_NODE, OTHER_NODE):
+        raise unknown("placement", placement, (SAME_NODE, OTHER_NODE, "1x8", "8x1"))
+    return placement == OTHER_NODE if layout is None else layout.hosts > 1
 
 
 def within_node(messages: Messages) -> Messages:

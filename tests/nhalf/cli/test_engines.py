@@ -41,6 +41,9 @@ def answering(*words: str) -> tuple[str, list[str]]:
         (["ring", "--engine", "library", "--machine=a"], "run", ["--pattern", "ring"]),
         (["--machine", "a", "--", "./p", "--engine"], "try", ["--machine", "a", "--", "./p"]),
         (["--engine", "library", "--help"], "run", ["--help"]),
+        (["bcast", "--algorithm", "ring", "--bytes", "8"], "predict", ["bcast/ring", "--bytes"]),
+        (["--algorithm=ring", "--bytes", "8", "bcast"], "predict", ["--bytes", "8", "bcast/ring"]),
+        (["bcast", "--algorithm", "all"], "predict", ["bcast"]),
     ],
 )
 def test_the_engine_is_the_first_that_can(words: list[str], schema: str, own: list[str]) -> None:
@@ -57,6 +60,8 @@ def test_the_engine_is_the_first_that_can(words: list[str], schema: str, own: li
         (["bcast", "--collectives", "ompi"], "--engine model has no", "ask --engine simgrid"),
         (["bcast", "--noise=1%", "--engine", "simgrid"], "no option --noise", "--engine library"),
         (["bcast", "--engine", "simgrid", "--extrapolate"], "no option", "ask --engine model"),
+        (["bcast", "--algorithm", "ring,linear"], "not one algorithm", "leave --algorithm out"),
+        (["bcast", "--algorithm"], "not one algorithm", "leave --algorithm out"),
         (["bcast", "--engine", "library"], "on which machine?", "--machine"),
         (["--engine", "simgrid", "--", "./program"], "runs no program", "--engine library"),
     ],
@@ -97,16 +102,17 @@ def test_three_engines_have_one_answer(call: Call) -> None:
         platform(simgrid())
     except MissingError as error:
         pytest.skip(str(error))
-    words = ("predict", "bcast/binomial", *QUESTION)
+    words = ("predict", "bcast", "--algorithm", "binomial", "--placement", "8x1", *QUESTION)
     (row,) = json.loads(call(*words, "--json").out)["rows"]
-    more = {"library": ("--placement", "8x1", "--mpi", "mpich"), "simgrid": ("--placement", "8x1")}
-    for engine, options in more.items():
+    for engine, options in {"library": ("--mpi", "mpich"), "simgrid": ()}.items():
         ended = call(*words, "--engine", engine, *options, "--out", engine, "--json")
         assert ended.code == 0, ended.err
         answer = json.loads(ended.out)
         assert answer["engine"] == engine
-        (point,) = answer["points"]
-        assert point["median_s"] == pytest.approx(row["time_s"], rel=SAME)
+        (same,) = answer["rows"]
+        assert [same[name] for name in ("algorithm", "ranks", "bytes")] == ["binomial", 8, 8192]
+        assert same["time_s"] == answer["points"][0]["median_s"]
+        assert same["time_s"] == pytest.approx(row["time_s"], rel=SAME)
 
 
 def test_the_former_verb_is_a_spelling_of_its_engine(call: Call) -> None:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.decide.predict import predict
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.machines.catalogue import machine
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 from nhalf.machines.message import Messages
-from nhalf.machines.spread import over_nodes, spans_nodes, within_node
+from nhalf.machines.spread import (
+    OTHER_NODE,
+    SAME_NODE,
+    over_nodes,
+    placed,
+    spans_nodes,
+    within_node,
+)
 
 NEAR_S, FAR_S = 1e-6, 50e-6
 PLACES = {"1x2": NEAR_S, "2x1": FAR_S}
@@ -67,3 +75,13 @@ def test_a_machine_of_one_node_and_those_of_record_stay_as_they_are() -> None:
     assert over_nodes(alone) is alone
     known = Messages(machine("sp2-mpl"))
     assert over_nodes(known) is known
+
+
+def test_layouts_say_whether_ranks_share_a_node() -> None:
+    altix = machine("altix-bx2")
+    assert placed(altix, "8x1") == placed(altix, "2x1") == placed(altix, OTHER_NODE)
+    assert placed(altix, "1x2") == placed(altix, SAME_NODE)
+    with pytest.raises(InputError, match="one on each, and not 4x2"):
+        placed(altix, "4x2")
+    with pytest.raises(InputError, match="unknown placement 'somewhere'"):
+        placed(altix, "somewhere")

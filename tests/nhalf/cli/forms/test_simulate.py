@@ -168,7 +168,8 @@ class TestMessages:
         done = call(*words, "--out", "run", "--json")
         assert (done.code, done.err) == (0, "")
         answer = json.loads(done.out)
-        keys = {"schema", "run", "points", "results", "guidelines", "unresolved", "notes", "engine"}
+        keys = {"schema", "engine", "run", "points", "rows", "results", "guidelines"}
+        keys |= {"unresolved", "notes"}
         assert keys == answer.keys()
         assert len(answer["points"]) == 2 * 2 * 2
         for point in answer["points"]:
