@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-#include "trace/descriptor.hpp"
+#include "trace/file.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
 #include "trace/limits.hpp"

@@ -73,7 +73,6 @@ class AmFlood : public Pair<T> {
   std::uint64_t came_ = 0, last_ = 0;
   bool in_order_ = true;
 };
-
 NHALF_PATTERN(am_flood, AmFlood);
 
 }  // namespace nhalf

@@ -44,7 +44,6 @@ class WorkBarrier : public Barrier<T> {
   double asked_s_;
   double grain_s_ = 0;
 };
-
 NHALF_PATTERN(work_barrier_info, WorkBarrier);
 
 }  // namespace nhalf

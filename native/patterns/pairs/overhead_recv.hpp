@@ -60,7 +60,6 @@ class OverheadRecv : public Pair<T> {
   double asked_s_ = 0;
   double wait_s_ = 0;
 };
-
 NHALF_PATTERN(overhead_recv, OverheadRecv);
 
 }  // namespace nhalf

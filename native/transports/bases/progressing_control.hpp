@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace nhalf {
 /// A rank that waits in a call of MPI does nothing for what others have under way with it, and MPI
 /// knows nothing of that. So all meet first while Self's `progress()` is called again and again.
 template <class Self>
-class ProgressingControl : public MpiControl {
+class ProgressingControl : public MpiControl, public StartedByMpi<Self> {
  public:
   explicit ProgressingControl(const Options& options) : MpiControl(options), waiting_(*this) {}
 
@@ -60,9 +61,28 @@ class ProgressingControl : public MpiControl {
       return false;
     });
   }
+  /// The place of the first request that is complete; their number where none `is_started`. Polls
+  /// each in turn, so that no sender is always served last.
+  template <class Request, class IsStarted, class IsDone>
+  std::size_t first_done(std::span<Request> requests, IsStarted is_started, IsDone is_done) {
+    const auto count = requests.size();
+    std::size_t completed = count;
+    go_on_until([&] {
+      bool any = false;
+      for (std::size_t i = 0; i < count && completed == count; ++i) {
+        const auto place = (looked_at_ + i) % count;
+        any = any || is_started(requests[place]);
+        if (is_started(requests[place]) && is_done(requests[place])) completed = place;
+      }
+      return completed < count || !any;
+    });
+    if (completed < count) looked_at_ = completed + 1;
+    return completed;
+  }
 
  private:
   Waiting waiting_;
+  std::size_t looked_at_ = 0;
 };
 
 }  // namespace nhalf
