@@ -195,7 +195,7 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
 
 
 def one_idea_per_file(source: Source) -> Iterator[Complaint]:
-    """A file of patterns registers one, operations, or several that each have a word of its name."""
+    """A file of patterns registers one, operations, or several that have words of its name."""
     subject = re.match(r"native/patterns/(?:(\w+)/)?(?!README)[^/]+$", source.path)
     if subject and subject[1] is None:
         yield source.complain(1, "one-idea", "it is in no folder of native/patterns/")
