@@ -29,6 +29,7 @@
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/peer_watch.hpp"
+#include "transports/bases/polled_requests.hpp"
 #include "transports/bases/ring_queue.hpp"
 
 namespace nhalf::pvm {
@@ -199,22 +200,16 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
     }
     request = {};
   }
-  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
-    const auto count = requests.size();
-    for (unsigned looked = 0;; ++looked) {
-      bool any = false;
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        any = any || requests[place].peer >= 0;
-        if (!is_done(requests[place])) continue;
-        looked_at_ = place + 1;
-        wait(requests[place]);
-        return place;
-      }
-      if (!any) return count;
-      if (looked % 256 == 255) watch_.check();
-    }
+    const auto until = [this](auto holds) {
+      for (unsigned looked = 0; !holds(); ++looked)
+        if (looked % 256 == 255) watch_.check();
+    };
+    const auto completed = in_turn_.first_done(
+        requests, until, [](const Request& request) { return request.peer >= 0; },
+        [this](const Request& request) { return is_done(request); });
+    if (completed < requests.size()) wait(requests[completed]);
+    return completed;
   }
 
   /// Checks that messages of this size can be named in a call of PVM.
@@ -295,7 +290,7 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
   std::vector<int> peers_;
   std::vector<Incoming> incoming_;
   PeerWatch watch_;
-  std::size_t looked_at_ = 0;
+  PolledRequests in_turn_;
 };
 
 }  // namespace nhalf

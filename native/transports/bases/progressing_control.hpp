@@ -12,6 +12,7 @@
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
+#include "transports/bases/polled_requests.hpp"
 #include "transports/bases/waiting.hpp"
 
 namespace nhalf {
@@ -61,28 +62,16 @@ class ProgressingControl : public MpiControl, public StartedByMpi<Self> {
       return false;
     });
   }
-  /// The place of the first request that is complete; their number where none `is_started`. Polls
-  /// each in turn, so that no sender is always served last.
+  /// The place of the first request that is done; their number where none `is_started`.
   template <class Request, class IsStarted, class IsDone>
   std::size_t first_done(std::span<Request> requests, IsStarted is_started, IsDone is_done) {
-    const auto count = requests.size();
-    std::size_t completed = count;
-    go_on_until([&] {
-      bool any = false;
-      for (std::size_t i = 0; i < count && completed == count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        any = any || is_started(requests[place]);
-        if (is_started(requests[place]) && is_done(requests[place])) completed = place;
-      }
-      return completed < count || !any;
-    });
-    if (completed < count) looked_at_ = completed + 1;
-    return completed;
+    return in_turn_.first_done(
+        requests, [this](auto holds) { go_on_until(holds); }, is_started, is_done);
   }
 
  private:
   Waiting waiting_;
-  std::size_t looked_at_ = 0;
+  PolledRequests in_turn_;
 };
 
 }  // namespace nhalf
