@@ -24,7 +24,7 @@ TIMES_ITSELF = {
     "native/patterns/traffic/traffic.hpp",
     "native/patterns/pairs/pair_map_together.hpp",
     "native/patterns/pairs/overhead.hpp",
-    "native/patterns/collectives/work_barrier.hpp",
+    "native/patterns/collectives/barrier.hpp",
 }
 """Where waiting for a time or taking one is part of the traffic."""
 

@@ -3,7 +3,6 @@
 // operation of several ranks has to move here, and what it begins and completes.
 #pragma once
 
-#include "fabric/guard/handle_table.hpp"
 #include "fabric/guard/operations.hpp"
 #include "fabric/region.hpp"
 #include "preloaded/mpi.hpp"

@@ -12,7 +12,6 @@
 #include "trace/file.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
-#include "trace/limits.hpp"
 
 namespace nhalf::trace {
 

@@ -21,7 +21,7 @@
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/waiting.hpp"
 #include "transports/shm/shared_segments.hpp"
-#include "transports/shmq/mailboxes.hpp"
+#include "transports/shmq/layout.hpp"
 #include "transports/shmq/messages.hpp"
 
 namespace nhalf {

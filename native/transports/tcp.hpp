@@ -20,7 +20,6 @@
 #include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
-#include "transports/bases/texts_of_all.hpp"
 #include "transports/tcp/mesh.hpp"
 #include "transports/tcp/messages.hpp"
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 
 #include "fabric/guard/guard.hpp"
-#include "fabric/guard/handle_table.hpp"
 #include "fabric/guard/operations.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/role.hpp"

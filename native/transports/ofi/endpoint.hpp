@@ -22,7 +22,7 @@
 
 #include "contract/buffer.hpp"
 #include "contract/transport.hpp"
-#include "transports/bases/texts_of_all.hpp"
+#include "transports/bases/mpi_control.hpp"
 
 namespace nhalf::ofi {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "contract/transport.hpp"
-#include "transports/bases/texts_of_all.hpp"
+#include "transports/bases/mpi_control.hpp"
 
 namespace nhalf::ucx {
 
