@@ -195,18 +195,20 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
 
 
 def one_idea_per_file(source: Source) -> Iterator[Complaint]:
-    """A file of patterns registers one, or several whose names begin with its own first word."""
+    """A file of patterns registers one, operations, or several that have words of its name."""
     subject = re.match(r"native/patterns/(?:(\w+)/)?(?!README)[^/]+$", source.path)
     if subject and subject[1] is None:
         yield source.complain(1, "one-idea", "it is in no folder of native/patterns/")
     elif subject and subject[1] != "bases":
         registered = re.findall(r"^\s*NHALF_PATTERN\w*\s*\([^;]*,\s*(\w+)\)", source.bare, re.M)
-        family = PurePosixPath(source.path).stem.split("_")[0].capitalize()
+        words = PurePosixPath(source.path).stem.removesuffix("s").split("_")
         if not registered:
             yield source.complain(1, "one-idea", "there is no NHALF_PATTERN line")
-        elif len(registered) > 1 and not all(name.startswith(family) for name in registered):
-            what = f"{len(registered)} patterns that are not all called {family}..."
-            yield source.complain(1, "one-idea", what)
+        elif len(registered) > 1 and "operation" not in words:
+            strange = [name for name in registered if not any(w in name.lower() for w in words)]
+            if strange:
+                what = f"{strange[0]} is one of several patterns and has no word of its file's name"
+                yield source.complain(1, "one-idea", what)
 
 
 def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:

@@ -21,10 +21,10 @@ NATIVE_ROOMS = (
 TIMED_ROOMS = ("native/patterns/", "native/algorithms/")
 TIMES_ITSELF = {
     "native/patterns/bases/collectives/overlapped.hpp",
-    "native/patterns/bases/traffic/scheduled_traffic.hpp",
-    "native/patterns/bases/pairs/together_loop.hpp",
-    "native/patterns/pairs/overhead_recv.hpp",
-    "native/patterns/collectives/work_barrier.hpp",
+    "native/patterns/traffic/traffic.hpp",
+    "native/patterns/pairs/pair_map_together.hpp",
+    "native/patterns/pairs/overhead.hpp",
+    "native/patterns/collectives/barrier.hpp",
 }
 """Where waiting for a time or taking one is part of the traffic."""
 

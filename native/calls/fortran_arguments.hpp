@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "calls/library.hpp"
+#include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "preloaded/sentinels.hpp"
 
@@ -112,3 +113,15 @@ void by_type(int (*call)(Types...), Arguments& arguments) {
 }
 
 }  // namespace nhalf::calls::fortran
+
+/// Takes as many arguments as the longest call, and reads its own only.
+#define NHALF_FORTRAN(lower, function)                                                      \
+  static void fortran_##lower(void* a0, void* a1, void* a2, void* a3, void* a4, void* a5,   \
+                              void* a6, void* a7, void* a8, void* a9, void* a10, void* a11, \
+                              void* a12, void* a13) {                                       \
+    using namespace nhalf::calls::fortran;                                                  \
+    Arguments values{a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13};           \
+    function(values);                                                                       \
+  }                                                                                         \
+  NHALF_ENTRY(mpi_##lower##_, &fortran_##lower)                                             \
+  NHALF_ENTRY(mpi_##lower##_f08_, &fortran_##lower)

@@ -19,15 +19,12 @@
 
 // An operation is a call in three forms, whose requests and roles follow from the blocking one.
 #define NHALF_INSIDE(...) __VA_ARGS__
-#define NHALF_OPERATION(name, lower, flow, data, sizes, parameters, arguments, ...)               \
-  NHALF_CALL(name, lower, (Traits{waits, {flow, data, sizes}}), parameters, arguments,            \
-             __VA_ARGS__)                                                                         \
-  NHALF_CALL(I##lower, i##lower, (Traits{returns, {flow, data, sizes}}),                          \
-             (NHALF_INSIDE parameters, MPI_Request * request), (NHALF_INSIDE arguments, request), \
-             __VA_ARGS__)                                                                         \
-  NHALF_PERSISTENT(name##_init, lower##_init, (Traits{returns, {flow, data, sizes}}),             \
-                   (NHALF_INSIDE parameters, MPI_Info info, MPI_Request * request),               \
-                   (NHALF_INSIDE arguments, info, request),                                       \
+#define NHALF_OPERATION(name, lower, flow, data, sizes, arguments, ...)                 \
+  NHALF_CALL(name, lower, (Traits{waits, {flow, data, sizes}}), arguments, __VA_ARGS__) \
+  NHALF_CALL(I##lower, i##lower, (Traits{returns, {flow, data, sizes}}),                \
+             (NHALF_INSIDE arguments, request), __VA_ARGS__)                            \
+  NHALF_PERSISTENT(name##_init, lower##_init, (Traits{returns, {flow, data, sizes}}),   \
+                   (NHALF_INSIDE arguments, info, request),                             \
                    prepared(on, (__VA_ARGS__), comm, request))
 #if NHALF_HAS_MPI_4
 #define NHALF_PERSISTENT(...) NHALF_CALL(__VA_ARGS__)
@@ -35,11 +32,20 @@
 #define NHALF_PERSISTENT(...)
 #endif
 
+// The parameters of a function whose arguments have these names, up to 16: `auto` before each, so
+// that their types are those of the library's own function, by NHALF_AS.
+#define NHALF_PARAMETERS(...) NHALF_SCAN_16(NHALF_PARAMETER(__VA_ARGS__))
+#define NHALF_PARAMETER(name, ...) \
+  [[maybe_unused]] auto name __VA_OPT__(, NHALF_NEXT_PARAMETER NHALF_BRACKETS(__VA_ARGS__))
+#define NHALF_BRACKETS ()
+#define NHALF_NEXT_PARAMETER() NHALF_PARAMETER
+#define NHALF_SCAN_16(...) NHALF_SCAN_4(NHALF_SCAN_4(NHALF_SCAN_4(NHALF_SCAN_4(__VA_ARGS__))))
+#define NHALF_SCAN_4(...) NHALF_INSIDE(NHALF_INSIDE(NHALF_INSIDE(NHALF_INSIDE(__VA_ARGS__))))
+#define NHALF_AS(name, function) static_cast<decltype(&PMPI_##name)>(&function)
+
 namespace nhalf::calls {
 
-#define NHALF_COUNT int
-#define NHALF_PLACE int
-#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) name,
+#define NHALF_CALL(name, lower, traits, arguments, ...) name,
 enum class Call : std::uint16_t {
 #include "calls/all.inc"
   number_of_calls
@@ -48,7 +54,7 @@ enum class Call : std::uint16_t {
 
 inline constexpr auto calls_max = static_cast<std::size_t>(Call::number_of_calls);
 
-#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) "MPI_" #name,
+#define NHALF_CALL(name, lower, traits, arguments, ...) "MPI_" #name,
 inline constexpr std::array<const char*, calls_max> call_names{
 #include "calls/all.inc"
 };
@@ -59,14 +65,12 @@ inline constexpr auto call_traits = [] {
   using enum Flow;
   using enum Data;
   using enum Sizes;
-#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) traits,
+#define NHALF_CALL(name, lower, traits, arguments, ...) traits,
   return std::array<Traits, calls_max>{
 #include "calls/all.inc"
   };
 #undef NHALF_CALL
 }();
-#undef NHALF_COUNT
-#undef NHALF_PLACE
 
 constexpr const char* name_of(Call call) {
   return call_names[static_cast<std::size_t>(call)];

@@ -76,7 +76,7 @@ inline preloaded::Target found_by_caller(preloaded::EntryPoint& entry, const voi
 
 #define NHALF_PROFILED(name) NHALF_JUMP(PMPI_##name, &MPI_##name, nhalf::calls::found_by_caller)
 
-#define NHALF_CALL(name, lower, traits, parameters, arguments, ...) NHALF_PROFILED(name)
+#define NHALF_CALL(name, lower, traits, arguments, ...) NHALF_PROFILED(name)
 #include "calls/all.inc"
 #undef NHALF_CALL
 

@@ -11,10 +11,8 @@
 #include "calls/fortran.hpp"
 #include "calls/library.hpp"
 #include "calls/names.hpp"
-#include "calls/request_of.hpp"
 #include "fabric/guard/begun.hpp"
 #include "fabric/guard/guard.hpp"
-#include "fabric/guard/reached.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
@@ -55,6 +53,17 @@ Partner partner_of(const roles::Role& role, const Arguments& values) {
     return roles::partner(std::get<0>(values), std::get<1>(values), std::get<2>(values));
   else
     return role.partner;
+}
+
+/// Returns where a call puts the request that it makes, if that is its last argument.
+template <class Arguments>
+const MPI_Request* request_of(const Arguments& arguments) {
+  constexpr auto number = std::tuple_size_v<Arguments>;
+  if constexpr (number > 0) {
+    using Last = std::remove_cvref_t<std::tuple_element_t<number - 1, Arguments>>;
+    if constexpr (std::is_same_v<Last, MPI_Request*>) return std::get<number - 1>(arguments);
+  }
+  return nullptr;
 }
 
 /// Notes what a call has moved or begun, and ends the run if it bypassed the network.
@@ -112,23 +121,23 @@ void join(const Interface& network) {
 }  // namespace
 }  // namespace nhalf::fabric
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                               \
-  static int virtual_##name parameters {                                                     \
-    using namespace nhalf::fabric;                                                           \
-    using namespace nhalf::fabric::roles;                                                    \
-    constexpr Call self = Call::self_;                                                       \
-    auto* const then = nhalf::calls::next<self, decltype(PMPI_##name)>("MPI_" #name);        \
-    const Interface* const net = network();                                                  \
-    if (net == nullptr) return then arguments;                                               \
-    const Caller on;                                                                         \
-    const Role role = (__VA_ARGS__);                                                         \
-    static_cast<void>(on);                                                                   \
-    const auto values = std::forward_as_tuple arguments;                                     \
-    const Partner partner = partner_of<self>(role, values);                                  \
-    return stayed<self>(*net, NHALF_CALLER, role, partner, nhalf::calls::request_of(values), \
-                        [&] { return then arguments; });                                     \
-  }                                                                                          \
-  NHALF_ENTRY(MPI_##name, &virtual_##name)
+#define NHALF_WRAPPED(name, self_, arguments, ...)                                    \
+  static int virtual_##name(NHALF_PARAMETERS arguments) {                             \
+    using namespace nhalf::fabric;                                                    \
+    using namespace nhalf::fabric::roles;                                             \
+    constexpr Call self = Call::self_;                                                \
+    auto* const then = nhalf::calls::next<self, decltype(PMPI_##name)>("MPI_" #name); \
+    const Interface* const net = network();                                           \
+    if (net == nullptr) return then arguments;                                        \
+    const Caller on;                                                                  \
+    const Role role = (__VA_ARGS__);                                                  \
+    static_cast<void>(on);                                                            \
+    const auto values = std::forward_as_tuple arguments;                              \
+    const Partner partner = partner_of<self>(role, values);                           \
+    return stayed<self>(*net, NHALF_CALLER, role, partner, request_of(values),        \
+                        [&] { return then arguments; });                              \
+  }                                                                                   \
+  NHALF_ENTRY(MPI_##name, NHALF_AS(name, virtual_##name))
 
 #include "calls/wrapped.inc"
 
@@ -202,7 +211,44 @@ static int virtual_Abort(MPI_Comm comm, int code) {
 }
 NHALF_ENTRY(MPI_Abort, &virtual_Abort)
 
-#include "fabric/fortran_calls.hpp"
-#include "fabric/refused.hpp"
+#if defined(OPEN_MPI)
+
+// Entry points of Fortran programs that calls/fortran.hpp does not have: the clock and the end.
+static void fortran_abort(MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) {
+  using namespace nhalf::calls::fortran;
+  const int result = MPI_Abort(handle(static_cast<MPI_Comm*>(nullptr), *comm), *code);
+  nhalf::fortran::answer(error, result);
+}
+
+NHALF_ENTRY(mpi_abort_, &fortran_abort)
+NHALF_ENTRY(mpi_abort_f08_, &fortran_abort)
+NHALF_ENTRY(mpi_wtime_, &virtual_Wtime)
+NHALF_ENTRY(mpi_wtime_f08_, &virtual_Wtime)
+NHALF_ENTRY(mpi_wtick_, &virtual_Wtick)
+NHALF_ENTRY(mpi_wtick_f08_, &virtual_Wtick)
+
+#endif
+
+/// Calls that cannot be served in virtual time: their library waits outside the network for ever.
+enum class Refused { Comm_spawn, Comm_spawn_multiple, Comm_accept, Comm_connect, Comm_join };
+
+/// Ends a run on the network at a call; the call itself is made by other processes only.
+#define NHALF_REFUSED(name)                                                                      \
+  template <class... Arguments>                                                                  \
+  static int refused_##name(Arguments... arguments) {                                            \
+    if (const auto* const net = nhalf::fabric::network(); net != nullptr)                        \
+      net->stop("unsupported", "MPI_" #name " is not supported");                                \
+    return nhalf::calls::next<Refused::name, decltype(PMPI_##name)>("MPI_" #name)(arguments...); \
+  }                                                                                              \
+  NHALF_ENTRY(MPI_##name, NHALF_AS(name, refused_##name))
+
+NHALF_REFUSED(Comm_spawn)
+NHALF_REFUSED(Comm_spawn_multiple)
+NHALF_REFUSED(Comm_accept)
+NHALF_REFUSED(Comm_connect)
+NHALF_REFUSED(Comm_join)
+
+#undef NHALF_REFUSED
+
 // They call those above.
 #include "calls/profiled.hpp"

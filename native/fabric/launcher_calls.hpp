@@ -3,6 +3,8 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -142,4 +144,22 @@ NHALF_EXPORTED int PMIx_Group_construct(const char* name, const void* processes,
       reinterpret_cast<decltype(&PMIx_Group_construct)>(pmix_call("PMIx_Group_construct"));
   if (then == nullptr) return -1;
   return then(name, processes, number, wishes, wish_number, results, result_number);
+}
+
+// The calls that end a program without the functions of on_exit, by which the network notes the
+// exit code of a rank: which rank's code a launcher passes on depends on whose end it sees first.
+
+NHALF_EXPORTED void _exit(int code) {
+  nhalf::fabric::Rank::here().note_exit(code);
+  for (;;) syscall(SYS_exit_group, code);
+}
+
+NHALF_EXPORTED void _Exit(int code) noexcept {
+  _exit(code);
+}
+
+NHALF_EXPORTED void quick_exit(int code) noexcept {
+  nhalf::fabric::Rank::here().note_exit(code);
+  NHALF_NEXT(quick_exit)(code);
+  _exit(code);
 }

@@ -7,14 +7,12 @@
 #include <cstdint>
 
 #include "fabric/clock_calls.hpp"
-#include "fabric/exit_calls.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/launcher_calls.hpp"
 #include "fabric/provider/domain.hpp"
 #include "fabric/provider/info.hpp"
 #include "fabric/rank.hpp"
 #include "fabric/waits/descriptor_calls.hpp"
-#include "fabric/waits/futex_calls.hpp"
 #include "fabric/waits/lock_calls.hpp"
 
 namespace nhalf::fabric {

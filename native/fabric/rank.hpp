@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/calling_threads.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
 #include "fabric/interface.hpp"

@@ -4,9 +4,27 @@
 #pragma once
 
 #include "fabric/guard/operations.hpp"
-#include "fabric/receives.hpp"
 #include "fabric/region.hpp"
 #include "preloaded/mpi.hpp"
+
+namespace nhalf::fabric {
+
+// From whom the latest requests receive, to name who waits for whom.
+
+/// The other end of a message.
+struct Partner {
+  int rank;
+  int tag;
+  bool is_world;
+};
+
+/// A request that is pushed out is waited for without a name.
+inline RequestTable<Partner, 10>& latest_receives() {
+  static constinit RequestTable<Partner, 10> receives;
+  return receives;
+}
+
+}  // namespace nhalf::fabric
 
 namespace nhalf::fabric::roles {
 

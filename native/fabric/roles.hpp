@@ -12,7 +12,6 @@
 #include "fabric/guard/amounts.hpp"
 #include "fabric/guard/group.hpp"
 #include "fabric/interface.hpp"
-#include "fabric/receives.hpp"
 #include "fabric/region.hpp"
 #include "fabric/role.hpp"
 #include "preloaded/mpi.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,11 +12,32 @@
 
 #include "fabric/access.hpp"
 #include "fabric/completions.hpp"
-#include "fabric/delay.hpp"
 #include "fabric/flows.hpp"
+#include "fabric/message.hpp"
+#include "network/picoseconds.hpp"
 #include "network/wires.hpp"
 
 namespace nhalf::fabric {
+
+/// What is added to the messages of a rank while the tracer asks for that, as on a machine that is
+/// slower by just so much: always, or within operations (trace/inject.hpp).
+struct Delay {
+  Picoseconds latency = 0;
+  /// What the processor at either end is busy for.
+  Picoseconds overhead = 0;
+  double per_byte = 0.0;
+
+  /// Adds to a message that has its times, but for what its sender is busy.
+  void add_to(Message& message) const {
+    const auto streams =
+        static_cast<Picoseconds>(std::llround(per_byte * static_cast<double>(message.size_bytes)));
+    message.flow.latency += latency;
+    message.flow.work += streams;
+    message.busy_out = std::max(message.busy_out, message.flow.work);
+    message.busy_in = std::max(message.busy_in, message.flow.work);
+    message.cost += overhead;
+  }
+};
 
 class Sender {
  public:

@@ -28,7 +28,7 @@ inline void wake(Slot& slot) {
 [[noreturn]] inline void end_quietly() {
   if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr)
     for (int tenths = 0; tenths < 100; ++tenths) rest(100'000'000);
-  // Not by `_exit`, which notes how a program ends (exit_calls.hpp).
+  // Not by `_exit`, which notes how a program ends (launcher_calls.hpp).
   for (;;) syscall(SYS_exit_group, 0);
 }
 

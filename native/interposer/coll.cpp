@@ -1,27 +1,23 @@
 // The collective calls of a program; this library is loaded before the program's own MPI library.
 
-#include "interposer/allgather.hpp"
-#include "interposer/allreduce.hpp"
-#include "interposer/alltoall.hpp"
-#include "interposer/barrier.hpp"
-#include "interposer/bcast.hpp"
+#include "interposer/collective_calls.hpp"
 #include "interposer/finalize.hpp"
-#include "interposer/fortran.hpp"
-#include "interposer/gather.hpp"
-#include "interposer/reduce.hpp"
-#include "interposer/reduce_scatter_block.hpp"
-#include "interposer/revoke.hpp"
-#include "interposer/scan.hpp"
-#include "interposer/scatter.hpp"
 #include "interposer/weak.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 
-/// A call of the program, where this library serves it.
-#define NHALF_ROUTED(name, parameters)    \
-  static int routed_##name parameters;    \
-  NHALF_ENTRY(MPI_##name, &routed_##name) \
-  static int routed_##name parameters
+/// A call of the program with the types of the library's own function, where this library serves
+/// it.
+#define NHALF_ROUTED(name, function) \
+  NHALF_ENTRY(MPI_##name, static_cast<decltype(&PMPI_##name)>(&function))
+
+/// A collective call: routed with its arguments, and with the call of the library behind them.
+#define NHALF_COLLECTIVE(name, operation)                                                   \
+  template <class... Arguments>                                                             \
+  static int routed_##name(Arguments... arguments) {                                        \
+    return nhalf::coll::operation(arguments..., [=] { return PMPI_##name(arguments...); }); \
+  }                                                                                         \
+  NHALF_ROUTED(name, routed_##name)
 
 NHALF_PRELOADED("collectives", "collectives are the library's own",
                 nhalf::preloaded::open_library_to_all())
@@ -31,160 +27,65 @@ NHALF_PRELOADED("collectives", "collectives are the library's own",
   nhalf::coll::take_any_memory();
 }
 
-NHALF_ROUTED(Init, (int* count, char*** words)) {
+static int routed_Init(int* count, char*** words) {
   return nhalf::coll::among_all<decltype(PMPI_Init)>("MPI_Init", count, words);
 }
+NHALF_ROUTED(Init, routed_Init)
 
-NHALF_ROUTED(Init_thread, (int* count, char*** words, int required, int* provided)) {
+static int routed_Init_thread(int* count, char*** words, int required, int* provided) {
   return nhalf::coll::among_all<decltype(PMPI_Init_thread)>("MPI_Init_thread", count, words,
                                                             required, provided);
 }
+NHALF_ROUTED(Init_thread, routed_Init_thread)
 
-NHALF_ROUTED(Barrier, (MPI_Comm comm)) {
-  return nhalf::coll::barrier(comm);
-}
-
-NHALF_ROUTED(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)) {
-  return nhalf::coll::bcast(buffer, count, type, root, comm,
-                            [=] { return PMPI_Bcast(buffer, count, type, root, comm); });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)) {
-  return nhalf::coll::bcast(buffer, count, type, root, comm,
-                            [=] { return PMPI_Bcast_c(buffer, count, type, root, comm); });
-}
-#endif
-
-NHALF_ROUTED(Reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
-                      int root, MPI_Comm comm)) {
-  return nhalf::coll::reduce(in, out, count, type, operation, root, comm, [=] {
-    return PMPI_Reduce(in, out, count, type, operation, root, comm);
-  });
-}
+NHALF_COLLECTIVE(Allgather, allgather)
+NHALF_COLLECTIVE(Allreduce, allreduce)
+NHALF_COLLECTIVE(Alltoall, alltoall)
+NHALF_COLLECTIVE(Barrier, barrier)
+NHALF_COLLECTIVE(Bcast, bcast)
+NHALF_COLLECTIVE(Gather, gather)
+NHALF_COLLECTIVE(Reduce, reduce)
+NHALF_COLLECTIVE(Reduce_scatter_block, reduce_scatter_block)
+NHALF_COLLECTIVE(Scan, scan)
+NHALF_COLLECTIVE(Scatter, scatter)
 
 #if MPI_VERSION >= 4
-NHALF_ROUTED(Reduce_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
-                        MPI_Op operation, int root, MPI_Comm comm)) {
-  return nhalf::coll::reduce(in, out, count, type, operation, root, comm, [=] {
-    return PMPI_Reduce_c(in, out, count, type, operation, root, comm);
-  });
-}
-#endif
-
-NHALF_ROUTED(Allreduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
-                         MPI_Comm comm)) {
-  return nhalf::coll::allreduce(in, out, count, type, operation, comm, [=] {
-    return PMPI_Allreduce(in, out, count, type, operation, comm);
-  });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Allreduce_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
-                           MPI_Op operation, MPI_Comm comm)) {
-  return nhalf::coll::allreduce(in, out, count, type, operation, comm, [=] {
-    return PMPI_Allreduce_c(in, out, count, type, operation, comm);
-  });
-}
-#endif
-
-NHALF_ROUTED(Scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
-                    MPI_Comm comm)) {
-  return nhalf::coll::scan(in, out, count, type, operation, comm,
-                           [=] { return PMPI_Scan(in, out, count, type, operation, comm); });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Scan_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
-                      MPI_Op operation, MPI_Comm comm)) {
-  return nhalf::coll::scan(in, out, count, type, operation, comm,
-                           [=] { return PMPI_Scan_c(in, out, count, type, operation, comm); });
-}
-#endif
-
-NHALF_ROUTED(Reduce_scatter_block, (const void* in, void* out, int count, MPI_Datatype type,
-                                    MPI_Op operation, MPI_Comm comm)) {
-  return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm, [=] {
-    return PMPI_Reduce_scatter_block(in, out, count, type, operation, comm);
-  });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Reduce_scatter_block_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
-                                      MPI_Op operation, MPI_Comm comm)) {
-  return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm, [=] {
-    return PMPI_Reduce_scatter_block_c(in, out, count, type, operation, comm);
-  });
-}
-#endif
-
-NHALF_ROUTED(Allgather, (const void* in, int in_count, MPI_Datatype in_type, void* out,
-                         int out_count, MPI_Datatype out_type, MPI_Comm comm)) {
-  return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm, [=] {
-    return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
-  });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Allgather_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                           MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm)) {
-  return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm, [=] {
-    return PMPI_Allgather_c(in, in_count, in_type, out, out_count, out_type, comm);
-  });
-}
-#endif
-
-NHALF_ROUTED(Alltoall, (const void* in, int in_count, MPI_Datatype in_type, void* out,
-                        int out_count, MPI_Datatype out_type, MPI_Comm comm)) {
-  return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm, [=] {
-    return PMPI_Alltoall(in, in_count, in_type, out, out_count, out_type, comm);
-  });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Alltoall_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                          MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm)) {
-  return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm, [=] {
-    return PMPI_Alltoall_c(in, in_count, in_type, out, out_count, out_type, comm);
-  });
-}
-#endif
-
-NHALF_ROUTED(Gather, (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                      MPI_Datatype out_type, int root, MPI_Comm comm)) {
-  return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
-    return PMPI_Gather(in, in_count, in_type, out, out_count, out_type, root, comm);
-  });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Gather_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                        MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm)) {
-  return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
-    return PMPI_Gather_c(in, in_count, in_type, out, out_count, out_type, root, comm);
-  });
-}
-#endif
-
-NHALF_ROUTED(Scatter, (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                       MPI_Datatype out_type, int root, MPI_Comm comm)) {
-  return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
-    return PMPI_Scatter(in, in_count, in_type, out, out_count, out_type, root, comm);
-  });
-}
-
-#if MPI_VERSION >= 4
-NHALF_ROUTED(Scatter_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                         MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm)) {
-  return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
-    return PMPI_Scatter_c(in, in_count, in_type, out, out_count, out_type, root, comm);
-  });
-}
+NHALF_COLLECTIVE(Allgather_c, allgather)
+NHALF_COLLECTIVE(Allreduce_c, allreduce)
+NHALF_COLLECTIVE(Alltoall_c, alltoall)
+NHALF_COLLECTIVE(Bcast_c, bcast)
+NHALF_COLLECTIVE(Gather_c, gather)
+NHALF_COLLECTIVE(Reduce_c, reduce)
+NHALF_COLLECTIVE(Reduce_scatter_block_c, reduce_scatter_block)
+NHALF_COLLECTIVE(Scan_c, scan)
+NHALF_COLLECTIVE(Scatter_c, scatter)
 #endif
 
 // Revoke is not part of the standard; it ends the messages below collectives as well.
 NHALF_ENTRY(MPIX_Comm_revoke, &nhalf::coll::revoke)
 
-NHALF_ROUTED(Finalize, ()) {
-  return nhalf::coll::finalize();
-}
+NHALF_ROUTED(Finalize, nhalf::coll::finalize)
+
+// Entry points of Fortran programs. MPICH and its relatives implement them on the calls for C,
+// which are routed. Open MPI bypasses these, so its entry points are routed here: the names of
+// mpif.h and the module mpi, and the names of mpi_f08, whose last argument may be absent.
+#if defined(OPEN_MPI)
+#include "calls/fortran_lists.hpp"
+
+#define NHALF_ROUTED_FORTRAN(lower, function) \
+  NHALF_FORTRAN(lower, ([](Arguments& values) { by_type(&function, values); }))
+
+NHALF_FORTRAN(init, init)
+NHALF_ROUTED_FORTRAN(init_thread, init_thread)
+NHALF_ROUTED_FORTRAN(allgather, MPI_Allgather)
+NHALF_ROUTED_FORTRAN(allreduce, MPI_Allreduce)
+NHALF_ROUTED_FORTRAN(alltoall, MPI_Alltoall)
+NHALF_ROUTED_FORTRAN(barrier, MPI_Barrier)
+NHALF_ROUTED_FORTRAN(bcast, MPI_Bcast)
+NHALF_ROUTED_FORTRAN(gather, MPI_Gather)
+NHALF_ROUTED_FORTRAN(reduce, MPI_Reduce)
+NHALF_ROUTED_FORTRAN(reduce_scatter_block, MPI_Reduce_scatter_block)
+NHALF_ROUTED_FORTRAN(scan, MPI_Scan)
+NHALF_ROUTED_FORTRAN(scatter, MPI_Scatter)
+NHALF_ROUTED_FORTRAN(finalize, MPI_Finalize)
+#endif

@@ -12,8 +12,8 @@
 #include "interposer/combining.hpp"
 #include "interposer/communicator.hpp"
 #include "interposer/counts.hpp"
-#include "interposer/scratch_buffers.hpp"
-#include "interposer/shared/parts.hpp"
+#include "interposer/datatypes.hpp"
+#include "interposer/shared_operations.hpp"
 #include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {

@@ -2,69 +2,24 @@
 // any MPI library, and into shells and other programs without one.
 #pragma once
 
-#pragma weak PMPI_Allgather
-#pragma weak PMPI_Allgather_c
-#pragma weak PMPI_Allreduce
-#pragma weak PMPI_Allreduce_c
-#pragma weak PMPI_Alltoall
-#pragma weak PMPI_Alltoall_c
-#pragma weak PMPI_Barrier
-#pragma weak PMPI_Bcast
-#pragma weak PMPI_Bcast_c
-#pragma weak PMPI_Comm_call_errhandler
-#pragma weak PMPI_Comm_f2c
-#pragma weak PMPI_Comm_create_keyval
-#pragma weak PMPI_Comm_free
-#pragma weak PMPI_Comm_get_attr
-#pragma weak PMPI_Comm_get_errhandler
-#pragma weak PMPI_Comm_group
-#pragma weak PMPI_Comm_rank
-#pragma weak PMPI_Comm_set_attr
-#pragma weak PMPI_Comm_set_errhandler
-#pragma weak PMPI_Comm_size
-#pragma weak PMPI_Comm_split
-#pragma weak PMPI_Comm_test_inter
-#pragma weak PMPI_Errhandler_free
-#pragma weak PMPI_Finalize
-#pragma weak PMPI_Finalized
-#pragma weak PMPI_Gather
-#pragma weak PMPI_Gather_c
-#pragma weak PMPI_Get_library_version
-#pragma weak PMPI_Group_free
-#pragma weak PMPI_Group_size
-#pragma weak PMPI_Group_translate_ranks
-#pragma weak PMPI_Initialized
-#pragma weak PMPI_Iprobe
-#pragma weak PMPI_Irecv
-#pragma weak PMPI_Is_thread_main
-#pragma weak PMPI_Isend
-#pragma weak PMPI_Op_commutative
-#pragma weak PMPI_Op_f2c
-#pragma weak PMPI_Pack
-#pragma weak PMPI_Query_thread
-#pragma weak PMPI_Recv
-#pragma weak PMPI_Reduce
-#pragma weak PMPI_Reduce_c
-#pragma weak PMPI_Reduce_local
-#pragma weak PMPI_Reduce_scatter_block
-#pragma weak PMPI_Reduce_scatter_block_c
-#pragma weak PMPI_Scan
-#pragma weak PMPI_Scan_c
-#pragma weak PMPI_Scatter
-#pragma weak PMPI_Scatter_c
-#pragma weak PMPI_Send
-#pragma weak PMPI_Sendrecv
-#pragma weak PMPI_Type_create_keyval
-#pragma weak PMPI_Type_f2c
-#pragma weak PMPI_Type_free
-#pragma weak PMPI_Type_get_attr
-#pragma weak PMPI_Type_get_contents
-#pragma weak PMPI_Type_get_envelope
-#pragma weak PMPI_Type_get_extent
-#pragma weak PMPI_Type_get_true_extent
-#pragma weak PMPI_Type_set_attr
-#pragma weak PMPI_Type_size_x
-#pragma weak PMPI_Unpack
-#pragma weak PMPI_Wait
-#pragma weak PMPI_Waitall
-#pragma weak PMPI_Waitany
+#define NHALF_PRAGMA(text) _Pragma(#text)
+#define NHALF_WEAK(a, b, c, d, e, f)                                                  \
+  NHALF_PRAGMA(weak PMPI_##a)                                                         \
+  NHALF_PRAGMA(weak PMPI_##b) NHALF_PRAGMA(weak PMPI_##c) NHALF_PRAGMA(weak PMPI_##d) \
+      NHALF_PRAGMA(weak PMPI_##e) NHALF_PRAGMA(weak PMPI_##f)
+
+NHALF_WEAK(Allgather, Allgather_c, Allreduce, Allreduce_c, Alltoall, Alltoall_c)
+NHALF_WEAK(Barrier, Bcast, Bcast_c, Comm_call_errhandler, Comm_f2c, Comm_create_keyval)
+NHALF_WEAK(Comm_free, Comm_get_attr, Comm_get_errhandler, Comm_group, Comm_rank, Comm_set_attr)
+NHALF_WEAK(Comm_set_errhandler, Comm_size, Comm_split, Comm_test_inter, Errhandler_free, Finalize)
+NHALF_WEAK(Finalized, Gather, Gather_c, Get_library_version, Group_free, Group_size)
+NHALF_WEAK(Group_translate_ranks, Initialized, Iprobe, Irecv, Is_thread_main, Isend)
+NHALF_WEAK(Op_commutative, Op_f2c, Pack, Query_thread, Recv, Reduce)
+NHALF_WEAK(Reduce_c, Reduce_local, Reduce_scatter_block, Reduce_scatter_block_c, Scan, Scan_c)
+NHALF_WEAK(Scatter, Scatter_c, Send, Sendrecv, Type_create_keyval, Type_f2c)
+NHALF_WEAK(Type_free, Type_get_attr, Type_get_contents, Type_get_envelope, Type_get_extent,
+           Type_get_true_extent)
+NHALF_WEAK(Type_set_attr, Type_size_x, Unpack, Wait, Waitall, Waitany)
+
+#undef NHALF_WEAK
+#undef NHALF_PRAGMA

@@ -1,18 +1,143 @@
 // Measures size and associativity of a physically indexed cache from conflicts alone.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "contract/pattern.hpp"
 #include "node/conflict_search.hpp"
-#include "node/lap_time.hpp"
+#include "node/core_witness.hpp"
+#include "node/cycle_chain.hpp"
 #include "node/region.hpp"
 #include "timing/clock.hpp"
 
 namespace nhalf {
+
+// Measures the cycles of a lap through a few lines, each on a page of its own.
+
+/// Times pointer chases over one line of each of some pages. Every lap begins with lines of other
+/// pages, so that the first-level TLB always misses and every line costs the same.
+class LapTime {
+ public:
+  static constexpr std::size_t page_size_bytes = 4096;
+  /// Pages that fill the TLB, with lines spread over enough cache sets that none overflows.
+  static constexpr std::size_t before = 192;
+
+  LapTime(SteadyClock& clock, double overhead_s, CoreWitness<SteadyClock>& core, Region& region,
+          std::size_t pages, std::size_t line_bytes)
+      : clock_(clock),
+        overhead_s_(overhead_s),
+        core_(core),
+        witness_(clock, overhead_s),
+        base_(region.data()),
+        line_bytes_(line_bytes),
+        order_(pages) {
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+    std::ranges::shuffle(order_, std::mt19937_64(1));
+  }
+
+  /// Number of pages that may be tested, numbered from 0.
+  [[nodiscard]] std::size_t pages() const { return order_.size() - before; }
+
+  /// Returns by how many cycles one more page makes a lap over `pages` longer. Batches with and
+  /// without it alternate, so that slow changes affect both; the least disturbed ones count.
+  double extra_cycles(std::span<const std::uint32_t> pages, std::uint32_t candidate,
+                      std::size_t shift_bytes = 0) {
+    void** const last = link(pages);
+    void** const first = static_cast<void**>(*last);
+    void** const added = line(before + candidate, 0) + shift_bytes / sizeof(void*);
+    *added = first;
+    const std::size_t lines = before + pages.size();
+    double without_s = std::numeric_limits<double>::infinity();
+    double with_s = without_s;
+    for (int batch = 0; batch < batches; ++batch) {
+      wait_until_alone();
+      *last = first;
+      without_s = std::min(without_s, lap_s(first, lines));
+      *last = added;
+      with_s = std::min(with_s, lap_s(first, lines + 1));
+    }
+    return (with_s - without_s) / cycle_s_;
+  }
+
+  /// Returns the cycles of a load in a lap over `pages`.
+  double load_cycles(std::span<const std::uint32_t> pages) {
+    void** const first = static_cast<void**>(*link(pages));
+    for (int batch = 0; batch < batches; ++batch) cycle_s_ = std::min(cycle_s_, witness_.cycle_s());
+    const std::size_t lines = before + pages.size();
+    return lap_s(first, lines) / static_cast<double>(lines) / cycle_s_;
+  }
+
+  /// Goes on loading where the last lap ended.
+  void follow_on(std::uint64_t loads) {
+    void* reached = reached_;
+    for (; loads > 0; --loads) reached = follow(reached);
+    reached_ = reached;
+  }
+
+ private:
+  /// Total time to wait until no other thread shares the core and its cache.
+  static constexpr double patience_s = 3;
+
+  void wait_until_alone() {
+    while (waited_s_ < patience_s) {
+      const double start_s = clock_.now_s();
+      if (core_.is_alone(std::min(witness_.cycle_s(), witness_.cycle_s()))) return;
+      waited_s_ += clock_.now_s() - start_s;
+    }
+  }
+
+  static constexpr int batches = 6;
+  static constexpr std::size_t laps = 4;
+
+  [[nodiscard]] void** line(std::size_t page, std::size_t slot) const {
+    const auto place = std::size_t{order_[page]} * page_size_bytes + slot * line_bytes_;
+    return reinterpret_cast<void**>(base_ + place);
+  }
+  /// Times a lap, after one that loads all lines into the cache.
+  double lap_s(void* reached, std::size_t lines) {
+    for (std::size_t i = 0; i < lines; ++i) reached = follow(reached);
+    const double start_s = clock_.now_s();
+    for (std::size_t i = 0; i < laps * lines; ++i) reached = follow(reached);
+    const double spent_s = clock_.now_s() - start_s - overhead_s_;
+    reached_ = reached;
+    return spent_s / static_cast<double>(laps);
+  }
+
+  /// Links the lines to a ring and returns the last one, which points to the first.
+  void** link(std::span<const std::uint32_t> pages) {
+    constexpr std::size_t slots = 8;
+    void** const first = line(0, 1);
+    void** latest = first;
+    const auto append = [&](void** next) {
+      *latest = next;
+      latest = next;
+    };
+    for (std::size_t i = 1; i < before; ++i) append(line(i, 1 + i % slots));
+    for (const auto page : pages) append(line(before + page, 0));
+    *latest = first;
+    return latest;
+  }
+  static void* follow(void* reached) { return *static_cast<void* volatile*>(reached); }
+
+  SteadyClock& clock_;
+  double overhead_s_;
+  CoreWitness<SteadyClock>& core_;
+  CycleWitness<SteadyClock> witness_;
+  double waited_s_ = 0;
+  std::byte* base_;
+  std::size_t line_bytes_;
+  std::vector<std::uint32_t> order_;
+  double cycle_s_ = 1e-9;
+  void* volatile reached_ = nullptr;
+};
 
 inline constexpr AxisInfo conflict_axes[] = {
     {"miss", "120", "120", "cycles that a miss takes more than a hit, or less"},

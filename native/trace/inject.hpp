@@ -23,7 +23,6 @@
 
 #include "host/waiting_hint.hpp"
 #include "preloaded/lasting.hpp"
-#include "trace/inject_operations.hpp"
 #include "trace/inject_request.hpp"
 #include "trace/kinds.hpp"
 #include "trace/lock.hpp"

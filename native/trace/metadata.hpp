@@ -20,7 +20,6 @@
 #include "preloaded/lasting.hpp"
 #include "probe/json.hpp"
 #include "trace/file.hpp"
-#include "trace/limits.hpp"
 #include "trace/lock.hpp"
 #include "trace/ticks.hpp"
 

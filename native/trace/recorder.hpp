@@ -22,7 +22,6 @@
 #include "trace/inject.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
-#include "trace/limits.hpp"
 #include "trace/processor_time.hpp"
 #include "trace/sites.hpp"
 #include "trace/spans.hpp"

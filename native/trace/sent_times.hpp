@@ -24,7 +24,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/limits.hpp"
+#include "trace/file.hpp"
 #include "trace/lock.hpp"
 #include "trace/ticks.hpp"
 

@@ -9,10 +9,9 @@
 #include <limits>
 #include <string>
 
-#include "trace/descriptor.hpp"
+#include "trace/file.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
-#include "trace/limits.hpp"
 
 namespace nhalf::trace {
 

@@ -3,7 +3,7 @@
 // A traced MPI_Send passes these files, in this order:
 //
 //   1. preloaded/jump.hpp, entry.hpp: the exported symbol MPI_Send jumps to the wrapper
-//   2. ../calls/messages.inc: the row of MPI_Send, with its prototype and its role
+//   2. ../calls/messages.inc: the row of MPI_Send, with its arguments and its role
 //   3. wrapped.hpp: the macro NHALF_TRACED, which makes the wrapper `traced_Send` from that row
 //   4. wrapped.hpp, here.hpp: take the recorder of this thread, or pass over a call within a call
 //   5. carried_out.hpp: makes the role, after the call if a handle is new
@@ -11,7 +11,7 @@
 //   7. roles.hpp: `Counted` runs the call of the library between two readings of the clock
 //   8. recorder.hpp: adds it to a cell (cells.hpp), a span of time (spans.hpp) and the timeline
 //   9. layout.hpp: the file of the thread, which src/nhalf/measure/traced/layout.py reads
-// One table of prototypes (calls/) makes every wrapper; those of calls that are not short are in
+// One table of calls (calls/) makes every wrapper; those of calls that are not short are in
 // shared_calls.cpp.
 #include <pthread.h>
 

@@ -55,11 +55,6 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
         pieces_(endpoint_),
         regions_(endpoint_, chosen(options, "access", accesses) == 1) {}
 
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<ActiveMessageTransport>(argc, argv, options, body);
-  }
-
   bool push(int peer, ConstBytes& remaining, bool& first) {
     return pieces_.push(peer, remaining, first);
   }

@@ -9,15 +9,12 @@
 #include "contract/pattern.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
+#include "transports/mpi/collectives.hpp"
 #include "transports/mpi/communicators.hpp"
 #include "transports/mpi/data_types.hpp"
 #include "transports/mpi/messages.hpp"
-#include "transports/mpi/neighbourhoods.hpp"
-#include "transports/mpi/partitioned.hpp"
 #include "transports/mpi/persistent.hpp"
-#include "transports/mpi/persistent_collectives.hpp"
 #include "transports/mpi/threads.hpp"
-#include "transports/mpi/varying.hpp"
 
 namespace nhalf {
 
@@ -32,7 +29,7 @@ inline constexpr std::array mpi_options{
     OptionInfo{"threads", "0", "", "1: MPI is started for several threads (MPI_THREAD_MULTIPLE)"}};
 
 /// MPI on real machines: its own collectives serve control, and the host's clock time.
-class MpiTransport : public MpiLibrary, public MpiControl {
+class MpiTransport : public MpiLibrary, public MpiControl, public StartedByMpi<MpiTransport> {
  public:
   using MpiControl::gather;
   using MpiLibrary::gather;
@@ -45,11 +42,6 @@ class MpiTransport : public MpiLibrary, public MpiControl {
   [[nodiscard]] static double finalised_s() { return MpiStart::finalised_s; }
 
   explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}
-
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<MpiTransport>(argc, argv, options, body);
-  }
 };
 
 }  // namespace nhalf

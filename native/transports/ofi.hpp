@@ -24,7 +24,6 @@
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/ofi/endpoint.hpp"
-#include "transports/ofi/memory.hpp"
 
 namespace nhalf {
 
@@ -58,11 +57,6 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
     if (std::uncaught_exceptions() == 0) barrier();
   }
 
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<OfiTransport>(argc, argv, options, body);
-  }
-
   void send(int peer, ConstBytes data) {
     if (inject(peer, data)) return;
     auto request = isend(peer, data);
@@ -94,23 +88,11 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
     go_on_until([&] { return request.operation->done; });
     forget(request);
   }
-  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
-    const auto count = requests.size();
-    std::size_t completed = count;
-    go_on_until([&] {
-      bool any = false;
-      for (std::size_t i = 0; i < count && completed == count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        any = any || requests[place].operation != nullptr;
-        if (requests[place].operation != nullptr && requests[place].operation->done)
-          completed = place;
-      }
-      return completed < count || !any;
-    });
-    if (completed == count) return count;
-    looked_at_ = completed + 1;
-    forget(requests[completed]);
+    const auto completed = first_done(
+        requests, [](const Request& request) { return request.operation != nullptr; },
+        [](const Request& request) { return request.operation->done; });
+    if (completed < requests.size()) forget(requests[completed]);
     return completed;
   }
 
@@ -275,7 +257,6 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
   ofi::Endpoint endpoint_;
   std::vector<std::unique_ptr<ofi::Operation>> operations_;
   std::vector<ofi::Operation*> free_;
-  std::size_t looked_at_ = 0;
   std::uint64_t regions_ = 0;
 };
 

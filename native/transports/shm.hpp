@@ -4,12 +4,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
@@ -21,14 +25,103 @@
 #include "transports/bases/pending_messages.hpp"
 #include "transports/bases/stepwise_segment.hpp"
 #include "transports/bases/waiting.hpp"
-#include "transports/shm/channel.hpp"
-#include "transports/shm/shared_region.hpp"
+#include "transports/bases/watched_put.hpp"
 #include "transports/shm/shared_segments.hpp"
+#include "transports/shm/signals.hpp"
+
+namespace nhalf {
+
+// Messages from one process to one other through memory that both have mapped.
+
+/// A ring of slots in shared memory, written by one rank and read by another. A message travels in
+/// pieces of at most one slot; both sides know its size. Zeros are an empty channel.
+class Channel {
+ public:
+  static constexpr std::size_t slots = 4;
+  static constexpr std::size_t slot_bytes = 8192;
+
+  /// Moves what can be moved now; whether the message is whole.
+  bool push(ConstBytes& remaining, bool& first) {
+    while (first || !remaining.empty()) {
+      const auto number = written_.load(std::memory_order_relaxed);
+      if (number - read_.load(std::memory_order_acquire) == slots) return false;
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
+      if (!piece.empty()) std::memcpy(ring_[number % slots].data(), piece.data(), piece.size());
+      written_.store(number + 1, std::memory_order_release);
+      remaining = remaining.subspan(piece.size());
+      first = false;
+    }
+    return true;
+  }
+
+  bool pull(Bytes& remaining, bool& first) {
+    while (first || !remaining.empty()) {
+      const auto number = read_.load(std::memory_order_relaxed);
+      if (written_.load(std::memory_order_acquire) == number) return false;
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
+      if (!piece.empty()) std::memcpy(piece.data(), ring_[number % slots].data(), piece.size());
+      read_.store(number + 1, std::memory_order_release);
+      remaining = remaining.subspan(piece.size());
+      first = false;
+    }
+    return true;
+  }
+
+ private:
+  alignas(64) std::atomic<std::uint64_t> written_{0};
+  alignas(64) std::atomic<std::uint64_t> read_{0};
+  alignas(64) std::array<std::array<std::byte, slot_bytes>, slots> ring_;
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share no locks");
+
+// Memory that each rank exposes to the others, with its signals.
+
+/// Memory of `size_bytes` of every rank that the others put to; see OneSided and SignallingPuts.
+class SharedRegion {
+ public:
+  SharedRegion(MpiControl& control, std::size_t size_bytes)
+      : rank_(control.rank()),
+        memory_at_(Signals::room_bytes(control.size())),
+        memory_(control, memory_at_ + size_bytes),
+        signals_(starts(control.size()), rank_) {}
+
+  /// The memory is gone where all ranks have said so.
+  void forget() { memory_ = {}; }
+
+  [[nodiscard]] Bytes local() const { return of(rank_); }
+  [[nodiscard]] Bytes of(int rank) const { return memory_.of(rank).subspan(memory_at_); }
+  [[nodiscard]] Signals& signals() { return signals_; }
+
+  void put(int peer, std::size_t offset, ConstBytes data) const {
+    watched_put(of(peer), offset, data);
+  }
+  void put_and_signal(int peer, std::size_t offset, ConstBytes data, int slot) {
+    if (signals_.raise_with_put(peer, data, offset, slot)) return;
+    put(peer, offset, data);
+    signals_.raise_in_turn(peer, slot);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::byte*> starts(int ranks) const {
+    std::vector<std::byte*> addresses;
+    for (int rank = 0; rank < ranks; ++rank) addresses.push_back(memory_.of(rank).data());
+    return addresses;
+  }
+
+  int rank_;
+  std::size_t memory_at_;
+  SharedSegments memory_;
+  Signals signals_;
+};
+
+}  // namespace nhalf
 
 namespace nhalf {
 
 /// Remote shared memory of one host: what a rank exposes, the others put to and get from.
 class SharedMemoryTransport : public MpiControl,
+                              public StartedByMpi<SharedMemoryTransport>,
                               public PendingMessages<SharedMemoryTransport>,
                               public MessageCollectives<SharedMemoryTransport> {
  public:
@@ -45,11 +138,6 @@ class SharedMemoryTransport : public MpiControl,
         waiting_(*this),
         channels_(*this, sizeof(Channel) * static_cast<std::size_t>(size())),
         board_(expose(page_bytes)) {}
-
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<SharedMemoryTransport>(argc, argv, options, body);
-  }
 
   bool push(int peer, ConstBytes& remaining, bool& first) {
     return channel(rank(), peer).push(remaining, first);

@@ -25,7 +25,6 @@
 #include "transports/bases/pending_messages.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/shmem/channels.hpp"
-#include "transports/shmem/symmetric.hpp"
 
 namespace nhalf {
 

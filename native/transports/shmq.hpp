@@ -21,14 +21,16 @@
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/waiting.hpp"
 #include "transports/shm/shared_segments.hpp"
-#include "transports/shmq/mailboxes.hpp"
+#include "transports/shmq/layout.hpp"
 #include "transports/shmq/messages.hpp"
 
 namespace nhalf {
 
 /// Short messages in postboxes of one cache line, longer ones in buffers that postboxes announce,
 /// and the longest fetched by the receiver.
-class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTransport> {
+class PostboxTransport : public MpiControl,
+                         public StartedByMpi<PostboxTransport>,
+                         public MessageCollectives<PostboxTransport> {
  public:
   using MessageCollectives::gather;
   using MessageCollectives::wait;
@@ -57,11 +59,6 @@ class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTra
       messages_->add_line(mailboxes_.lane(starts, rank(), peer),
                           mailboxes_.lane(starts, peer, rank()),
                           processes[static_cast<std::size_t>(peer)]);
-  }
-
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<PostboxTransport>(argc, argv, options, body);
   }
 
   void send(int peer, ConstBytes data) { messages_->send(peer, data); }

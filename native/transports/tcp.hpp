@@ -20,7 +20,6 @@
 #include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
-#include "transports/bases/texts_of_all.hpp"
 #include "transports/tcp/mesh.hpp"
 #include "transports/tcp/messages.hpp"
 
@@ -28,7 +27,9 @@ namespace nhalf {
 
 /// Sockets of the kernel: through the loopback device on one host, through the network between
 /// several. Sends do not wait for small messages to become large ones (TCP_NODELAY).
-class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> {
+class TcpTransport : public MpiControl,
+                     public StartedByMpi<TcpTransport>,
+                     public MessageCollectives<TcpTransport> {
  public:
   using MessageCollectives::gather;
   using MessageCollectives::wait;
@@ -69,11 +70,6 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
   /// Nobody closes a connection before all are done.
   ~TcpTransport() {
     if (std::uncaught_exceptions() == 0) barrier();
-  }
-
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<TcpTransport>(argc, argv, options, body);
   }
 
   void send(int peer, ConstBytes data) {

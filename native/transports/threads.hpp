@@ -18,6 +18,7 @@
 #include "host/cores.hpp"
 #include "timing/clock.hpp"
 #include "transports/bases/message_collectives.hpp"
+#include "transports/bases/polled_requests.hpp"
 #include "transports/bases/watched_put.hpp"
 #include "transports/threads/team.hpp"
 
@@ -98,22 +99,12 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
     if (request.from >= 0) recv(request.from, request.data);
     request = {};
   }
-  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
-    const auto count = requests.size();
-    std::size_t completed = count;
-    spin_until([&] {
-      bool any = false;
-      for (std::size_t i = 0; i < count && completed == count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        any = any || requests[place].sent != nullptr || requests[place].from >= 0;
-        if (is_done(requests[place])) completed = place;
-      }
-      return completed < count || !any;
-    });
-    if (completed == count) return count;
-    looked_at_ = completed + 1;
-    wait(requests[completed]);
+    const auto completed = in_turn_.first_done(
+        requests, [](auto holds) { spin_until(holds); },
+        [](const Request& request) { return request.sent != nullptr || request.from >= 0; },
+        [this](const Request& request) { return is_done(request); });
+    if (completed < requests.size()) wait(requests[completed]);
     return completed;
   }
 
@@ -227,7 +218,7 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
 
   ThreadTeam& team_;
   int rank_;
-  std::size_t looked_at_ = 0;
+  PolledRequests in_turn_;
   SteadyClock clock_;
   ClockError clock_error_;
   std::vector<ThreadChannel*> to_;

@@ -23,7 +23,6 @@
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/ucx/handles.hpp"
-#include "transports/ucx/region.hpp"
 
 namespace nhalf {
 
@@ -58,11 +57,6 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
     }
   }
 
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<UcxTransport>(argc, argv, options, body);
-  }
-
   void send(int peer, ConstBytes data) { finish(post_send(peer, data)); }
   void recv(int peer, Bytes data) { finish(post_receive(peer, data)); }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
@@ -81,22 +75,11 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
     finish(request.handle);
     request = {};
   }
-  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
-    const auto count = requests.size();
-    std::size_t completed = count;
-    go_on_until([&] {
-      bool any = false;
-      for (std::size_t i = 0; i < count && completed == count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        any = any || requests[place].active;
-        if (requests[place].active && is_done(requests[place].handle)) completed = place;
-      }
-      return completed < count || !any;
-    });
-    if (completed == count) return count;
-    looked_at_ = completed + 1;
-    wait(requests[completed]);
+    const auto completed = first_done(
+        requests, [](const Request& request) { return request.active; },
+        [](const Request& request) { return is_done(request.handle); });
+    if (completed < requests.size()) wait(requests[completed]);
     return completed;
   }
 
@@ -223,7 +206,6 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   void flush(ucs_status_ptr_t handle) { finish(checked(handle)); }
 
   ucx::Worker worker_;
-  std::size_t looked_at_ = 0;
 };
 
 static_assert(OneSided<UcxTransport> && SegmentLife<UcxTransport>);

@@ -11,7 +11,44 @@
 #include "contract/pattern.hpp"
 #include "patterns/bases/arrays/array_access.hpp"
 #include "patterns/bases/arrays/sdes_attack.hpp"
-#include "patterns/bases/arrays/sdes_here.hpp"
+#include "patterns/bases/arrays/sdes_build.hpp"
+
+namespace nhalf::sdes {
+
+/// All ranks build the tables together; then each gets them whole into its own part of two shared
+/// arrays, and looks up there.
+template <ArraysOf T>
+class TablesHere {
+ public:
+  explicit TablesHere(T& transport)
+      : pairs_(transport, one_block_each(s_boxes_tabled.pairs(), transport.size())),
+        counts_(transport, one_block_each(s_boxes_tabled.counts(), transport.size())) {
+    const auto ranks = static_cast<std::size_t>(transport.size());
+    DistributionTable<T> built(transport, s_boxes_tabled,
+                               pgas::Layout::even(s_boxes_tabled.rows(), ranks));
+    built.build(Access::cast);
+    built.pairs().shared().barrier();
+    built.table().shared().barrier();
+    built.pairs().shared().get(0, pairs_.local());
+    built.table().shared().get(0, counts_.local());
+    // Nobody takes down its part while another reads it.
+    transport.barrier();
+  }
+
+  /// Looks up by pointers of an access.
+  template <Access access>
+  [[nodiscard]] auto inputs() {
+    const auto rank = pairs_.rank();
+    return TabledPairs{pointer_by<access>(pairs_, rank * s_boxes_tabled.pairs(), 0),
+                       pointer_by<access>(counts_, rank * s_boxes_tabled.counts(), 0)};
+  }
+
+ private:
+  pgas::shared_array<std::uint8_t, T> pairs_;
+  pgas::shared_array<std::uint16_t, T> counts_;
+};
+
+}  // namespace nhalf::sdes
 
 namespace nhalf {
 
@@ -133,7 +170,59 @@ class SdesAttack : public Pattern {
   pgas::shared_array<std::uint16_t, T> keys_;
   std::optional<sdes::TablesHere<T>> tables_;
 };
-
 NHALF_PATTERN(sdes_info, SdesAttack);
+
+}  // namespace nhalf
+
+namespace nhalf {
+
+inline constexpr AxisInfo sdes_pairs_axes[] = {
+    sdes::table_access_axis,
+    {"block", "even", "even", "entries in a block; even: one block for each rank"},
+    sdes::tabled_axis};
+
+inline constexpr PatternInfo sdes_pairs_info{
+    .name = "sdes-dpt",
+    .what =
+        "the difference pair table of simplified DES is built in a shared array, each rank what "
+        "lies at it: for each difference of inputs and each input the difference of the outputs",
+    .needs = "one-sided, computing",
+    .ranks_min = 1,
+    .timing = Timing::slowest_rank,
+    .axes = sdes_pairs_axes,
+    .sized = false};
+template <ArraysOf T>
+class SdesPairs : public sdes::TablePattern<T, sdes::PairTable<T>> {
+ public:
+  SdesPairs(T& transport, const Case& point)
+      : sdes::TablePattern<T, sdes::PairTable<T>>(transport, point,
+                                                  sdes::tabled_of(point).pairs()) {}
+};
+NHALF_PATTERN(sdes_pairs_info, SdesPairs);
+
+inline constexpr AxisInfo sdes_distribution_axes[] = {
+    sdes::table_access_axis,
+    {"block", "even", "even", "rows in a block of both tables; even: one block for each rank"},
+    sdes::tabled_axis};
+
+inline constexpr PatternInfo sdes_distribution_info{
+    .name = "sdes-ddt",
+    .what =
+        "the difference distribution table of simplified DES is built in a shared array from the "
+        "pair table in another, each rank the rows that lie at it: for each difference of "
+        "inputs how often it becomes each difference of outputs",
+    .needs = "one-sided, computing",
+    .ranks_min = 1,
+    .timing = Timing::slowest_rank,
+    .axes = sdes_distribution_axes,
+    .sized = false};
+template <ArraysOf T>
+class SdesDistribution : public sdes::TablePattern<T, sdes::DistributionTable<T>> {
+ public:
+  SdesDistribution(T& transport, const Case& point)
+      : sdes::TablePattern<T, sdes::DistributionTable<T>>(transport, point,
+                                                          sdes::tabled_of(point).rows()) {}
+};
+NHALF_PATTERN(sdes_distribution_info, SdesDistribution);
 
 }  // namespace nhalf

@@ -18,7 +18,6 @@ inline constexpr PatternInfo communicator_info{
     .timing = Timing::operation,
     .axes = communicator_axes,
     .sized = false};
-
 template <Communicators T>
 class Communicator : public Operation<T> {
  public:
@@ -47,7 +46,6 @@ class Communicator : public Operation<T> {
 
   bool splits_;
 };
-
 NHALF_PATTERN(communicator_info, Communicator);
 
 }  // namespace nhalf

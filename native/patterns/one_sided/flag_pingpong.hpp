@@ -14,7 +14,6 @@ inline constexpr PatternInfo flag_pingpong{
     .messages_per_round = 2,
     .axes = flag_pingpong_axes,
     .sized = false};
-
 template <MappedMemory T>
 class FlagPingPong : public RegionPair<T> {
  public:
@@ -51,7 +50,6 @@ class FlagPingPong : public RegionPair<T> {
   int lines_;
   std::uint64_t number_ = 0;
 };
-
 NHALF_PATTERN(flag_pingpong, FlagPingPong);
 
 }  // namespace nhalf

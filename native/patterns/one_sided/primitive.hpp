@@ -76,7 +76,6 @@ class Primitive : public Pair<T> {
   Step step_;
   Stopwatch<T> watch_;
 };
-
 NHALF_PATTERN(primitive<ProbeTransport>, Primitive);
 
 }  // namespace nhalf

@@ -47,7 +47,6 @@ class RmaWindow : public Operation<T> {
  private:
   WindowKind kind_;
 };
-
 NHALF_PATTERN(rma_window_info, RmaWindow);
 
 }  // namespace nhalf

@@ -16,7 +16,6 @@ inline constexpr PatternInfo bibw{
     .needs = "non-blocking",
     .bytes_factor = 2,
     .rounds_min = 16};
-
 template <NonBlocking T>
 class Bibw : public Pair<T> {
  public:
@@ -46,7 +45,6 @@ class Bibw : public Pair<T> {
 
   std::vector<typename T::Request> sends_;
 };
-
 NHALF_PATTERN(bibw, Bibw);
 
 }  // namespace nhalf

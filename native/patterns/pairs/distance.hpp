@@ -28,7 +28,6 @@ class Distance : public PingPongLoop<T> {
     return {first, point.axis("second", first + 1, ranks - 1)};
   }
 };
-
 NHALF_PATTERN(distance_info, Distance);
 
 }  // namespace nhalf

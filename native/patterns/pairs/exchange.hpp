@@ -9,7 +9,6 @@ inline constexpr PatternInfo exchange{
     .what = "ranks 0 and 1 each send one message and receive one in a single call",
     .needs = "duplex",
     .bytes_factor = 2};
-
 template <Duplex T>
 class Exchange : public Pair<T> {
  public:
@@ -23,7 +22,6 @@ class Exchange : public Pair<T> {
       transport.exchange(peer, this->out_.bytes(), peer, this->in_.bytes());
   }
 };
-
 NHALF_PATTERN(exchange, Exchange);
 
 }  // namespace nhalf

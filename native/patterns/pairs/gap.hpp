@@ -84,7 +84,6 @@ class Gap : public Pair<T> {
   std::uint64_t timed_messages_ = 1;
   std::uint64_t rounds_ = 1;
 };
-
 NHALF_PATTERN(gap, Gap);
 
 }  // namespace nhalf

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "patterns/bases/pairs/spread_pairs.hpp"
-#include "patterns/bases/pairs/stream_loop.hpp"
+#include "patterns/pairs/stream.hpp"
 
 namespace nhalf {
 
@@ -16,7 +16,7 @@ inline constexpr PatternInfo pairs_bandwidth{
     .axes = pairs_axes};
 
 template <Transport T>
-class PairsBandwidth : public StreamLoop<T> {
+class PairsBandwidth : public Stream<T> {
  public:
   PairsBandwidth(T& transport, const Case& point)
       : PairsBandwidth(transport, point, pairs_of(point, transport.size())) {}
@@ -25,12 +25,11 @@ class PairsBandwidth : public StreamLoop<T> {
 
  private:
   PairsBandwidth(T& transport, const Case& point, int pairs)
-      : StreamLoop<T>(transport, point, spread_pair(transport.rank(), transport.size(), pairs)),
+      : Stream<T>(transport, point, spread_pair(transport.rank(), transport.size(), pairs)),
         moved_bytes_(static_cast<std::uint64_t>(pairs) * point.size_bytes) {}
 
   std::uint64_t moved_bytes_;
 };
-
 NHALF_PATTERN(pairs_bandwidth, PairsBandwidth);
 
 }  // namespace nhalf

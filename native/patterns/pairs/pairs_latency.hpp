@@ -21,7 +21,6 @@ class PairsLatency : public PingPongLoop<T> {
             spread_pair(transport.rank(), transport.size(), pairs_of(point, transport.size()))) {}
   void run(std::uint64_t rounds) override { this->loop(rounds); }
 };
-
 NHALF_PATTERN(pairs_latency, PairsLatency);
 
 }  // namespace nhalf

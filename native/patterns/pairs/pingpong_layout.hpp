@@ -107,7 +107,6 @@ class PingPongLayout : public PingPongLoop<T> {
   std::size_t by_;
   typename T::DataType type_;
 };
-
 NHALF_PATTERN(pingpong_layout, PingPongLayout);
 
 }  // namespace nhalf

@@ -17,7 +17,6 @@ inline constexpr PatternInfo pingpong_partitioned{
     .messages_per_round = 2,
     .axes = partitioned_axes,
     .size_multiple = 16};
-
 template <Partitioned T>
 class PingPongPartitioned : public Pair<T> {
  public:
@@ -60,7 +59,6 @@ class PingPongPartitioned : public Pair<T> {
   /// The send, then the receive.
   std::vector<typename T::Request> requests_;
 };
-
 NHALF_PATTERN(pingpong_partitioned, PingPongPartitioned);
 
 }  // namespace nhalf

@@ -68,7 +68,6 @@ class PingPongRsend : public Pair<T> {
   bool opened_ = false;
   typename T::Request posted_{};
 };
-
 NHALF_PATTERN(pingpong_rsend, PingPongRsend);
 
 }  // namespace nhalf

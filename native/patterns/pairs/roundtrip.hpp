@@ -16,7 +16,6 @@ class RoundTrip : public RoundTripLoop<T> {
     this->loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.send(peer, data); });
   }
 };
-
 NHALF_PATTERN(roundtrip, RoundTrip);
 
 }  // namespace nhalf

@@ -43,7 +43,6 @@ class ManyToMany : public Links<T> {
   std::vector<typename T::Request> requests_;
   std::uint64_t moved_bytes_;
 };
-
 NHALF_PATTERN(many_to_many, ManyToMany);
 
 }  // namespace nhalf

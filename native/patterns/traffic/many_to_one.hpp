@@ -17,7 +17,6 @@ class ManyToOne : public FanLoop<T> {
  public:
   ManyToOne(T& transport, const Case& point) : FanLoop<T>(transport, point, false) {}
 };
-
 NHALF_PATTERN(many_to_one, ManyToOne);
 
 }  // namespace nhalf

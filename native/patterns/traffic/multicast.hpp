@@ -130,7 +130,6 @@ class MulticastMessages : public Pattern {
   std::optional<int> from_;
   std::vector<int> to_;
 };
-
 NHALF_PATTERN(multicast_info, MulticastMessages);
 
 }  // namespace nhalf

@@ -17,7 +17,6 @@ class OneToMany : public FanLoop<T> {
  public:
   OneToMany(T& transport, const Case& point) : FanLoop<T>(transport, point, true) {}
 };
-
 NHALF_PATTERN(one_to_many, OneToMany);
 
 }  // namespace nhalf

@@ -1,6 +1,7 @@
 // Active messages of one rank: requests, replies, and the polling that handles both.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +14,43 @@
 
 #include "contract/active_messages.hpp"
 #include "transports/am/channel.hpp"
-#include "transports/am/handlers.hpp"
 #include "transports/am/header.hpp"
 #include "transports/am/payloads.hpp"
 #include "transports/am/peers.hpp"
 #include "transports/bases/patience.hpp"
 
 namespace nhalf::am {
+
+/// The table of handlers: the same at every rank, because all enrol in the same order.
+class Handlers {
+ public:
+  /// Puts a handler into the first free place.
+  active::Number add(active::Handler handler, void* context) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].handler != nullptr) continue;
+      entries_[i] = {handler, context};
+      return static_cast<active::Number>(i);
+    }
+    throw std::length_error("more than 256 handlers of active messages");
+  }
+  void remove(active::Number number) { entries_[number] = {}; }
+
+  [[nodiscard]] static constexpr std::size_t size() { return 256; }
+  [[nodiscard]] bool has(active::Number number) const {
+    return entries_[number].handler != nullptr;
+  }
+  void run(active::Number number, active::Token& token, active::Words words, Bytes payload) const {
+    const auto& entry = entries_[number];
+    entry.handler(entry.context, token, words, payload);
+  }
+
+ private:
+  struct Entry {
+    active::Handler handler = nullptr;
+    void* context = nullptr;
+  };
+  std::array<Entry, 256> entries_{};
+};
 
 /// Settings that are equal on all ranks of a run.
 struct Habits {

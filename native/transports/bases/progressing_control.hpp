@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
+#include "transports/bases/polled_requests.hpp"
 #include "transports/bases/waiting.hpp"
 
 namespace nhalf {
@@ -18,7 +20,7 @@ namespace nhalf {
 /// A rank that waits in a call of MPI does nothing for what others have under way with it, and MPI
 /// knows nothing of that. So all meet first while Self's `progress()` is called again and again.
 template <class Self>
-class ProgressingControl : public MpiControl {
+class ProgressingControl : public MpiControl, public StartedByMpi<Self> {
  public:
   explicit ProgressingControl(const Options& options) : MpiControl(options), waiting_(*this) {}
 
@@ -60,9 +62,16 @@ class ProgressingControl : public MpiControl {
       return false;
     });
   }
+  /// The place of the first request that is done; their number where none `is_started`.
+  template <class Request, class IsStarted, class IsDone>
+  std::size_t first_done(std::span<Request> requests, IsStarted is_started, IsDone is_done) {
+    return in_turn_.first_done(
+        requests, [this](auto holds) { go_on_until(holds); }, is_started, is_done);
+  }
 
  private:
   Waiting waiting_;
+  PolledRequests in_turn_;
 };
 
 }  // namespace nhalf

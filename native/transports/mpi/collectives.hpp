@@ -5,8 +5,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <vector>
 
 #include "contract/collectives.hpp"
+#include "contract/varying.hpp"
 
 /// The blocking form of an operation and the one that begins it, on a communicator.
 #define NHALF_MPI_FORMS(operation, Function, function, communicator, parameters, ...) \
@@ -88,6 +90,35 @@ class MpiCollectives {
   MPI_Comm under_test_ = MPI_COMM_WORLD;
   int rank_ = 0;
   int size_ = 1;
+};
+
+}  // namespace nhalf
+
+namespace nhalf {
+
+// Those with a count per rank.
+
+/// Added to what Base can do; arguments are passed as Base passes those of equal blocks.
+template <class Base>
+class MpiVarying : public Base {
+ public:
+#define NHALF_VARYING(operation, Function, function, ...) \
+  NHALF_MPI_FORMS(operation, Function, function, this->under_test(), __VA_ARGS__)
+#include "transports/mpi/operations.inc"
+
+ protected:
+  using Base::Base;
+  using Base::count;
+  using Base::or_in_place;
+
+  /// MPI_BYTE for every rank, as long as the transport lives.
+  [[nodiscard]] const MPI_Datatype* types() {
+    types_.resize(static_cast<std::size_t>(this->size()), MPI_BYTE);
+    return types_.data();
+  }
+
+ private:
+  std::vector<MPI_Datatype> types_;
 };
 
 }  // namespace nhalf

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "transports/rma/window.hpp"
+#include "transports/rma/accesses.hpp"
 
 namespace nhalf {
 

@@ -10,12 +10,50 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "contract/options.hpp"
 #include "contract/transport.hpp"
-#include "transports/shmem/symmetric.hpp"
 
 namespace nhalf::shmem {
+
+// Memory that lies at the same place in the symmetric heap of every rank.
+
+/// Room in the heap, at the same place for all; called by all ranks. Throws InputError where there
+/// is none.
+inline std::byte* allocated(std::size_t size_bytes) {
+  auto* const address = static_cast<std::byte*>(shmem_align(4096, size_bytes));
+  if (address == nullptr)
+    throw InputError("no " + std::to_string(size_bytes) +
+                     " bytes left in the symmetric heap: set SHMEM_SYMMETRIC_SIZE");
+  return address;
+}
+
+/// Zeros at first. All ranks make it together, and free it together: its end frees nothing.
+class Symmetric {
+ public:
+  Symmetric() = default;
+  /// Throws InputError if the heap is full.
+  explicit Symmetric(std::size_t size_bytes)
+      : data_(allocated(size_bytes + 4096)), size_bytes_(size_bytes) {
+    std::memset(data_, 0, size_bytes);
+    shmem_barrier_all();
+  }
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] Bytes bytes() const { return {data_, size_bytes_}; }
+
+  void free() {
+    if (data_ != nullptr) shmem_free(data_);
+    data_ = nullptr;
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+};
 
 /// A ring of slots for every sender, in the memory of every receiver. The sender puts a piece into
 /// a slot and then its number beside the ring; the receiver puts the number back once it has copied

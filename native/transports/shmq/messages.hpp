@@ -10,6 +10,7 @@
 
 #include "contract/transport.hpp"
 #include "transports/bases/patience.hpp"
+#include "transports/bases/polled_requests.hpp"
 #include "transports/shmq/incoming.hpp"
 #include "transports/shmq/layout.hpp"
 #include "transports/shmq/operation.hpp"
@@ -81,22 +82,16 @@ class Messages {
   }
   /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
-    const auto count = requests.size();
-    std::size_t completed = count;
-    patience_->until([&] {
-      bool any = false;
-      progress();
-      for (std::size_t i = 0; i < count && completed == count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        const auto* operation = requests[place].operation;
-        any = any || operation != nullptr;
-        if (operation != nullptr && is_done(*operation)) completed = place;
-      }
-      return completed < count || !any;
-    });
-    if (completed == count) return count;
-    looked_at_ = completed + 1;
-    forget(requests[completed]);
+    const auto until = [this](auto holds) {
+      patience_->until([&] {
+        progress();
+        return holds();
+      });
+    };
+    const auto completed = in_turn_.first_done(
+        requests, until, [](const Request& request) { return request.operation != nullptr; },
+        [this](const Request& request) { return is_done(*request.operation); });
+    if (completed < requests.size()) forget(requests[completed]);
     return completed;
   }
 
@@ -198,7 +193,7 @@ class Messages {
   std::vector<int> active_, everyone_;
   std::deque<Operation> pool_;
   std::vector<Operation*> free_;
-  std::size_t looked_at_ = 0;
+  PolledRequests in_turn_;
   /// Keeps the compiler from leaving out the looks of general polling.
   volatile bool holds_message_ = false;
 };

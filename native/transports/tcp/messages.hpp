@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "contract/transport.hpp"
+#include "transports/bases/polled_requests.hpp"
 #include "transports/tcp/connection.hpp"
 
 namespace nhalf::tcp {
@@ -47,20 +48,11 @@ class Messages {
   }
   /// Polls each in turn, so that no peer is always served last.
   std::size_t finish_any(std::span<Request> requests) {
-    const auto count = requests.size();
-    std::size_t completed = count;
-    until([&] {
-      bool any = false;
-      for (std::size_t i = 0; i < count && completed == count; ++i) {
-        const auto place = (looked_at_ + i) % count;
-        any = any || requests[place].peer >= 0;
-        if (requests[place].peer >= 0 && is_done(requests[place])) completed = place;
-      }
-      return completed < count || !any;
-    });
-    if (completed == count) return count;
-    looked_at_ = completed + 1;
-    requests[completed] = {};
+    const auto completed = in_turn_.first_done(
+        requests, [this](auto holds) { until(holds); },
+        [](const Request& request) { return request.peer >= 0; },
+        [this](const Request& request) { return is_done(request); });
+    if (completed < requests.size()) requests[completed] = {};
     return completed;
   }
 
@@ -108,7 +100,7 @@ class Messages {
   }
 
   int looks_ = 0;
-  std::size_t looked_at_ = 0;
+  PolledRequests in_turn_;
   std::vector<Connection> connections_;
   std::vector<std::size_t> polled_;
   std::vector<pollfd> awaited_;

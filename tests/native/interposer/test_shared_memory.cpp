@@ -13,15 +13,7 @@
 #include <vector>
 
 #include "contract/buffer.hpp"
-#include "interposer/shared/allgather.hpp"
-#include "interposer/shared/allreduce.hpp"
-#include "interposer/shared/alltoall.hpp"
-#include "interposer/shared/bcast.hpp"
-#include "interposer/shared/gather.hpp"
-#include "interposer/shared/reduce.hpp"
-#include "interposer/shared/reduce_scatter.hpp"
-#include "interposer/shared/scan.hpp"
-#include "interposer/shared/scatter.hpp"
+#include "interposer/shared_operations.hpp"
 
 namespace {
 

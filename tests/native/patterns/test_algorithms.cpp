@@ -11,7 +11,7 @@
 #include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
 
-#include "patterns/collectives/bcast.hpp"
+#include "patterns/collectives/block_operations.hpp"
 
 namespace nhalf::test_algorithm_axis {
 

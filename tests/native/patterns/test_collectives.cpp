@@ -8,17 +8,10 @@
 #include "roster.hpp"
 
 #include "patterns/bases/collectives/overlapped.hpp"
-#include "patterns/collectives/allgather.hpp"
-#include "patterns/collectives/allreduce.hpp"
-#include "patterns/collectives/alltoall.hpp"
-#include "patterns/collectives/alltoallv.hpp"
+#include "patterns/collectives/block_operations.hpp"
+#include "patterns/collectives/sum_operations.hpp"
+#include "patterns/collectives/counted_operations.hpp"
 #include "patterns/collectives/barrier.hpp"
-#include "patterns/collectives/bcast.hpp"
-#include "patterns/collectives/gather.hpp"
-#include "patterns/collectives/reduce.hpp"
-#include "patterns/collectives/reduce_scatter.hpp"
-#include "patterns/collectives/scan.hpp"
-#include "patterns/collectives/scatter.hpp"
 
 namespace nhalf::test_collectives {
 

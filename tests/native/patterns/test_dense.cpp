@@ -9,10 +9,7 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/traffic/dense_alltoall.hpp"
-#include "patterns/traffic/dense_cumulative.hpp"
-#include "patterns/traffic/dense_pairwise.hpp"
-#include "patterns/traffic/dense_random.hpp"
+#include "patterns/traffic/dense.hpp"
 
 namespace nhalf::test_dense {
 

@@ -8,8 +8,7 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/pairs/pair_map_bandwidth.hpp"
-#include "patterns/pairs/pair_map_latency.hpp"
+#include "patterns/pairs/pair_map.hpp"
 #include "patterns/pairs/pair_map_together.hpp"
 
 namespace nhalf::test_pair_map {

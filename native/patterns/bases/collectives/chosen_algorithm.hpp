@@ -31,6 +31,18 @@ inline constexpr std::array part_axis{
 inline constexpr auto algorithm_axes = joined(operation_axes, algorithm_axis);
 inline constexpr auto in_place_algorithm_axes = joined(in_place_axes, algorithm_axis);
 
+/// What is said of every operation on blocks or floats that leaves the choice.
+constexpr PatternInfo collective_pattern(std::string_view name, std::string_view description,
+                                         bool rooted, int size_multiple = 1) {
+  return {.name = name,
+          .what = description,
+          .needs = "collectives",
+          .timing = Timing::operation,
+          .axes = in_place_algorithm_axes,
+          .size_multiple = size_multiple,
+          .rooted = rooted};
+}
+
 /// The algorithms of a list as `--describe` shows them.
 template <class List>
 std::vector<AlgorithmEntry> entries_of(const List& list) {

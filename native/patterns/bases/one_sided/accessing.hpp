@@ -44,7 +44,7 @@ struct Accessed {
 };
 
 /// Rank 0 accesses rank 1, and perhaps the other way as well.
-inline Accessed accessed_pair(int rank, const Case& point) {
+inline Accessed accessed_pair(int rank, int /*ranks*/, const Case& point) {
   constexpr std::string_view ways[] = {"one", "both"};
   const bool is_both_ways = point.choice("ways", ways) == 1;
   Accessed accessed_ranks{.links = is_both_ways ? 2 : 1};
@@ -67,6 +67,9 @@ inline Accessed accessed_group(int rank, int ranks, const Case& point) {
   const int links = ranks * static_cast<int>(beside.size());
   return {beside, std::move(beside), links};
 }
+
+/// Who accesses whom, as a pattern chooses.
+using AccessedBy = Accessed (*)(int rank, int ranks, const Case& point);
 
 /// A round is one access with some operations. In each rank's window lies a block for each rank,
 /// which that rank alone uses; its own data lies in blocks by target.

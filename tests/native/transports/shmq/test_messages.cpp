@@ -10,7 +10,7 @@
 
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
-#include "transports/shmq/mailboxes.hpp"
+#include "transports/shmq/layout.hpp"
 
 namespace {
 

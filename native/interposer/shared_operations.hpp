@@ -1,0 +1,198 @@
+// Collective operations through shared memory, with the arguments that algorithms on messages have
+// (contract/collectives.hpp): every rank publishes its data, then reads what it needs. Data that
+// exceed a slot go in parts. Terms of reductions are combined from the last rank down to the first,
+// where `combine(from, to)` sets `to` to `from` combined with `to`: every rank gets the same bits,
+// and operations need not commute.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "contract/blocks.hpp"
+#include "interposer/shared_memory.hpp"
+
+namespace nhalf::coll::shared {
+
+/// Returns the largest multiple of an element of which a slot holds `blocks`; 0 if there is none.
+constexpr std::size_t part_bytes(std::size_t element_bytes, int blocks) {
+  const auto slot_bytes = Slot::size_bytes / static_cast<std::size_t>(blocks);
+  return element_bytes == 0 ? 0 : slot_bytes / element_bytes * element_bytes;
+}
+
+/// Calls `action(at, size)` for consecutive parts of `size_bytes`.
+template <class Action>
+void for_parts(std::size_t size_bytes, std::size_t part, Action action) {
+  for (std::size_t at = 0; at < size_bytes; at += part) action(at, std::min(part, size_bytes - at));
+}
+
+/// Publishes data. The line of the number is written last, since a rank that polls the number takes
+/// that line away.
+inline void give(SharedMemory& memory, Number number, ConstBytes data) {
+  auto* slot = memory.slot_data(number);
+  const auto beside = std::min(data.size(), Slot::beside_number_bytes);
+  std::memcpy(slot + beside, data.data() + beside, data.size() - beside);
+  if (beside < Slot::beside_number_bytes) {
+    std::memcpy(slot, data.data(), beside);
+  } else {
+    std::memcpy(slot, data.data(), Slot::beside_number_bytes);
+  }
+  memory.give(number);
+}
+
+/// Publishes a part of each rank's block; of this rank's own only if `with_own`.
+inline void give_blocks(SharedMemory& memory, Number number, ConstBytes blocks, std::size_t at,
+                        std::size_t size_bytes, bool with_own) {
+  const auto ranks = static_cast<std::size_t>(memory.size());
+  const auto own = static_cast<std::size_t>(memory.rank());
+  const auto block_bytes = blocks.size() / ranks;
+  auto* slot = memory.slot_data(number);
+  for (std::size_t i = 0; i < ranks; ++i)
+    if (with_own || i != own)
+      std::memcpy(slot + i * size_bytes, blocks.data() + i * block_bytes + at, size_bytes);
+  memory.give(number);
+}
+
+/// Combines the terms of ranks 0 to `last` in `to`, each at `offset` of its rank's slot. This
+/// rank's term is read from `own`, unless that is empty or overlaps the result.
+template <class Combine>
+void fold(SharedMemory& memory, Number number, int last, std::size_t offset, ConstBytes own,
+          Bytes to, const Combine& combine) {
+  const bool is_apart = !own.empty() && own.data() != to.data();
+  const auto term = [&](int rank) {
+    if (is_apart && rank == memory.rank()) return own.data();
+    return memory.taken(rank, number) + offset;
+  };
+  std::memcpy(to.data(), term(last), to.size());
+  for (int rank = last - 1; rank >= 0; --rank) combine(ConstBytes(term(rank), to.size()), to);
+}
+
+/// Copies the parts of all other ranks, each to its block.
+inline void take_others(SharedMemory& memory, Number number, std::size_t offset, Bytes out,
+                        std::size_t at, std::size_t size_bytes) {
+  const auto ranks = memory.size();
+  const auto block_bytes = out.size() / static_cast<std::size_t>(ranks);
+  for (int i = 0; i < ranks; ++i) {
+    if (i == memory.rank()) continue;
+    const auto to = block_of(out, i, block_bytes).subspan(at, size_bytes);
+    std::memcpy(to.data(), memory.taken(i, number) + offset, size_bytes);
+  }
+}
+
+inline void bcast(SharedMemory& memory, int root, Bytes data) {
+  for_parts(data.size(), Slot::size_bytes, [&](std::size_t at, std::size_t size_bytes) {
+    const auto part = data.subspan(at, size_bytes);
+    const auto number = memory.begin();
+    if (memory.rank() == root) {
+      give(memory, number, part);
+    } else {
+      std::memcpy(part.data(), memory.taken(root, number), part.size());
+    }
+    memory.end(number);
+  });
+}
+
+template <class Combine>
+void reduce(SharedMemory& memory, int root, ConstBytes in, Bytes out, const Combine& combine) {
+  const auto part = part_bytes(combine.element_bytes(), 1);
+  for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    const auto own = in.subspan(at, size_bytes);
+    // No other rank needs the root's own term.
+    if (memory.rank() != root || in.data() == out.data()) give(memory, number, own);
+    if (memory.rank() == root)
+      fold(memory, number, memory.size() - 1, 0, own, out.subspan(at, size_bytes), combine);
+    memory.end(number);
+  });
+}
+
+template <class Combine>
+void allreduce(SharedMemory& memory, ConstBytes in, Bytes out, const Combine& combine) {
+  const auto part = part_bytes(combine.element_bytes(), 1);
+  for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    const auto own = in.subspan(at, size_bytes);
+    give(memory, number, own);
+    fold(memory, number, memory.size() - 1, 0, own, out.subspan(at, size_bytes), combine);
+    memory.end_of_all(number);
+  });
+}
+
+template <class Combine>
+void scan(SharedMemory& memory, ConstBytes in, Bytes out, const Combine& combine) {
+  const auto part = part_bytes(combine.element_bytes(), 1);
+  for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    const auto own = in.subspan(at, size_bytes);
+    give(memory, number, own);
+    fold(memory, number, memory.rank(), 0, own, out.subspan(at, size_bytes), combine);
+    memory.end(number);
+  });
+}
+
+template <class Combine>
+void reduce_scatter(SharedMemory& memory, ConstBytes in, Bytes out, const Combine& combine) {
+  const auto part = part_bytes(combine.element_bytes(), memory.size());
+  const auto rank = static_cast<std::size_t>(memory.rank());
+  // In place the first block of `in` is `out`, and is overwritten part by part as it is given.
+  for_parts(out.size(), part, [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    give_blocks(memory, number, in, at, size_bytes, true);
+    fold(memory, number, memory.size() - 1, rank * size_bytes, {}, out.subspan(at, size_bytes),
+         combine);
+    memory.end_of_all(number);
+  });
+}
+
+inline void gather(SharedMemory& memory, int root, ConstBytes in, Bytes out) {
+  const bool is_root = memory.rank() == root;
+  for_parts(in.size(), Slot::size_bytes, [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    if (is_root) {
+      place(in.subspan(at, size_bytes), block_of(out, root, in.size()).subspan(at, size_bytes));
+      take_others(memory, number, 0, out, at, size_bytes);
+    } else {
+      give(memory, number, in.subspan(at, size_bytes));
+    }
+    memory.end(number);
+  });
+}
+
+inline void scatter(SharedMemory& memory, int root, ConstBytes in, Bytes out) {
+  const auto own = static_cast<std::size_t>(memory.rank());
+  for_parts(out.size(), part_bytes(1, memory.size()), [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    if (memory.rank() == root) {
+      give_blocks(memory, number, in, at, size_bytes, false);
+      place(block_of(in, memory.rank(), out.size()).subspan(at, size_bytes),
+            out.subspan(at, size_bytes));
+    } else {
+      std::memcpy(out.data() + at, memory.taken(root, number) + own * size_bytes, size_bytes);
+    }
+    memory.end(number);
+  });
+}
+
+inline void allgather(SharedMemory& memory, ConstBytes in, Bytes out) {
+  place(in, block_of(out, memory.rank(), in.size()));
+  for_parts(in.size(), Slot::size_bytes, [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    give(memory, number, in.subspan(at, size_bytes));
+    take_others(memory, number, 0, out, at, size_bytes);
+    memory.end_of_all(number);
+  });
+}
+
+inline void alltoall(SharedMemory& memory, ConstBytes in, Bytes out) {
+  const auto block_bytes = in.size() / static_cast<std::size_t>(memory.size());
+  const auto own = static_cast<std::size_t>(memory.rank());
+  place(block_of(in, memory.rank(), block_bytes), block_of(out, memory.rank(), block_bytes));
+  for_parts(block_bytes, part_bytes(1, memory.size()), [&](std::size_t at, std::size_t size_bytes) {
+    const auto number = memory.begin();
+    give_blocks(memory, number, in, at, size_bytes, false);
+    take_others(memory, number, own * size_bytes, out, at, size_bytes);
+    memory.end_of_all(number);
+  });
+}
+
+}  // namespace nhalf::coll::shared

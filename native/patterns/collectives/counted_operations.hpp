@@ -1,0 +1,135 @@
+// Operations with a count and an offset per rank.
+#pragma once
+
+#include <climits>
+#include <vector>
+
+#include "contract/collectives.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/varying.hpp"
+#include "patterns/bases/collectives/forms.hpp"
+#include "patterns/bases/collectives/operations.hpp"
+#include "patterns/collectives/block_operations.hpp"
+#include "patterns/collectives/sum_operations.hpp"
+
+namespace nhalf {
+
+/// The operation Equal, with its buffers, blocks and checks, told the size of each rank's block:
+/// the same for all, as in the suites, so that what naming them costs can be seen.
+template <Collectives T, class Equal>
+class Counted : public Equal {
+ public:
+  Counted(T& transport, const Case& point) : Equal(transport, addressable(transport, point)) {
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      counts_.push_back(static_cast<int>(point.size_bytes));
+      offsets_.push_back(rank * counts_.back());
+    }
+  }
+
+ protected:
+  [[nodiscard]] Operands operands() const {
+    return {this->root_, this->in_, this->out_, counts_, offsets_};
+  }
+
+ private:
+  /// A case whose offsets can be named, before there is memory for it.
+  static const Case& addressable(const T& transport, const Case& point) {
+    if (point.size_bytes > INT_MAX / static_cast<std::size_t>(transport.size()))
+      throw InputError("offsets above 2147483647 bytes do not fit operations with counts");
+    return point;
+  }
+
+  std::vector<int> counts_;
+  std::vector<int> offsets_;
+};
+
+/// What is said of every one of these patterns.
+constexpr PatternInfo counted_pattern(std::string_view name, std::string_view description,
+                                      bool rooted = false,
+                                      std::string_view needs = "varying-collectives") {
+  return {.name = name,
+          .what = description,
+          .needs = needs,
+          .timing = Timing::operation,
+          .axes = in_place_axes,
+          .rooted = rooted};
+}
+
+inline constexpr auto gatherv_info = counted_pattern(
+    "gatherv",
+    "gather with counts and offsets, equal ones as in the suites; the size is that of a block",
+    true);
+template <VaryingCollectives T>
+using Gatherv = Called<Counted<T, Gather<T>>, operations::gatherv>;
+NHALF_PATTERN(gatherv_info, Gatherv);
+NHALF_FORMS(gatherv_info, Gatherv, gatherv);
+
+inline constexpr auto scatterv_info = counted_pattern(
+    "scatterv",
+    "scatter with counts and offsets, equal ones as in the suites; the size is that of a block",
+    true);
+template <VaryingCollectives T>
+using Scatterv = Called<Counted<T, Scatter<T>>, operations::scatterv>;
+NHALF_PATTERN(scatterv_info, Scatterv);
+NHALF_FORMS(scatterv_info, Scatterv, scatterv);
+
+inline constexpr auto allgatherv_info = counted_pattern(
+    "allgatherv",
+    "allgather with counts and offsets, equal ones as in the suites; the size is that of a block");
+template <VaryingCollectives T>
+using Allgatherv = Called<Counted<T, Allgather<T>>, operations::allgatherv>;
+NHALF_PATTERN(allgatherv_info, Allgatherv);
+NHALF_FORMS(allgatherv_info, Allgatherv, allgatherv);
+
+inline constexpr auto alltoallv_info = counted_pattern(
+    "alltoallv",
+    "alltoall with counts and offsets, equal ones as in IMB; the size is that of a block", false,
+    "collectives");
+template <Collectives T>
+using Alltoallv = Called<Counted<T, Alltoall<T>>, operations::alltoallv>;
+NHALF_PATTERN(alltoallv_info, Alltoallv);
+NHALF_FORMS(alltoallv_info, Alltoallv, alltoallv);
+
+inline constexpr auto alltoallw_info = counted_pattern(
+    "alltoallw",
+    "alltoallv with a type per rank besides, all of them bytes; the size is that of a block");
+template <VaryingCollectives T>
+using Alltoallw = Called<Counted<T, Alltoall<T>>, operations::alltoallw>;
+NHALF_PATTERN(alltoallw_info, Alltoallw);
+NHALF_FORMS(alltoallw_info, Alltoallw, alltoallw);
+
+inline constexpr PatternInfo reduce_scatterv_info{
+    .name = "reduce-scatterv",
+    .what =
+        "reduce-scatter with counts (MPI_Reduce_scatter), equal ones as in the suites; the size is "
+        "that of a vector, rounded up to one float per rank",
+    .needs = "varying-collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes,
+    .size_multiple = 4};
+
+/// reduce-scatter, told how many floats each rank gets: the same for all.
+template <VaryingCollectives T>
+class CountedReduceScatter : public ReduceScatter<T> {
+ public:
+  CountedReduceScatter(T& transport, const Case& point)
+      : ReduceScatter<T>(transport, point),
+        counts_(static_cast<std::size_t>(transport.size()),
+                static_cast<int>(this->out_.size() / sizeof(float))) {}
+
+ protected:
+  [[nodiscard]] Operands operands() const {
+    return {.root = 0, .in = this->in_, .out = this->out_, .counts = counts_, .offsets = {}};
+  }
+
+ private:
+  std::vector<int> counts_;
+};
+
+template <VaryingCollectives T>
+using ReduceScatterv = Called<CountedReduceScatter<T>, operations::reduce_scatterv>;
+NHALF_PATTERN(reduce_scatterv_info, ReduceScatterv);
+NHALF_FORMS(reduce_scatterv_info, ReduceScatterv, reduce_scatterv);
+
+}  // namespace nhalf
