@@ -95,7 +95,7 @@ class SmpiMachine(SimulatedMachine):
         listed = "".join(f"{host}\n" for host in hosts)
         command = _smpirun(self.command[0], ranks, listed, preloaded_plugin())
         command += settings
-        return command, variables(self.machine_description.text)
+        return command, variables(self.machine_description.text_for(ranks))
 
 
 def settings_of(description: Description, selector: str, precision_s: float) -> list[str]:

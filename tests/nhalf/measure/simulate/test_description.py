@@ -304,3 +304,13 @@ def test_operations_in_a_memory_are_said_to_be_simulated_as_messages() -> None:
     assert any(words in line for line in describe(Messages(catalogue.machine("altix-bx2"))).assumed)
     dell = describe(Messages(catalogue.machine("poweredge-ib"))).assumed
     assert not any("performed in its memory" in line for line in dell)
+
+
+def test_spacings_are_told_where_they_are_known() -> None:
+    known = describe(Messages(catalogue.machine("sp2-mpl")))
+    told = known.text_for(8).removeprefix(known.text)
+    assert "between both 4096 -52000000 61728395062 0\n" in told
+    assert f"between out 0 {round((15.5 - 5.5 / 7) * 1e6)} 31000000000 0\n" in told
+    assert f"between in 0 {round((13.3 + 3 / 31) * 1e6)} " in known.text_for(32)
+    plain = describe(Messages(catalogue.machine("altix-bx2")))
+    assert plain.text_for(8) == plain.text
