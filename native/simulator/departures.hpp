@@ -78,7 +78,7 @@ class Departures {
     double free_s = 0;
     /// Messages whose bytes are about to move here, and those on their way.
     std::vector<Message*> starting;
-    std::vector<Arrival> arrivals;
+    std::deque<Arrival> arrivals;
     /// When all that is on its way in could be there, and when the last message was.
     double in_free_s = 0;
     double in_last_s = 0;
@@ -89,16 +89,14 @@ class Departures {
     /// Counts a message whose bytes may move now; returns how long others keep it from coming in.
     double wait_s(const MessageTimes& times) {
       in_free_s = std::max(in_free_s, now_s()) + times.busy_in_s;
-      std::erase_if(arrivals, [this](const Arrival& arrival) {
-        if (arrival.due_s <= now_s()) in_last_s = std::max(in_last_s, arrival.due_s);
-        return arrival.due_s <= now_s();
-      });
+      for (; !arrivals.empty() && arrivals.front().due_s <= now_s(); arrivals.pop_front())
+        in_last_s = std::max(in_last_s, arrivals.front().due_s);
       const double alone_s = now_s() + times.work_s;
-      double last_s = in_last_s;
-      for (const auto& before : arrivals)
-        if (before.alone_s < alone_s + instant_s) last_s = std::max(last_s, before.due_s);
+      const auto place =
+          std::ranges::upper_bound(arrivals, alone_s + instant_s, {}, &Arrival::alone_s);
+      const double last_s = place == arrivals.begin() ? in_last_s : std::prev(place)->due_s;
       const double due_s = std::max(alone_s, std::min(last_s + times.busy_in_s, in_free_s));
-      arrivals.push_back({alone_s, due_s});
+      arrivals.insert(place, {alone_s, due_s});
       return due_s - alone_s;
     }
   };

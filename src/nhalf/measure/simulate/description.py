@@ -28,6 +28,7 @@ from nhalf.machines.node_shares import (
 )
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.spacings import ATTO, curve_lines, spacing_lines
+from nhalf.machines.spread import within_node
 from nhalf.machines.topology import (
     Crossbar,
     Direct,
@@ -61,14 +62,21 @@ class Description:
     assumed: tuple[str, ...]
     messages: Messages | None = None
 
-    def text_for(self, ranks: int) -> str:
-        """The simulator's input, with how far messages are apart at one of this many ranks, and
-        what an exchange takes.
+    def text_for(self, nodes: Sequence[str]) -> str:
+        """The simulator's input for ranks on these nodes, with how far messages are apart at one of
+        them, and what an exchange takes.
 
-        As below a library, spacings are known where the machine's first curve is from.
+        As below a library, spacings are known where the machine's first curve is from, and ranks of
+        one node move what they do within it.
         """
         if self.messages is None:
             return self.text
+        machine = self.messages.machine
+        if len(set(nodes)) == 1 and any(
+            is_between_nodes(each.placement) for each in machine.models
+        ):
+            return describe(within_node(self.messages), self.nodes).text_for(nodes)
+        ranks = len(nodes)
         lines = []
         within, between = self.messages.within_node, self.messages.between_nodes[0][1]
         for where, curve in (("within", within), ("between", between)):
