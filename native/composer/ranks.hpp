@@ -43,6 +43,9 @@ class ComposedMachine {
   /// When all ranks begin: long after anything that could keep their ways in.
   static constexpr Picoseconds start = 1'000'000'000'000'000;
 
+  /// By when messages of before have left no trace.
+  static constexpr Picoseconds quiet = start;
+
   struct Rank {
     Picoseconds clock = start;
     bool is_waiting = false;
@@ -60,11 +63,7 @@ class ComposedMachine {
   }
 
   /// Returns the time at which the last rank ends, in seconds.
-  [[nodiscard]] double latest_s() const {
-    Picoseconds latest = start;
-    for (const auto& rank : ranks) latest = std::max(latest, rank.clock);
-    return static_cast<double>(latest - start) * 1e-12;
-  }
+  [[nodiscard]] double latest_s() const { return static_cast<double>(latest() - start) * 1e-12; }
 
   /// Throws std::length_error if there are so many messages, or they share so much, that following
   /// them takes seconds.
@@ -99,6 +98,20 @@ class ComposedMachine {
     }
   }
 
+  /// Lets all ranks go on at one time at which nothing is on its way, as the sampler does.
+  void start_together() {
+    if (++settled_ == ranks.size()) {
+      const auto start_time = latest() + quiet;
+      for (auto& rank : ranks) rank.clock = start_time;
+      fibers.wake_all();
+      return;
+    }
+    fibers.wait_until([&] {
+      if (settled_ < ranks.size() && !fibers.is_any_ready()) advance();
+      return settled_ == ranks.size();
+    });
+  }
+
   /// A rank that ends lets the network go on for those that wait.
   void end() {
     if (!fibers.is_any_ready()) advance();
@@ -126,6 +139,9 @@ class ComposedMachine {
   static constexpr std::size_t memory_bytes = std::size_t{1} << 34;
   static constexpr std::uint64_t shares_max = 5'000'000;
 
+  [[nodiscard]] Picoseconds latest() const {
+    return std::ranges::max_element(ranks, {}, &Rank::clock)->clock;
+  }
   [[nodiscard]] Rank& at(int rank) { return ranks[static_cast<std::size_t>(rank)]; }
 
   void wake_at(std::size_t number, Picoseconds time) {
@@ -166,6 +182,8 @@ class ComposedMachine {
   /// When each rank looks at the network again: never while it does not wait, or nothing has come.
   std::vector<Picoseconds> due_;
   std::uint64_t messages_ = 0;
+  /// How many ranks are ready to start.
+  std::size_t settled_ = 0;
   network::Memory memory_{memory_bytes};
   network::Heap heap_{memory_.state(), memory_.bytes()};
   network::Flows<Events> flows_{memory_.state(), heap_, wires.routes, wires.ranks(), Events{*this}};

@@ -80,7 +80,10 @@ inline double rounds_s(const network::Wires& wires, const ComposedPattern& patte
   machine.fibers.run(wires.ranks(), [&](int rank) {
     ComposedTransport transport(machine, rank);
     const auto traffic = pattern.make(transport, point);
-    if (pattern.info.rounds_min > 1) traffic->settle();
+    if (pattern.info.rounds_min > 1) {
+      traffic->settle();
+      machine.start_together();
+    }
     const double began_s = transport.now_s();
     traffic->run(rounds);
     times_s[static_cast<std::size_t>(rank)] = transport.now_s() - began_s;

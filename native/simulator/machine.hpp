@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -9,6 +11,8 @@
 #include <vector>
 
 #include "contract/options.hpp"
+#include "network/description_line.hpp"
+#include "network/wires.hpp"
 
 namespace nhalf::simulator {
 
@@ -32,6 +36,21 @@ struct Curve {
   [[nodiscard]] const Segment& at(double size_bytes) const {
     const auto next = std::ranges::upper_bound(segments, size_bytes, {}, &Segment::from_bytes);
     return next == segments.begin() ? segments.front() : *std::prev(next);
+  }
+};
+
+/// How far messages of a size are apart at their sender and their receiver, and what an exchange of
+/// two takes, as network/wires.hpp has it; nothing where that is not known.
+struct Spacings {
+  using Parts = std::vector<network::CurvePart>;
+  Parts out, in, both;
+
+  /// Returns seconds of a size.
+  static double at(const Parts& parts, double size_bytes) {
+    const auto bytes = static_cast<std::uint64_t>(std::max(size_bytes, 0.0));
+    const auto next = std::ranges::upper_bound(parts, bytes, {}, &network::CurvePart::from_bytes);
+    const auto& part = next == parts.begin() ? parts.front() : *std::prev(next);
+    return 1e-12 * static_cast<double>(std::max<std::int64_t>(part.start + part.growth(bytes), 0));
   }
 };
 
@@ -65,16 +84,20 @@ std::vector<Number> numbers(std::string_view text) {
 ///     share ranks=1 away=0 one_way_Bps=1e9 both_ways_Bps=1.1e9
 ///     curve apart=0 gap_s=1e-6
 ///     segment from_bytes=0 latency_s=1e-6 rate_Bps=1e9 send_s=5e-7 recv_s=5e-7
+///     between out 0 1000 1000000000 0
 ///
 /// Segments belong to the curve before them; both come in rising order. Curves hold between nodes
 /// that are `nearest` links apart; every further link adds its latency. A `medium_Bps` of 0 is
 /// none: no wire that all nodes have in common. A node has a host for each of its `ranks`; 1: one
 /// host, for however many. Kinds are star (a link from every node to one switch), direct, fat-tree
-/// (with route=switch the leaf switches at both ends decide on the cable) and torus.
+/// (with route=switch the leaf switches at both ends decide on the cable) and torus. `within` nodes
+/// and `between` them, lines follow of spacings as network/wires.hpp has them.
 struct Machine {
   Options topology, link, node;
   std::vector<Share> shares;
   std::vector<Curve> curves;
+  /// Within a node, and between nodes.
+  std::array<Spacings, 2> spacings;
 
   [[nodiscard]] double medium_Bps() const { return link.number("medium_Bps", 0.0); }
 
@@ -98,6 +121,8 @@ struct Machine {
   void add(const std::string& line) {
     const auto cut = std::min(line.find(' '), line.size());
     const auto word = line.substr(0, cut);
+    if (word == "within" || word == "between")
+      return add_spacing(spacings[word == "between" ? 1 : 0], line.substr(cut));
     const auto values = Options::parse(std::string_view(line).substr(cut), ' ');
     if (word == "topology") topology = values;
     if (word == "link") link = values;
@@ -112,6 +137,21 @@ struct Machine {
           {values.number("from_bytes", 0.0), values.number("latency_s", 0.0),
            values.number("rate_Bps", std::numeric_limits<double>::infinity()),
            values.number("send_s", 0.0), values.number("recv_s", 0.0)});
+  }
+
+  static void add_spacing(Spacings& known, const std::string& text) {
+    network::DescriptionLine line(text);
+    const auto name = line.word();
+    auto* parts = name == "out"    ? &known.out
+                  : name == "in"   ? &known.in
+                  : name == "both" ? &known.both
+                                   : nullptr;
+    network::CurvePart part;
+    const bool is_read = parts != nullptr && line.number(part.from_bytes) &&
+                         line.number(part.start) && line.number(part.per_byte) &&
+                         line.number(part.per_root);
+    if (!is_read) throw InputError("the machine's description has no spacing '" + text + "'");
+    parts->push_back(part);
   }
 };
 

@@ -5,7 +5,6 @@
 
 #include <smpi/smpi.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -34,7 +33,9 @@ namespace {
 namespace s4u = simgrid::s4u;
 using nhalf::simulator::Curve;
 using nhalf::simulator::Machine;
+using nhalf::simulator::MessageTimes;
 using nhalf::simulator::Segment;
+using nhalf::simulator::Spacings;
 using Links = std::vector<s4u::Link*>;
 
 /// Costs of messages by sender and receiver.
@@ -46,19 +47,34 @@ class Costs {
         nearest_(machine.link.number("nearest", std::size_t{1}) + own_links),
         latency_s_(machine.link.number("latency_s", 0.0)) {}
 
-  /// What passes before the bytes of a message move, on a way of so many links.
-  [[nodiscard]] double latency_s(double size_bytes, const s4u::Host* from, const s4u::Host* to,
-                                 std::size_t links) const {
-    const auto& cost = segment(size_bytes - envelope_bytes, from, to);
-    const double message_s = std::max(0.0, cost.latency_s - envelope_bytes / cost.rate_Bps);
-    return message_s + latency_s_ * static_cast<double>(std::max(links, nearest_) - nearest_);
-  }
-
-  /// The most that a message moves, alone on its way; 0 for no bound but the way's own.
-  [[nodiscard]] double rate_Bps(double size_bytes, const s4u::Host* from,
-                                const s4u::Host* to) const {
-    const double rate_Bps = segment(size_bytes - envelope_bytes, from, to).rate_Bps;
-    return std::isfinite(rate_Bps) ? rate_Bps : 0;
+  /// What a message takes on its way. Its bytes take no longer than messages of one rank were seen
+  /// to be apart, as far as links are wide enough.
+  [[nodiscard]] MessageTimes times(double size_bytes, const s4u::Host* from, const s4u::Host* to,
+                                   const Links& way) const {
+    const double own_bytes = std::max(0.0, size_bytes - envelope_bytes);
+    // Something has to move.
+    const double moved_bytes = std::max(1.0, own_bytes);
+    const auto& curve = this->curve(from, to);
+    const auto& cost = curve.at(own_bytes);
+    const auto& [out, in, both] = machine_.spacings[curve.apart > 0 ? 1 : 0];
+    const double alone_s = cost.latency_s + own_bytes / cost.rate_Bps;
+    MessageTimes times{.moved_bytes = moved_bytes,
+                       .work_s = std::min(alone_s, moved_bytes / cost.rate_Bps),
+                       .busy_out_s = curve.gap_s};
+    times.busy_in_s =
+        in.empty() ? std::max(curve.gap_s, times.work_s) : Spacings::at(in, own_bytes);
+    if (!out.empty()) {
+      times.busy_out_s = Spacings::at(out, own_bytes);
+      times.work_s = std::min(times.work_s, least_work_s(moved_bytes, times, way));
+    }
+    if (!both.empty()) {
+      // Messages that the others do not slow may slow them.
+      const double both_s = Spacings::at(both, own_bytes) - cost.send_s - cost.recv_s;
+      times.against_s = std::max(1e-12, both_s - alone_s);
+    }
+    times.latency_s = alone_s - times.work_s +
+                      latency_s_ * static_cast<double>(std::max(way.size(), nearest_) - nearest_);
+    return times;
   }
 
   [[nodiscard]] const Segment& segment(double size_bytes, const s4u::Host* from,
@@ -66,19 +82,21 @@ class Costs {
     return curve(from, to).at(size_bytes);
   }
 
-  /// How far messages of a host are apart at least.
-  [[nodiscard]] double gap_s(const s4u::Host* from, const s4u::Host* to) const {
-    return curve(from, to).gap_s;
+ private:
+  /// How long bytes take that are as close behind each other as messages of one rank were seen to
+  /// be, or as links let them be.
+  static double least_work_s(double bytes, const MessageTimes& times, const Links& way) {
+    const auto narrowest = std::ranges::min_element(way, {}, &s4u::Link::get_bandwidth);
+    return std::max(times.busy_out_s, bytes / (*narrowest)->get_bandwidth());
   }
 
- private:
   [[nodiscard]] const Curve& curve(const s4u::Host* from, const s4u::Host* to) const {
     const auto a = number_of(from);
     const auto b = number_of(to);
     return machine_.between(a > b ? a - b : b - a);
   }
 
-  /// Bytes that SMPI adds to every message; measured curves include them in their latency.
+  /// Bytes that SMPI adds to every message; measured curves have them, too.
   static constexpr double envelope_bytes = 16;
 
   /// The K of node-K and node-K.R.
@@ -91,9 +109,9 @@ class Costs {
   double latency_s_;
 };
 
-/// What a message that starts is told: its rate, and when its bytes may move. SimGrid's own factor
-/// of the bandwidth is no bound of a rate: it multiplies what links give to all who share them, so
-/// that a link, however wide, would move no more for many messages than for one.
+/// What a message that starts is told: how long its bytes take, and when they may move. SimGrid's
+/// own factor of the bandwidth is no bound of a rate: it multiplies what links give to all who
+/// share them, so that a link, however wide, would move no more for many messages than for one.
 class Starts {
  public:
   explicit Starts(simgrid::kernel::resource::NetworkModelIntf& network)
@@ -106,9 +124,7 @@ class Starts {
   struct Message {
     const s4u::Host* from = nullptr;
     const s4u::Host* to = nullptr;
-    double latency_s = 0;
-    double rate_Bps = 0;
-    double gap_s = 0;
+    MessageTimes times;
   };
   Message next;
 
@@ -117,10 +133,11 @@ class Starts {
     auto* started = model_.get_started_action_set();
     if (next.from != nullptr && !started->empty()) {
       auto& action = started->back();
-      if (next.rate_Bps > 0) action.set_bound(next.rate_Bps);
       // Where ranks are not told apart, a host is no rank.
-      const bool from_rank = next.from != next.to && next.from->get_actor_count() == 1;
-      departures_.add(action, from_rank ? next.from : nullptr, next.latency_s, next.gap_s);
+      const auto rank = [this](const s4u::Host* host) {
+        return next.from != next.to && host->get_actor_count() == 1 ? host : nullptr;
+      };
+      departures_.add(action, rank(next.from), rank(next.to), next.times);
     }
     next = {};
   }
@@ -137,8 +154,7 @@ void set_costs(const s4u::Engine& engine, const std::shared_ptr<const Costs>& co
       [](double, const s4u::Host*, const s4u::Host*, const Links&, const Zones&) { return 0.0; });
   network->set_bw_factor_cb([costs, starts](double size_bytes, const s4u::Host* from,
                                             const s4u::Host* to, const Links& way, const Zones&) {
-    starts->next = {from, to, costs->latency_s(size_bytes, from, to, way.size()),
-                    costs->rate_Bps(size_bytes, from, to), costs->gap_s(from, to)};
+    starts->next = {from, to, costs->times(size_bytes, from, to, way)};
     return 1.0;
   });
   const auto send_s = [costs](std::size_t size_bytes, s4u::Host* from, s4u::Host* to) {

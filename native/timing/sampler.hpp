@@ -119,9 +119,9 @@ class Sampler {
   }
 
   /// Starts all ranks at one time where they have one clock that is virtual: what a barrier leaves
-  /// between them would be part of a batch of one round.
+  /// between them, or a batch before on the way, would be part of a batch of one round.
   void start_together() {
-    if (!has_virtual_clock(transport_)) return;
+    if (!is_exact<T> && !has_virtual_clock(transport_)) return;
     double start_s = transport_.now_s() + virtual_slack_s;
     share(transport_, start_s);
     idle_until(transport_, start_s);

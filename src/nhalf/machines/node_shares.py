@@ -8,11 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nhalf.machines.curve import is_between_nodes
-from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.machine import Machine
-from nhalf.machines.message import Messages
-from nhalf.machines.pieces import fastest_Bps
 from nhalf.machines.shared import Shared, middle
 
 WIDE = 1e15
@@ -77,19 +73,6 @@ def shares(machine: Machine, within_Bps: float, between_Bps: float) -> list[Shar
             most_Bps = max(within_Bps, between_Bps)
             node_shares.append(_share(resource, False, most_Bps, max(2 * within_Bps, between_Bps)))
     return [share for share in node_shares if share.one_way_Bps or share.both_ways_Bps]
-
-
-def exchange_share(messages: Messages) -> list[Share]:
-    """The share of a rank whose largest exchange is slower than both of its ways; else none."""
-    machine, curve = messages.machine, messages.curve
-    exchange = exchange_of(messages, curve)
-    if exchange is None or machine.node is None or hosts_per_node(machine) != machine.node.ranks:
-        return []
-    one_Bps, both_Bps = (model.segments[-1].r_inf_Bps for model in (curve, exchange))
-    if both_Bps >= one_Bps:
-        return []
-    both_Bps = max(2 * both_Bps, fastest_Bps(curve))
-    return [Share(1, is_between_nodes(curve.placement), both_ways_Bps=both_Bps)]
 
 
 def narrower(node_shares: Sequence[Share], link_Bps: float, hosts: int) -> list[Share]:

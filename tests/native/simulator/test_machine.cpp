@@ -79,6 +79,22 @@ TEST_CASE("a segment holds from its size on; a rate that is not written is infin
   CHECK(curve.at(1e12).latency_s == 3e-6);
 }
 
+TEST_CASE("spacings within nodes and between them are apart, in seconds of a size") {
+  using nhalf::simulator::Spacings;
+  const auto found = machine(two_curves + std::string("within in 0 7 0 0\n"
+                                                      "between out 0 5000000 1000000000 0\n"
+                                                      "between out 4096 -52000000 0 0\n"
+                                                      "between both 0 40000000 0 0\n"));
+  const auto& [within, between] = found.spacings;
+  CHECK(within.out.empty());
+  CHECK(Spacings::at(within.in, 100) == doctest::Approx(7e-12));
+  CHECK(between.in.empty());
+  CHECK(Spacings::at(between.out, -16) == doctest::Approx(5e-6));
+  CHECK(Spacings::at(between.out, 4095) == doctest::Approx(5e-6 + 4095e-9));
+  CHECK(Spacings::at(between.out, 4096) == 0);
+  CHECK(Spacings::at(between.both, 1e9) == doctest::Approx(40e-6));
+}
+
 TEST_CASE("what is no description is refused") {
   CHECK_THROWS_AS(Machine::read("/no/such/file"), InputError);
   CHECK_THROWS_AS(machine(""), InputError);
@@ -86,6 +102,8 @@ TEST_CASE("what is no description is refused") {
   CHECK_THROWS_AS(machine("curve apart=0\nsegment from_bytes\n"), InputError);
   CHECK_THROWS_AS(machine("curve apart=0\nsegment from_bytes=0 latency_s=-1\n"), InputError);
   CHECK_THROWS_AS(machine("curve apart=x\nsegment from_bytes=0\n"), InputError);
+  CHECK_THROWS_AS(machine(two_curves + std::string("between up 0 1 1 0\n")), InputError);
+  CHECK_THROWS_AS(machine(two_curves + std::string("within in 0 1 1\n")), InputError);
   CHECK_THROWS_AS(numbers<unsigned>("4,x"), InputError);
   CHECK(numbers<unsigned>("").empty());
 }

@@ -6,10 +6,10 @@ import pytest
 
 from nhalf.base.errors import FailedError
 from nhalf.machines import catalogue
-from nhalf.machines.change import change
+from nhalf.machines.change import OVERHEAD_SHARE, change
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.message import Messages
-from nhalf.machines.parts import parts_of
+from nhalf.machines.parts import FAN_WINDOW, parts_of
 
 
 def composer(*changes: str) -> Composer:
@@ -22,6 +22,18 @@ def test_a_linear_broadcast_of_two_ranks_is_a_message() -> None:
     followed = composer()
     message_s = float(followed.parts.functions["T"]([1024.0])[0])
     assert followed.time_s("bcast", "linear", 2, 1024) == pytest.approx(message_s, rel=1e-5)
+
+
+@pytest.mark.parametrize("partners", [1, 2, 7])
+def test_all_ranks_of_a_fan_begin_at_one_time(partners: int) -> None:
+    """The first message, all others behind it, and the answers: the last one is sent last."""
+    followed = composer()
+    message_s = float(followed.parts.functions["T"]([0.0])[0])
+    overhead_s = OVERHEAD_SHARE * message_s
+    behind = FAN_WINDOW * partners - 1 + partners - 1
+    window_s = message_s + behind * overhead_s + message_s
+    time_s = followed.time_s("many-to-one", "followed", partners + 1, 0)
+    assert time_s == pytest.approx(window_s / FAN_WINDOW, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ from math import sqrt
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import (
     Share,
     alone_Bps,
-    exchange_share,
     hosts_per_node,
     medium_Bps,
     narrower,
@@ -73,11 +71,3 @@ def test_only_what_is_narrower_than_a_link_counts() -> None:
     assert narrower([adapter, rank], 3.0, 2) == [adapter, rank]
     assert narrower([adapter, rank], 2.0, 2) == [rank]  # two ranks of a node are told apart
     assert narrower([adapter, rank], 2.0, 1) == []
-
-
-def test_an_exchange_slower_than_both_ways_limits_a_rank() -> None:
-    (share,) = exchange_share(Messages(catalogue.machine("sp2-mpl")))
-    assert share == Share(1, True, 0.0, pytest.approx(2 * 20.7e6))
-    # The altix's ranks have a ratio of both ways; of the others nothing is published.
-    for name in ("altix-bx2", "sp1-mpl"):
-        assert exchange_share(Messages(catalogue.machine(name))) == []

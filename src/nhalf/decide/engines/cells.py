@@ -113,5 +113,7 @@ def _sizes(canonical: _Canonical, ranks: int, sizes_bytes: Sequence[int]) -> str
 
 
 def is_own_choice(cell: Cell) -> bool:
-    """Whether the algorithm is up to each engine, so that times need not agree."""
-    return cell.algorithm == NATIVE and "algorithm" in CANONICAL[cell.pattern].axes
+    """Whether the algorithm, or that of a broadcast within it, is up to each engine, so that times
+    need not agree.
+    """
+    return "algorithm" in CANONICAL[cell.pattern].axes and NATIVE in cell.algorithm.split("-")

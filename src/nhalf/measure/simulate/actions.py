@@ -56,7 +56,7 @@ def simulated_actions_s(messages: Messages, hosts: Sequence[str], actions: Seque
             *("-replay", str(index), *settings_of(description, SELECTORS[0], FINEST_S)),
             *(f"--log={setting}" for setting in _QUIET),
         ]
-        outcome = run(command, TIMEOUT_S, variables(description.text))
+        outcome = run(command, TIMEOUT_S, variables(description.text_for(hosts)))
     match = _SIMULATED_TIME.search(outcome.stdout + outcome.stderr)
     if match is None:
         lines = (outcome.stderr or outcome.stdout).strip().splitlines() or ["it said nothing"]

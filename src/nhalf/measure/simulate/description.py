@@ -15,18 +15,20 @@ from nhalf.base.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
+from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import (
     WIDE,
     alone_Bps,
-    exchange_share,
     hosts_per_node,
     medium_Bps,
     narrower,
     shares,
 )
 from nhalf.machines.pieces import fastest_Bps, pieces
+from nhalf.machines.spacings import ATTO, curve_lines, spacing_lines
+from nhalf.machines.spread import within_node
 from nhalf.machines.topology import (
     Crossbar,
     Direct,
@@ -45,10 +47,10 @@ NODES_MAX = 1 << 20
 class Description:
     """A machine as the simulator knows it.
 
-    `text` is the simulator's input, `nodes` the number of nodes and `ranks_per_node` the ranks of
-    each (0: as many as requested), distinguished by `hosts_per_node` hosts; `rendezvous_bytes` is
-    the size from which a send waits for its receiver, `shortest_s` the time of the shortest
-    message; `assumed` lists in sentences what was unknown.
+    `text` is the simulator's input but for spacings, `nodes` the number of nodes and
+    `ranks_per_node` the ranks of each (0: as many as requested), distinguished by `hosts_per_node`
+    hosts; `rendezvous_bytes` is the size from which a send waits for its receiver, `shortest_s` the
+    time of the shortest message; `assumed` lists in sentences what was unknown.
     """
 
     text: str
@@ -58,6 +60,31 @@ class Description:
     rendezvous_bytes: int
     shortest_s: float
     assumed: tuple[str, ...]
+    messages: Messages | None = None
+
+    def text_for(self, nodes: Sequence[str]) -> str:
+        """The simulator's input for ranks on these nodes, with how far messages are apart at one of
+        them, and what an exchange takes.
+
+        As below a library, spacings are known where the machine's first curve is from, and ranks of
+        one node move what they do within it.
+        """
+        if self.messages is None:
+            return self.text
+        machine = self.messages.machine
+        if len(set(nodes)) == 1 and any(
+            is_between_nodes(each.placement) for each in machine.models
+        ):
+            return describe(within_node(self.messages), self.nodes).text_for(nodes)
+        ranks = len(nodes)
+        lines = []
+        within, between = self.messages.within_node, self.messages.between_nodes[0][1]
+        for where, curve in (("within", within), ("between", between)):
+            if is_between_nodes(curve.placement) == is_between_nodes(self.messages.curve.placement):
+                lines += [f"{where} {line}" for line in spacing_lines(self.messages, ranks)]
+            if exchange := exchange_of(self.messages, curve):
+                lines += [f"{where} {line}" for line in curve_lines("both", exchange)]
+        return self.text + "".join(f"{line}\n" for line in lines)
 
 
 def describe(messages: Messages, nodes: int = 0) -> Description:
@@ -76,12 +103,13 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
     assumed.append(threshold)
     assumed += _operations_by_messages(machine)
     node = machine.node or Node(ranks=0)
-    fastest = fastest_Bps(within), max(fastest_Bps(model) for _, model in between)
+    fastest = [fastest_Bps(within), max(fastest_Bps(model) for _, model in between)]
+    wire_Bps = medium_Bps(machine, fastest[1])
+    place = int(is_between_nodes(messages.curve.placement))
+    fastest[place] = max(fastest[place], _closest_Bps(messages))
     memory_Bps = _memory_Bps(machine, node, fastest[0], assumed)
     link_Bps = _link_Bps(network, fastest[1], assumed)
-    of_nodes = [*shares(machine, *fastest), *exchange_share(messages)]
-    shared = narrower(of_nodes, link_Bps, hosts_per_node(machine))
-    wire_Bps = medium_Bps(machine, fastest[1])
+    shared = narrower(shares(machine, *fastest), link_Bps, hosts_per_node(machine))
     ways_Bps = (
         min(memory_Bps, alone_Bps(shared, away=False)),
         min(link_Bps, alone_Bps(shared, away=True), wire_Bps or WIDE),
@@ -114,7 +142,14 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         rendezvous_bytes,
         shortest_s,
         unique,
+        messages,
     )
+
+
+def _closest_Bps(messages: Messages) -> float:
+    """The rate at which messages of one rank were seen to leave it; 0 if that is not known."""
+    per_byte = [int(line.split()[3]) for line in spacing_lines(messages, 2) if "out" in line]
+    return max((ATTO / apart for apart in per_byte if apart > 0), default=0.0)
 
 
 def _operations_by_messages(machine: Machine) -> list[str]:

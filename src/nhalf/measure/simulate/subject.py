@@ -84,9 +84,8 @@ class SmpiMachine(SimulatedMachine):
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
         """Return the tokens and variables that simulate the ranks on the machine's own nodes."""
-        hosts = distinct_hosts(
-            self.site.expected_hosts(placement, ranks), self.machine_description.hosts_per_node
-        )
+        nodes = self.site.expected_hosts(placement, ranks)
+        hosts = distinct_hosts(nodes, self.machine_description.hosts_per_node)
         settings = settings_of(self.machine_description, self.selector, self.precision_s(ranks))
         if self.computing_factor:
             settings += [
@@ -95,7 +94,7 @@ class SmpiMachine(SimulatedMachine):
         listed = "".join(f"{host}\n" for host in hosts)
         command = _smpirun(self.command[0], ranks, listed, preloaded_plugin())
         command += settings
-        return command, variables(self.machine_description.text)
+        return command, variables(self.machine_description.text_for(nodes))
 
 
 def settings_of(description: Description, selector: str, precision_s: float) -> list[str]:

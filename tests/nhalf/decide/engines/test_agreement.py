@@ -88,6 +88,7 @@ def test_published_times_stand_beside_composed_ones() -> None:
 
 def test_a_choice_of_its_own_need_not_agree() -> None:
     assert is_own_choice(Cell("bcast", "native", 8, "8x1", 1024))
+    assert is_own_choice(Cell("barrier", "central-native-bcast", 8, "8x1", 0))
     assert not is_own_choice(CELL)
     assert not is_own_choice(Cell("exchange", "native", 2, "2x1", 8))
 

@@ -304,3 +304,21 @@ def test_operations_in_a_memory_are_said_to_be_simulated_as_messages() -> None:
     assert any(words in line for line in describe(Messages(catalogue.machine("altix-bx2"))).assumed)
     dell = describe(Messages(catalogue.machine("poweredge-ib"))).assumed
     assert not any("performed in its memory" in line for line in dell)
+
+
+def test_spacings_are_told_where_they_are_known() -> None:
+    known = describe(Messages(catalogue.machine("sp2-mpl")))
+    told = known.text_for(list("01234567")).removeprefix(known.text)
+    assert "between both 4096 -52000000 61728395062 0\n" in told
+    assert f"between out 0 {round((15.5 - 5.5 / 7) * 1e6)} 31000000000 0\n" in told
+    alone = known.text_for([str(node) for node in range(32)])
+    assert f"between in 0 {round((13.3 + 3 / 31) * 1e6)} " in alone
+    plain = describe(Messages(catalogue.machine("altix-bx2")))
+    assert plain.text_for(["0", "1"]) == plain.text
+
+
+def test_ranks_of_one_node_move_what_they_do_within_it() -> None:
+    """An exchange within a node of the PowerEdge is slower than one between nodes."""
+    known = describe(Messages(catalogue.machine("poweredge-ib")))
+    (spread, *_), (within, *_) = (read(known.text_for(nodes)).shares for nodes in ("01", "00"))
+    assert within["both_ways_Bps"] < spread["both_ways_Bps"]
