@@ -49,7 +49,7 @@ def _network(machine: Machine, between_Bps: float) -> list[str]:
     link_Bps = max(network.bandwidth_Bps or 0.0, between_Bps)
     return [
         f"link {whole(link_Bps)} {int(network.duplex)}",
-        f"topology {_wiring(network.topology)}",
+        f"topology {wiring(network.topology)}",
     ]
 
 
@@ -74,11 +74,11 @@ def _share(share: Share) -> str:
     return f"share {share.ranks} {int(share.away)} {rates}"
 
 
-def _wiring(topology: Topology) -> str:
+def wiring(topology: Topology) -> str:
     """A topology in the syntax of native/network/topology.hpp."""
     match topology:
         case Multistage():
-            words = _wiring(topology.as_fat_tree())
+            words = wiring(topology.as_fat_tree())
         case FatTree():
             words = _tree(topology)
         case Torus(dimensions):
