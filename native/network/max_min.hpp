@@ -1,7 +1,6 @@
-// The rates of flows that share links: max-min fairness by progressive filling, as
-// src/nhalf/machines/max_min.py has it, in whole bytes per second, so that it repeats itself. All
-// flows grow alike; where a link is full its flows stop, and the others go on (D. Bertsekas,
-// R. Gallager, Data Networks, 1992, section 6.5).
+// The rates of flows that share links: max-min fairness by progressive filling, in whole bytes per
+// second, so that it repeats itself. All flows grow alike; where a link is full its flows stop, and
+// the others go on (D. Bertsekas, R. Gallager, Data Networks, 1992, section 6.5).
 #pragma once
 
 #include <algorithm>

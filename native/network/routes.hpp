@@ -40,8 +40,10 @@ class Routes {
            line.number(share.one_way_Bps) && line.number(share.both_ways_Bps);
   }
 
-  /// Numbers everything, once all has been read and the node of every rank is known.
-  void place(const std::vector<int>& nodes) {
+  /// Numbers everything, once all has been read and the node of every rank is known. Ranks send one
+  /// message after the other, unless all messages are there `at_once`.
+  void place(const std::vector<int>& nodes, bool at_once = false) {
+    is_at_once_ = at_once;
     std::vector<int> used = nodes;
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
@@ -72,15 +74,22 @@ class Routes {
     return way;
   }
 
+  /// Returns the kind of what has a number: 0 of links, 1 of the medium, 2 of memories, and then
+  /// two of each share, one way and both ways.
+  [[nodiscard]] std::size_t kind(Link number) const {
+    if (number < shared_) return number < links_ ? 0 : number < memory_ ? 1 : 2;
+    auto share = shares_.size() - 1;
+    while (shares_[share].first > number) --share;
+    return 3 + 2 * share + ((number - shares_[share].first) % 3 == 2 ? 1 : 0);
+  }
   /// Returns bytes per second of what has a number.
-  [[nodiscard]] std::uint64_t capacity_Bps(Link number) const {
-    if (number < links_) return link_Bps_;
-    if (number < memory_) return medium_Bps_;
-    if (number < shared_) return memory_Bps_;
-    auto share = shares_.end();
-    while ((share - 1)->first > number) --share;
-    --share;
-    return (number - share->first) % 3 == 2 ? share->both_ways_Bps : share->one_way_Bps;
+  [[nodiscard]] std::uint64_t capacity_Bps(Link number) const { return rates_Bps_[kind(number)]; }
+  /// Returns how many kinds there are.
+  [[nodiscard]] std::size_t kinds() const { return rates_Bps_.size(); }
+  /// Returns the first of the links that could take the place of this one, and how many they are.
+  [[nodiscard]] Alike alike(Link number) const {
+    const auto* tree = std::get_if<FatTree>(&topology_);
+    return tree != nullptr && number < links_ ? tree->alike(number) : Alike{number, 1};
   }
   /// Returns how many numbers there are.
   [[nodiscard]] std::uint64_t count() const { return count_; }
@@ -119,7 +128,9 @@ class Routes {
     memory_ = static_cast<Link>(++next);
     next += used;
     shared_ = static_cast<Link>(next);
+    rates_Bps_ = {link_Bps_, medium_Bps_, memory_Bps_};
     for (auto& share : shares_) {
+      rates_Bps_.insert(rates_Bps_.end(), {share.one_way_Bps, share.both_ways_Bps});
       share.first = static_cast<Link>(next);
       share.groups = share.ranks == 0 ? 1 : (most + share.ranks - 1) / share.ranks;
       next += std::uint64_t{3} * used * share.groups;
@@ -162,7 +173,9 @@ class Routes {
   }
   /// The only rank of a node has the node's ways in and out for itself, and sends one message after
   /// the other anyway.
-  [[nodiscard]] bool is_alone(const Place& place) const { return ranks_of_[place.index] == 1; }
+  [[nodiscard]] bool is_alone(const Place& place) const {
+    return !is_at_once_ && ranks_of_[place.index] == 1;
+  }
 
   std::uint64_t link_Bps_ = 0;
   std::uint64_t memory_Bps_ = 0;
@@ -172,6 +185,9 @@ class Routes {
   std::vector<Share> shares_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> ranks_of_;
+  /// By kinds.
+  std::vector<std::uint64_t> rates_Bps_;
+  bool is_at_once_ = false;
   /// Links come first, then the medium, the memories from here on, and from there what is shared.
   Link links_ = 0;
   Link medium_ = 0;

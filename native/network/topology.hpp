@@ -17,6 +17,12 @@ namespace nhalf::network {
 using Link = std::uint32_t;
 using Way = std::vector<Link>;
 
+/// Links side by side: the first of them, and how many they are.
+struct Alike {
+  Link first;
+  std::uint64_t count;
+};
+
 inline std::uint64_t product(const std::vector<std::uint32_t>& factors, std::size_t begin,
                              std::size_t end) {
   std::uint64_t all = 1;
@@ -76,6 +82,16 @@ struct FatTree {
       below_to /= down[level];
     }
     way.insert(way.end(), descent.rbegin(), descent.rend());
+  }
+  /// Returns the cables that lead from the same nodes up a level, or down to them, as this one
+  /// does.
+  [[nodiscard]] Alike alike(Link number) const {
+    std::size_t level = 0;
+    while (level + 1 < down.size() && first_of(level + 1) <= number) ++level;
+    const auto first = first_of(level);
+    const auto count = product(up, 0, level) * cables_of(level);
+    const auto below = (number - first) / 2 / count;
+    return {static_cast<Link>(first + 2 * below * count + number % 2), count};
   }
 
  private:

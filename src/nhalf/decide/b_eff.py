@@ -12,29 +12,33 @@ others.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
+from nhalf.base.native_files import library
 from nhalf.machines import catalogue
 from nhalf.machines.draws import COVERAGE, Draws, PredictedRate
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
+from nhalf.machines.network import LIBRARY, Pairs
 from nhalf.machines.shared import ends
-from nhalf.machines.together import ConcurrentMessages, Pairs, rate_falls
+from nhalf.machines.together import ConcurrentMessages, rate_falls
 from nhalf.measure.plan.sizes import b_eff_lengths
 from nhalf.results.b_eff.average import RANDOM, geometric_mean
 from nhalf.statistics.student import student_quantile
 
 LONGEST_BYTES = (4 << 20, 32 << 20)
 """A 128th of the memory of a process with 0.5 to 4 GB."""
+REGULAR = 6
+"""Patterns of rings of consecutive ranks; those of random orders follow."""
 PINGPONG_BYTES = 1 << 20
 """The size of the study's ping-pong, between ranks 0 and 1."""
 NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
@@ -269,22 +273,18 @@ def _lengths(longest: Floats) -> Floats:
 
 def patterns(ranks: int) -> Iterator[tuple[str, list[list[int]]]]:
     """The kind and the rings of each of the 36 patterns (bases/traffic/ring_layout.hpp)."""
-    for target in (2, 4, 8, max(16, ranks // 4), max(32, ranks // 2), ranks):
-        yield "rings", _rings(ranks, min(target, ranks))
+    for number in range(1, 1 + REGULAR):
+        yield "rings", _rings(ranks, number)
     random = np.random.default_rng(RANDOM)
     for _ in range(RANDOM):
         yield "random", [random.permutation(ranks).tolist()]
 
 
-def _rings(ranks: int, target: int) -> list[list[int]]:
+def _rings(ranks: int, number: int) -> list[list[int]]:
     """Consecutive ranks in rings whose lengths differ by one at most."""
-    count = max(1, min(int(ranks / target + 0.4), ranks // 2))
-    base, longer = divmod(ranks, count)
-    lengths = [base + 1] * longer + [base] * (count - longer)
-    if base % 2 == 0:
-        lengths.reverse()
-    first = np.cumsum([0, *lengths])
-    return [list(range(a, b)) for a, b in pairwise(first)]
+    ring = np.empty(ranks, np.int32)
+    library(LIBRARY).nhalf_rings(ranks, number, ctypes.c_void_p(ring.ctypes.data))
+    return [part.tolist() for part in np.split(np.arange(ranks), np.flatnonzero(np.diff(ring)) + 1)]
 
 
 def messages(rings: Sequence[Sequence[int]]) -> Pairs:

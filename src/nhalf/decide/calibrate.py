@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.facts.facts import Facts
-from nhalf.machines.curve import PINGPONG, breakpoints_between, segment_starts
+from nhalf.machines.curve import PINGPONG, breakpoints_between
 from nhalf.machines.machine import FittedModel, Machine, Segment
 
 TOLERANCE = 0.02
@@ -41,7 +41,7 @@ def calibrated(facts: Facts) -> Machine:
 def follow(model: FittedModel, measured: Measured) -> FittedModel:
     """The model, with a scaled piece around each measured size from which it deviates too much."""
     segments: list[Segment] = []
-    bounds = segment_starts(model)
+    bounds = model.start_bytes
     ends = [*(start - 1 for start in bounds[1:]), model.segments[-1].to_bytes]
     for segment, low, high in zip(model.segments, bounds, ends, strict=True):
         inside = [(size, time_s) for size, time_s in measured if low <= size <= high]

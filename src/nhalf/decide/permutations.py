@@ -1,62 +1,19 @@
-"""Destinations of ranks in traffic, as in native/patterns/bases/traffic/bit_permutations.hpp.
-
-The bits of a rank are numbered from 0, the lowest. Definitions as in J. Duato, S. Yalamanchili,
-L. Ni, Interconnection Networks: an Engineering Approach, Morgan Kaufmann 2003.
-"""
+"""Destinations of ranks in traffic: permutations of native/patterns/bases/traffic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
 
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.native_files import library
+from nhalf.machines.network import LIBRARY
 
-
-def _rotated_right(rank: int, bits: int, by: int) -> int:
-    """The low bits moved down; those that fall out come in at the top."""
-    low = rank & ((1 << bits) - 1)
-    return rank - low + ((low >> by) | (low << (bits - by)) % (1 << bits))
-
-
-def _bit_reversal(rank: int, bits: int) -> int:
-    return int(f"{rank:0{bits}b}"[::-1], 2)
-
-
-def _butterfly(rank: int, bits: int) -> int:
-    return _swapped(rank, bits - 1)
-
-
-def _butterfly_all(rank: int, bits: int) -> int:
-    for stage in range(1, bits):
-        rank = _swapped(rank, stage)
-    return rank
-
-
-def _baseline_all(rank: int, bits: int) -> int:
-    for stage in range(1, bits):
-        rank = _rotated_right(rank, stage + 1, 1)
-    return rank
-
-
-def _swapped(rank: int, stage: int) -> int:
-    """Bits `stage` and 0 change places."""
-    differ = (rank >> stage ^ rank) & 1
-    return rank ^ (differ << stage) ^ differ
-
-
-RULES: dict[str, Callable[[int, int], int]] = {
-    "bit-reversal": _bit_reversal,
-    "butterfly": _butterfly,
-    "complement": lambda rank, bits: rank ^ ((1 << bits) - 1),
-    "transpose": lambda rank, bits: _rotated_right(rank, bits, bits // 2),
-    "shuffle": lambda rank, bits: _rotated_right(rank, bits, bits - 1),
-    "neighbour": lambda rank, _: rank ^ 1,
-    "cube": lambda rank, bits: rank ^ (1 << (bits - 1)),
-    "baseline": lambda rank, bits: _rotated_right(rank, bits, 1),
-    "butterfly-all": _butterfly_all,
-    "baseline-all": _baseline_all,
-}
-"""Destination by rank and number of bits; butterfly, cube and baseline have the highest stage, or
-all stages one after the other; all stages of cube are `complement`."""
+RULES = (
+    *("bit-reversal", "butterfly", "complement", "transpose", "shuffle", "neighbour", "cube"),
+    *("baseline", "butterfly-all", "baseline-all"),
+)
+"""Butterfly, cube and baseline have the highest stage, or all stages one after the other; all
+stages of cube are `complement`."""
 UNIFORM = "uniform"
 """Any other rank, drawn for each message: no permutation."""
 UNIFORM_RANKS_MAX = 64
@@ -85,9 +42,10 @@ def destinations(rule: str, ranks: int) -> list[tuple[int, int]]:
 
 
 def _pairs(rule: str, ranks: int) -> list[tuple[int, int]]:
-    bits = ranks.bit_length() - 1
-    pairs = [(rank, RULES[rule](rank, bits)) for rank in range(1 << bits)]
-    return [(rank, to) for rank, to in pairs if rank != to]
+    bits, name = ranks.bit_length() - 1, rule.removesuffix(ALL)
+    receivers = (ctypes.c_int32 * (1 << bits))()
+    library(LIBRARY).nhalf_permutation(name.encode(), bits, name != rule, receivers)
+    return [(rank, to) for rank, to in enumerate(receivers) if rank != to]
 
 
 def _sends(rule: str, ranks: int) -> bool:

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import range_reasons
@@ -20,7 +18,6 @@ from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import CYCLIC, Layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
-from nhalf.machines.steady import SteadyFlows
 from nhalf.machines.together import ConcurrentMessages
 
 RANKS_MAX = 512
@@ -97,8 +94,8 @@ def _rows(
     """The rates of one permutation between nodes and within them, as far as it has any."""
     pairs = destinations(to, layout.ranks)
     placed = [(_place(layout, a), _place(layout, b)) for a, b in pairs]
-    rates_Bps = SteadyFlows(together, placed, float(size_bytes)).rates_Bps()
-    away = np.array([together.crosses_nodes(pair) for pair in placed])
+    rates_Bps = together.rates_Bps(placed, size_bytes)
+    away = together.crosses_nodes(placed)
     published = published_Bps(together.machine, to, layout.ranks)
     for place, mask in (("other-node", away), ("same-node", ~away)):
         if mask.any():

@@ -22,7 +22,7 @@ from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_lo
 from nhalf.decide.way import COMPOSED, PartOf, ValidityRange, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
-from nhalf.machines.curve import is_between_nodes, time_at_s
+from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 from nhalf.machines.message import Messages
 from nhalf.machines.part_size import best_followed_part, best_part
@@ -202,7 +202,7 @@ def _modelled(
             extent.check(ranks, size_bytes)
         curve = curve_of(ranks, size_bytes)
         if curve is not None:
-            return time_at_s(curve, size_bytes)
+            return curve.time_s(size_bytes)
         for model in models:
             if model.covers(size_bytes, ranks):
                 return model.time_s(size_bytes, ranks)

@@ -18,11 +18,10 @@ from nhalf.machines.topology import (
     Crossbar,
     Direct,
     FatTree,
-    Hypercube,
-    Multistage,
     SharedMemory,
     Topology,
     Torus,
+    elementary,
 )
 
 LARGEST = 2**62
@@ -49,7 +48,7 @@ def _network(machine: Machine, between_Bps: float) -> list[str]:
     link_Bps = max(network.bandwidth_Bps or 0.0, between_Bps)
     return [
         f"link {whole(link_Bps)} {int(network.duplex)}",
-        f"topology {_wiring(network.topology)}",
+        f"topology {wiring(network.topology)}",
     ]
 
 
@@ -74,34 +73,18 @@ def _share(share: Share) -> str:
     return f"share {share.ranks} {int(share.away)} {rates}"
 
 
-def _wiring(topology: Topology) -> str:
+def wiring(topology: Topology) -> str:
     """A topology in the syntax of native/network/topology.hpp."""
-    match topology:
-        case Multistage():
-            words = _wiring(topology.as_fat_tree())
-        case FatTree():
-            words = _tree(topology)
+    match elementary(topology):
+        case FatTree(down, up, cables, route=route):
+            words = [f"tree {route}", len(down), *down, *up, *cables]
         case Torus(dimensions):
-            words = f"torus {_listed(dimensions)}"
-        case Hypercube(dimension):
-            words = f"torus {_listed([2] * dimension)}"
+            words = ["torus", len(dimensions), *dimensions]
         case Direct(nodes):
-            words = f"direct {nodes}"
+            words = ["direct", nodes]
         case Crossbar() | SharedMemory():
-            words = f"star {topology.nodes}"
-    return words
-
-
-def _tree(tree: FatTree) -> str:
-    up, cables = tree.up, tree.cables
-    if tree.uplinks:
-        up, cables = (up[0], tree.uplinks), (cables[0], 1)
-    numbers = (*tree.down, *up, *cables)
-    return f"tree {tree.route} {len(tree.down)} {' '.join(map(str, numbers))}"
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return f"{len(numbers)} {' '.join(map(str, numbers))}"
+            words = ["star", topology.nodes]
+    return " ".join(map(str, words))
 
 
 def whole(value: float) -> int:

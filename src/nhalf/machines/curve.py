@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import math
 from collections.abc import Iterable
 from itertools import pairwise
@@ -96,26 +95,6 @@ def breakpoints_between(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:
             )
         )
     return tuple(changes)
-
-
-def segment_starts(model: FittedModel) -> list[int]:
-    """The first size to which each segment applies, 0 for the first segment.
-
-    It is the place of the breakpoint, if known, else the first size of the segment.
-    """
-    breaks = model.breakpoints
-    if len(breaks) != len(model.segments) - 1:
-        return [0, *(segment.from_bytes for segment in model.segments[1:])]
-    return [0, *(math.ceil(change.at_bytes) for change in breaks)]
-
-
-def time_at_s(model: FittedModel, size_bytes: int) -> float:
-    """Seconds of a size within the range of a curve; raises InputError outside it."""
-    if not model.segments[0].from_bytes <= size_bytes <= model.segments[-1].to_bytes:
-        return model.time_s(size_bytes)
-    return model.segments[bisect.bisect_right(segment_starts(model), size_bytes) - 1].time_s(
-        size_bytes
-    )
 
 
 def rebuilt(model: FittedModel, segments: Iterable[Segment]) -> FittedModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from typing import Literal
 
@@ -101,12 +102,23 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     packet_steps: PeriodicSteps | None = None
     source: str = ""
 
+    @property
+    def start_bytes(self) -> list[int]:
+        """The first size to which each segment applies, 0 for the first segment.
+
+        It is the place of the breakpoint, if known, else the first size of the segment.
+        """
+        if len(self.breakpoints) != len(self.segments) - 1:
+            return [0, *(segment.from_bytes for segment in self.segments[1:])]
+        return [0, *(math.ceil(change.at_bytes) for change in self.breakpoints)]
+
     def time_s(self, size_bytes: int) -> float:
-        """The time from the segment of a size; raises InputError for sizes outside all segments."""
-        for segment in self.segments:
-            if segment.from_bytes <= size_bytes <= segment.to_bytes:
-                return segment.time_s(size_bytes)
-        ranges = ", ".join(f"{s.from_bytes} to {s.to_bytes}" for s in self.segments)
+        """The time of a size; raises InputError beyond the first and the last segment."""
+        segments = self.segments
+        if segments and segments[0].from_bytes <= size_bytes <= segments[-1].to_bytes:
+            number = bisect.bisect_right(self.start_bytes, size_bytes) - 1
+            return segments[number].time_s(size_bytes)
+        ranges = ", ".join(f"{segment.from_bytes} to {segment.to_bytes}" for segment in segments)
         raise InputError(
             f"the model of {self.pattern} says nothing of {size_bytes} B",
             f"take a size in {ranges or 'another model: this one is empty'}",

@@ -14,7 +14,6 @@ from nhalf.machines.curve import (
     PINGPONG,
     is_between_nodes,
     loggp_of,
-    segment_starts,
     threshold_bytes,
 )
 from nhalf.machines.machine import FittedModel, LogGP, Machine
@@ -25,7 +24,7 @@ class Message:
     """The curve of a ping-pong on arrays of sizes."""
 
     def __init__(self, curve: FittedModel) -> None:
-        self.start_bytes = np.array(segment_starts(curve), dtype=np.float64)
+        self.start_bytes = np.array(curve.start_bytes, dtype=np.float64)
         self.t0_s = np.array([segment.t0_s for segment in curve.segments])
         self.root_s = np.array([segment.root_s for segment in curve.segments])
         self.per_byte_s = np.array([1 / segment.r_inf_Bps for segment in curve.segments])

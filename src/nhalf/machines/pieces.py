@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nhalf.machines.curve import segment_starts
 from nhalf.machines.machine import FittedModel, Segment
 
 ERROR = 0.002
@@ -69,7 +68,7 @@ def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> 
 def _ranges(model: FittedModel, borders: Sequence[int]) -> list[tuple[Segment, int, int]]:
     """Each segment between neighbouring borders, with the first and the last size."""
     ranges = []
-    first = segment_starts(model)
+    first = model.start_bytes
     ends = [*first[1:], max(model.segments[-1].to_bytes, first[-1]) + 1]
     for segment, low, end in zip(model.segments, first, ends, strict=True):
         cuts = sorted({low, *(border for border in borders if low < border < end)})

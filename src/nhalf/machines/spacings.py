@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from nhalf.machines.capacities import whole
-from nhalf.machines.curve import segment_starts
 from nhalf.machines.machine import FittedModel
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
@@ -26,7 +25,7 @@ def curve_lines(name: str, curve: FittedModel) -> list[str]:
     """The lines of a curve, one for each of its segments."""
     return [
         _line(name, start, segment.t0_s, 1 / segment.r_inf_Bps, segment.root_s)
-        for start, segment in zip(segment_starts(curve), curve.segments, strict=True)
+        for start, segment in zip(curve.start_bytes, curve.segments, strict=True)
     ]
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.operations import NATIVE
-from nhalf.machines.curve import time_at_s
 from nhalf.machines.in_memory import InMemory
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
@@ -59,7 +58,7 @@ class PatternTiming:
                 return model.time_s(size_bytes, ranks)
         for curve in self.curves:
             if curve.ranks == ranks and _holds(curve, size_bytes):
-                return time_at_s(curve, size_bytes)
+                return curve.time_s(size_bytes)
         if self.in_memory is not None:
             return self.in_memory.time_s(ranks, size_bytes)
         return math.nan

@@ -2,29 +2,29 @@
 
 If all messages start at once, the last one ends no earlier than the most loaded resource has
 moved its load (max-rate: W. Gropp, L. Olson, P. Samfass, EuroMPI 2016). A rank is loaded by the
-time of each of its messages, a memory, adapter, bus or cable by their bytes.
+time of each of its messages, a memory, adapter, bus or cable by their bytes: which of them a
+message passes, and what they leave to each that flows on and on, the network says (network.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
+from nhalf.machines.capacities import wiring
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel
 from nhalf.machines.message import Message, Messages
+from nhalf.machines.network import Pairs, SharedCapacities
 from nhalf.machines.shared import Shared, middle
-from nhalf.machines.topology import Crossbar, Direct, FatTree
 
-Pairs = Sequence[tuple[int, int]]
-"""Messages: the ranks of sender and receiver."""
 OVERLAP = (1.0, 3.2)
 """What the start-ups of two exchanges take, over that of a message: from all at once to one after
 the other, each with 9.84 us of a barrier of two for 6.2 us of a message (Qian 2004, Myrinet)."""
@@ -50,23 +50,17 @@ space-division packet switch", IEEE Transactions on Communications 35, 1987)."""
 
 
 @dataclass(frozen=True)
-class _Load:
-    """Load of the most loaded resource of a kind per byte of a message, over its rate."""
-
-    seconds_per_byte: Floats
-
-
-@dataclass(frozen=True)
 class Together:
     """What messages at once load, whatever their size.
 
-    `used` are the curves between their ranks; `rows`, of each rank, how many messages it sends and
-    receives on which; `loads_s_per_B` the seconds per byte of all shared resources, in every draw.
+    `used` are the curves between their ranks; `rows` (ways, 2, used) say, of ranks that differ, how
+    many messages one sends and receives on each; `load_s_per_B` (draws,) is what a byte of every
+    message takes on the most loaded of all that they share.
     """
 
-    used: frozenset[int]
-    rows: frozenset[tuple[tuple[tuple[int, int], ...], ...]]
-    loads_s_per_B: tuple[Floats, ...]
+    used: list[int]
+    rows: NDArray[np.float64]
+    load_s_per_B: Floats
 
 
 class ConcurrentMessages:
@@ -89,7 +83,7 @@ class ConcurrentMessages:
     ) -> None:
         machine = messages.machine
         self._is_spread = spread
-        self.machine, self.per_node, self.count = machine, per_node, draws.count
+        self.machine, self._per_node, self.count = machine, per_node, draws.count
         within, between = messages.within_node, messages.between_nodes
         # Draws are relative to the geometric mean, the value in the file that changes apply to.
         ranges = {
@@ -100,20 +94,18 @@ class ConcurrentMessages:
         unity = np.ones(draws.count)
         later = ranges.get("latency between nodes", unity)
         slower = 1 / ranges.get("rate between nodes", unity)
-        self._curves = [(0, _Curve(within, unity, unity))]
-        self._curves += [(apart, _Curve(model, later, slower)) for apart, model in between]
+        self._apart = [0, *(apart for apart, _ in between)]
+        self._curves = [_Curve(within, unity, unity)]
+        self._curves += [_Curve(model, later, slower) for _, model in between]
         network = machine.network
-        self.link_Bps: Floats | None = None
-        if network and network.bandwidth_Bps:
-            self.link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", unity)
+        link_Bps = (network and network.bandwidth_Bps) or math.inf
+        self._link_Bps = link_Bps * ranges.get("bandwidth of a link", unity)
         self._overlap, self._trips = draws.of(OVERLAP), draws.of(HANDSHAKE)
         self._threshold_bytes, self._copied = draws.of(THRESHOLD_BYTES), draws.of(COPIED)
-        self.shared = [
-            (unpublished, _amounts(unpublished, draws)) for unpublished in machine.shared
-        ]
+        self._shared = [(resource, _amounts(resource, draws)) for resource in machine.shared]
         self._none = np.zeros(draws.count)
         self._queued = draws.of(QUEUED) if queues else self._none
-        self.blocking = draws.of(BLOCKING)
+        self.blocked_share = draws.of(BLOCKING)
         self._cold = draws.of(COLD) if cold else unity
         peak_Bps, last_Bps = _peak_and_last_Bps(within)
         if cold and last_Bps < peak_Bps:
@@ -123,160 +115,115 @@ class ConcurrentMessages:
     def time_s(self, pairs: Pairs, size_bytes: Floats) -> Floats:
         """The time until the last of all messages, each of `size_bytes` (draws, sizes), arrives."""
         together = self.together(pairs)
-        start_s = np.max([self._curves[i][1].start_s for i in together.used], axis=0)
-        bytes_s = {i: self._bytes_s(i, size_bytes) for i in together.used}
+        start_s = np.max([self._curves[i].start_s for i in together.used], axis=0)
+        bytes_s = np.stack([self._bytes_s(i, size_bytes) for i in together.used])
         if len(pairs) == 1:
-            alone_s: Floats = start_s[:, None] + bytes_s[next(iter(together.used))]
+            alone_s: Floats = start_s[:, None] + bytes_s[0]
             return alone_s
-        slowest = self._slowest_s(together, bytes_s, size_bytes)
         trips = self._trips_of(together.used, size_bytes)
-        waiting_s = self._waiting_s(pairs, start_s)[:, None]
-        total_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
-        return total_s
+        total_s: Floats = (self._overlap * start_s)[:, None] * trips
+        total_s += self._waiting_s(pairs, start_s)[:, None]
+        return total_s + self._slowest_s(together, bytes_s, size_bytes)
 
     def together(self, pairs: Pairs) -> Together:
         """What messages at once load."""
-        counts: dict[int, tuple[Counter[int], Counter[int]]] = {}
-        for pair in pairs:
-            for end, rank in enumerate(pair):
-                counts.setdefault(rank, (Counter(), Counter()))[end][self.curve_index(*pair)] += 1
-        ways = (curve_counts for ends in counts.values() for curve_counts in ends)
-        rows = {
-            tuple(tuple(sorted(curve_counts.items())) for curve_counts in ends)
-            for ends in counts.values()
-        }
-        used = {curve_index for curve_counts in ways for curve_index in curve_counts}
-        loads_s_per_B = tuple(load.seconds_per_byte for load in self._loads(pairs))
-        return Together(frozenset(used), frozenset(rows), loads_s_per_B)
+        ranks = np.array(pairs)
+        counts = np.zeros((1 + ranks.max(), 2, len(self._curves)))
+        for end in (0, 1):
+            np.add.at(counts, (ranks[:, end], end, self._curve_indices(pairs)), 1)
+        used = np.flatnonzero(counts.any(axis=(0, 1))).tolist()
+        load_s_per_B = self._shared_by(pairs).load_s_per_B(pairs, is_spread=self._is_spread)
+        return Together(used, np.unique(counts[..., used], axis=0), load_s_per_B)
 
     def least_s(self, together: Together, size_bytes: Floats) -> Floats:
         """The time in which the most loaded resource moves its bytes; no message has a start."""
-        bytes_s = {i: self._curves[i][1].bytes_s(size_bytes) for i in together.used}
+        bytes_s = np.stack([self._curves[i].bytes_s(size_bytes) for i in together.used])
         return self._slowest_s(together, bytes_s, size_bytes)
 
-    def _slowest_s(
-        self, together: Together, bytes_s: Mapping[int, Floats], size_bytes: Floats
-    ) -> Floats:
-        """The time of the most loaded resource, ranks included."""
-        slowest: Floats = np.max(list(bytes_s.values()), axis=0)
-        for seconds_per_byte in together.loads_s_per_B:
-            slowest = np.maximum(slowest, seconds_per_byte[:, None] * size_bytes)
-        none = np.zeros_like(slowest)
+    def _slowest_s(self, together: Together, bytes_s: Floats, size_bytes: Floats) -> Floats:
+        """The time of the most loaded resource, ranks included; `bytes_s` are by used curves."""
+        slowest = np.maximum(bytes_s.max(axis=0), together.load_s_per_B[:, None] * size_bytes)
         for row in together.rows:
-            out_s, in_s = (
-                sum((n * bytes_s[curve_index] for curve_index, n in curve_counts), none)
-                for curve_counts in row
-            )
-            both_s = (out_s + in_s) / self.ratio()[:, None]
+            out_s, in_s = np.tensordot(row, bytes_s, axes=1)
+            both_s = (out_s + in_s) / self._both_ways[:, None]
             slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
         return slowest
 
-    def alone_s(self, curve_index: int, size_bytes: float) -> Floats:
-        """The time per message, (draws,), of a rank that sends one after the other on a curve."""
-        size = np.full((self.count, 1), float(size_bytes))
-        start_s = self._curves[curve_index][1].start_s[:, None]
-        time_s: Floats = start_s * self._trips_of({curve_index}, size) + self._bytes_s(
-            curve_index, size
-        )
-        return time_s[:, 0]
+    def rates_Bps(self, pairs: Pairs, size_bytes: float) -> Floats:
+        """The rate of each pair, (draws, pairs), if its sender sends message after message.
+
+        No rank waits for another: one whose messages meet no bottleneck continues at its own rate.
+        """
+        size = np.full((self.count, 1), size_bytes)
+        alone_s = [
+            curve.start_s[:, None] * self._trips_of([index], size) + self._bytes_s(index, size)
+            for index, curve in enumerate(self._curves)
+        ]
+        alone_Bps = (size_bytes / np.hstack(alone_s))[:, self._curve_indices(pairs)]
+        return self._shared_by(pairs, size_bytes).rates_Bps(pairs, alone_Bps, self._both_ways)
+
+    def crosses_nodes(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """Whether each message passes between nodes, (pairs,)."""
+        return self._curve_indices(pairs) > 0
 
     def _bytes_s(self, curve_index: int, size_bytes: Floats) -> Floats:
         """The size-dependent time of a single message, longer while its bytes are copied."""
-        curve = self._curves[curve_index][1]
+        curve = self._curves[curve_index]
         is_copied = curve.is_straight & (size_bytes < self._threshold_bytes[:, None])
-        bytes_s: Floats = curve.bytes_s(size_bytes) * np.where(
-            is_copied, self._copied[:, None], 1.0
-        )
+        bytes_s = curve.bytes_s(size_bytes) * np.where(is_copied, self._copied[:, None], 1.0)
         return np.maximum(bytes_s, self._least_s[:, None] * size_bytes)
 
     def _trips_of(self, curve_indices: Iterable[int], size_bytes: Floats) -> Floats:
         """The number of latencies with which a message starts."""
-        straight = all(self._curves[curve_index][1].is_straight for curve_index in curve_indices)
+        straight = all(self._curves[curve_index].is_straight for curve_index in curve_indices)
         is_long = size_bytes >= self._threshold_bytes[:, None]
         return np.where(is_long & straight, self._trips[:, None], 1.0)
 
-    def node(self, rank: int) -> int:
-        """The node of a rank."""
-        return rank // self.per_node
+    def _curve_indices(self, pairs: Pairs) -> NDArray[np.intp]:
+        """The curve of each message, by the distance of the nodes of its ranks."""
+        apart = np.abs(np.diff(np.array(pairs) // self._per_node, axis=1))[:, 0]
+        return np.searchsorted(self._apart, apart, side="right") - 1
 
-    def curve_index(self, a: int, b: int) -> int:
-        """The index of the curve between two ranks, by the distance of their nodes."""
-        apart = abs(self.node(a) - self.node(b))
-        near = [i for i, (least, _) in enumerate(self._curves) if least <= apart]
-        return near[-1] if apart else 0
-
-    def ratio(self) -> Floats:
+    @cached_property
+    def _both_ways(self) -> Floats:
         """A rank's rate in both directions at once over its ping-pong's; 2 if unknown."""
-        for resource, amounts in self.shared:
-            if resource.what == "rank":
-                return amounts["both_ways_ratio"]
-        return self._none + 2
+        ratios = [amounts.get("both_ways_ratio") for _, amounts in self._shared]
+        return next((ratio for ratio in ratios if ratio is not None), self._none + 2)
 
     def _waiting_s(self, pairs: Pairs, start_s: Floats) -> Floats:
         """The time that a message waits for others on the same adapter."""
-        between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
-        ends = Counter(self.node(rank) for pair in between_nodes for rank in pair)
-        messages_before = max(ends.values(), default=1) - 1
-        for _, amounts in self.shared:
-            if "per_message_s" in amounts:
-                return messages_before * amounts["per_message_s"]
-        waiting_s: Floats = messages_before * self._queued * start_s
-        return waiting_s
+        ends = (np.array(pairs) // self._per_node)[self.crosses_nodes(pairs)]
+        before = max(int(np.bincount(ends.ravel()).max(initial=0)) - 1, 0)
+        waits = [amounts.get("per_message_s") for _, amounts in self._shared]
+        return before * next((wait for wait in waits if wait is not None), self._queued * start_s)
 
-    def crosses_nodes(self, pair: tuple[int, int]) -> bool:
-        """Whether a message passes between nodes."""
-        return self.node(pair[0]) != self.node(pair[1])
-
-    def _loads(self, pairs: Pairs) -> Iterator[_Load]:
-        """The loads of all shared resources."""
-        between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
-        for resource, amounts in self.shared:
+    def _shared_by(self, pairs: Pairs, size_bytes: float | None = None) -> SharedCapacities:
+        """What the ranks of pairs share: all at once, or message after message of a size."""
+        network, node = self.machine.network, self.machine.node
+        unlimited = np.full(self.count, np.inf)
+        medium, memory = unlimited, unlimited
+        lines, shares = ["medium 1", "memory 1"], []
+        if network:
+            lines += [f"link 1 {int(network.duplex)}", f"topology {wiring(network.topology)}"]
+        if network and network.adapter_Bps:
+            shares.append((0, True, self._none + network.adapter_Bps, unlimited))
+        if node and node.memory_Bps:
+            memory = self._none + node.memory_Bps
+        for resource, amounts in self._shared:
+            ranks, is_away = resource.ranks or 0, resource.what != "memory"
+            one_way = amounts.get("one_way_Bps", unlimited)
+            both_ways = amounts.get("both_ways_Bps", unlimited)
             if resource.what == "medium":
-                yield _Load(len(between_nodes) / amounts["both_ways_Bps"])
-                continue
-            passing = pairs if resource.what == "memory" else between_nodes
-            slower = 1 / self._cold if resource.what == "memory" else 1.0
-            out, into = (
-                Counter(self.owner(resource, pair[end]) for pair in passing) for end in (0, 1)
-            )
-            if "one_way_Bps" in amounts:
-                yield _Load(slower * _highest_count(out, into) / amounts["one_way_Bps"])
-            if "both_ways_Bps" in amounts:
-                yield _Load(slower * _highest_count(out + into) / amounts["both_ways_Bps"])
-        yield from self._network_loads(between_nodes)
-        if self.machine.node and self.machine.node.memory_Bps:
-            stays = Counter(self.node(pair[0]) for pair in pairs if not self.crosses_nodes(pair))
-            yield _Load(self._none + _highest_count(stays) / self.machine.node.memory_Bps)
-
-    def owner(self, resource: Shared, rank: int) -> tuple[int, int]:
-        """The resource of a kind that a rank uses: its node, and the number within the node."""
-        node = self.node(rank)
-        return node, (rank - node * self.per_node) // (resource.ranks or self.per_node)
-
-    def _network_loads(self, between_nodes: Pairs) -> Iterator[_Load]:
-        """The loads of adapters, links and, if routes are known, of cables between switches."""
-        network = self.machine.network
-        if network is None or not between_nodes:
-            return
-        nodes = [(self.node(a), self.node(b)) for a, b in between_nodes]
-        out, into = (Counter(pair[end] for pair in nodes) for end in (0, 1))
-        if network.adapter_Bps:
-            yield _Load(self._none + _highest_count(out, into) / network.adapter_Bps)
-        topology = network.topology
-        if isinstance(topology, Direct):
-            yield self._link(Counter(nodes))
-        elif isinstance(topology, FatTree | Crossbar):
-            yield self._link(out, into, *([] if network.duplex else [out + into]))
-        if isinstance(topology, FatTree) and len(topology.down) == 2:
-            passed = Counter(passed for pair in nodes for passed in cables(topology, pair))
-            yield self._link(spread_over(topology, passed) if self._is_spread else passed)
-
-    def _link(self, *counted: Counter[Any]) -> _Load:
-        """The load of the most used link."""
-        most = _highest_count(*counted)
-        if self.link_Bps is None:
-            return _Load(self._none)
-        return _Load(most / (self.link_Bps * (self.blocking if most > 1 else 1.0)))
+                medium = np.minimum(medium, both_ways)
+            elif resource.what != "rank":
+                cold = 1.0 if is_away or size_bytes else self._cold
+                shares.append((ranks, is_away, cold * one_way, cold * both_ways))
+            if size_bytes and "per_message_s" in amounts:
+                shares.append((ranks, True, unlimited, size_bytes / amounts["per_message_s"]))
+        lines += [f"share {ranks} {int(is_away)} 1 1" for ranks, is_away, *_ in shares]
+        rates = [self._link_Bps, medium, memory, *(rate for share in shares for rate in share[2:])]
+        nodes = np.arange(1 + np.max(pairs)) // self._per_node
+        return SharedCapacities(nodes, lines, np.stack(rates, axis=1), self.blocked_share)
 
 
 def rate_falls(within: FittedModel) -> bool:
@@ -302,40 +249,10 @@ def _peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:
     return max(rates), rates[-1]
 
 
-Cable = tuple[str, int, int]
-"""Direction ("up" or "down"), leaf switch, and number of its cable."""
-
-
-def cables(topology: FatTree, nodes: tuple[int, int]) -> tuple[Cable, ...]:
-    """The cables of a tree of two levels that lead from a node to another."""
-    a, b = nodes
-    leaves = a // topology.down[0], b // topology.down[0]
-    if leaves[0] == leaves[1]:
-        return ()
-    cable = topology.cable(a, b)
-    return ("up", leaves[0], cable), ("down", leaves[1], cable)
-
-
-def spread_over(topology: FatTree, passed: Counter[Cable]) -> Counter[Cable]:
-    """Messages on each cable if those of a leaf switch take all of its cables alike."""
-    by_leaf: Counter[Cable] = Counter()
-    for (direction, leaf, _), number in passed.items():
-        by_leaf[direction, leaf, 0] += number
-    return Counter({leaf: -(-number // topology.cables_up) for leaf, number in by_leaf.items()})
-
-
-def _highest_count(*counted: Counter[Any]) -> int:
-    return max((number for counter in counted for number in counter.values()), default=0)
-
-
 def _amounts(resource: Shared, draws: Draws) -> dict[str, Floats]:
     """Draws of all numbers of a resource that are present."""
-    amounts = {
-        "one_way_Bps": resource.one_way_Bps,
-        "both_ways_Bps": resource.both_ways_Bps,
-        "both_ways_ratio": resource.both_ways_ratio,
-        "per_message_s": resource.per_message_s,
-    }
+    names = ("one_way_Bps", "both_ways_Bps", "both_ways_ratio", "per_message_s")
+    amounts = {name: getattr(resource, name) for name in names}
     return {name: draws.of(amount) for name, amount in amounts.items() if amount is not None}
 
 
@@ -347,10 +264,10 @@ class _Curve:
         self._slower = slower
         first = model.segments[0]
         self.is_straight = len(model.segments) == 1 or first.to_bytes >= THRESHOLD_BYTES[1]
-        self.start_s = later * float(self._message.time_s(np.array(0.0)))
+        self._start_s = float(self._message.time_s(np.array(0.0)))
+        self.start_s = later * self._start_s
 
     def bytes_s(self, size_bytes: Floats) -> Floats:
         """The time beyond the start-up, of sizes (draws, sizes)."""
-        start_s = float(self._message.time_s(np.array(0.0)))
-        bytes_s: Floats = (self._message.time_s(size_bytes) - start_s) * self._slower[:, None]
+        bytes_s: Floats = (self._message.time_s(size_bytes) - self._start_s) * self._slower[:, None]
         return np.maximum(bytes_s, 0.0)

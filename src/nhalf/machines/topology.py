@@ -20,29 +20,17 @@ class SharedMemory(msgspec.Struct, frozen=True, tag_field="kind", tag="shared-me
         """The number of nodes."""
         return 1
 
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes from one node to another."""
-        return 0
-
 
 class Crossbar(msgspec.Struct, frozen=True, tag_field="kind", tag="crossbar"):
     """Every node has one link to one switch that never blocks; 0: as many nodes as asked for."""
 
     nodes: Annotated[int, msgspec.Meta(ge=0)] = 0
 
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes from one node to another: to the switch, and from it."""
-        return 0 if first == second else 2
-
 
 class Direct(msgspec.Struct, frozen=True, tag_field="kind", tag="direct"):
     """Every node has its own link to every other."""
 
     nodes: Annotated[int, msgspec.Meta(ge=2)]
-
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes from one node to another."""
-        return int(first != second)
 
 
 class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
@@ -69,33 +57,9 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
             raise ValueError("uplinks and route are those of a tree of two levels")
 
     @property
-    def cables_up(self) -> int:
-        """Cables from a leaf switch up, in a tree of two levels."""
-        return self.uplinks or self.up[1] * self.cables[1]
-
-    def cable(self, first: int, second: int) -> int:
-        """The cables of both leaf switches that a message takes, in a tree of two levels."""
-        leaves = first // self.down[0] + second // self.down[0]
-        return (second if self.route == "node" else leaves) % self.cables_up
-
-    @property
     def nodes(self) -> int:
         """The number of nodes."""
         return math.prod(self.down)
-
-    @property
-    def switches(self) -> tuple[int, ...]:
-        """The number of switches on each level, from the leaves up."""
-        levels = range(1, len(self.down) + 1)
-        return tuple(math.prod(self.down[level:]) * math.prod(self.up[:level]) for level in levels)
-
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes: up to the lowest switch above both nodes, and down again."""
-        level = 0
-        while first != second:
-            first, second = first // self.down[level], second // self.down[level]
-            level += 1
-        return 2 * level
 
 
 class Multistage(msgspec.Struct, frozen=True, tag_field="kind", tag="multistage"):
@@ -106,20 +70,6 @@ class Multistage(msgspec.Struct, frozen=True, tag_field="kind", tag="multistage"
     radix: Annotated[int, msgspec.Meta(ge=2)]
     stages: Several
     nodes: Several
-
-    def as_fat_tree(self) -> FatTree:
-        """The tree of the same distances and the same bandwidth above every node.
-
-        The last stage is as wide as the nodes need.
-        """
-        below = self.radix ** (self.stages - 1)
-        down = (*[self.radix] * (self.stages - 1), max(1, -(-self.nodes // below)))
-        up = (1, *[self.radix] * (self.stages - 1))
-        return FatTree(down, up, (1,) * self.stages)
-
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes: up to the lowest switch above both nodes, and down again."""
-        return self.as_fat_tree().links_between(first, second)
 
 
 class Torus(msgspec.Struct, frozen=True, tag_field="kind", tag="torus"):
@@ -132,22 +82,6 @@ class Torus(msgspec.Struct, frozen=True, tag_field="kind", tag="torus"):
         """The number of nodes."""
         return math.prod(self.dimensions)
 
-    def coordinates(self, node: int) -> tuple[int, ...]:
-        """The coordinates of a node, the first dimension running fastest."""
-        coordinates = []
-        for size in self.dimensions:
-            coordinates.append(node % size)
-            node //= size
-        return tuple(coordinates)
-
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes, the shorter way round in every dimension."""
-        pairs = zip(self.coordinates(first), self.coordinates(second), strict=True)
-        return sum(
-            min((a - b) % size, (b - a) % size)
-            for (a, b), size in zip(pairs, self.dimensions, strict=True)
-        )
-
 
 class Hypercube(msgspec.Struct, frozen=True, tag_field="kind", tag="hypercube"):
     """2^dimension nodes, linked where their numbers differ in one bit."""
@@ -159,12 +93,26 @@ class Hypercube(msgspec.Struct, frozen=True, tag_field="kind", tag="hypercube"):
         """The number of nodes."""
         return 1 << self.dimension
 
-    def links_between(self, first: int, second: int) -> int:
-        """Links that a message passes: the number of bits in which both nodes differ."""
-        return (first ^ second).bit_count()
-
 
 Topology = SharedMemory | Crossbar | Direct | FatTree | Multistage | Torus | Hypercube
+
+
+def elementary(topology: Topology) -> SharedMemory | Crossbar | Direct | FatTree | Torus:
+    """The topology of the same nodes and links without short ways to write it.
+
+    Stages are a tree of the same distances and the same bandwidth above every node, the last one as
+    wide as the nodes need; cables from a leaf switch up are side by side, whatever is above them.
+    """
+    match topology:
+        case Multistage(radix, stages, nodes):
+            below = stages - 1
+            down = (*[radix] * below, max(1, -(-nodes // radix**below)))
+            return FatTree(down, (1, *[radix] * below), (1,) * stages)
+        case FatTree(down, up, cables, uplinks, route) if uplinks:
+            return FatTree(down, (up[0], uplinks), (cables[0], 1), route=route)
+        case Hypercube(dimension):
+            return Torus((2,) * dimension)
+    return topology
 
 
 def in_words(topology: Topology) -> str:

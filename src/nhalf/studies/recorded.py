@@ -18,7 +18,7 @@ from nhalf.decide.ways import UNSIZED
 from nhalf.facts.multicast import PATTERN as MULTICAST
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
-from nhalf.machines.curve import PINGPONG, is_between_nodes, time_at_s
+from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import Layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PublishedPoint, Segment
@@ -202,7 +202,7 @@ def _b_eff(machine: Machine, quantity: Quantity) -> StudyValue:
     ranks = point.ranks if point else quantity.ranks
     if quantity.figure == "time":
         curve = Messages(machine).within_node
-        return StudyValue(time_at_s(curve, 0), ranks=ranks)
+        return StudyValue(curve.time_s(0), ranks=ranks)
     name = "b_eff" if quantity.figure == "per-process" else quantity.figure
     rate = _b_eff_figures(machine.name, ranks)[name]
     value = StudyValue(rate.middle_Bps, (rate.low, rate.high), ranks)
@@ -252,12 +252,12 @@ def _time(machine: Machine, quantity: Quantity) -> StudyValue:
     size, messages = quantity.size_bytes, Messages(machine)
     if quantity.phase and quantity.pattern == DISTANCE:
         curves = [messages.within_node, *(curve for _, curve in messages.between_nodes)]
-        times = {number: time_at_s(curve, size) for number, curve in enumerate(curves)}
+        times = {number: curve.time_s(size) for number, curve in enumerate(curves)}
         return StudyValue(at_phase(times, quantity.phase))
     if quantity.phase:
         return _phases(machine, quantity)
     if quantity.pattern == PINGPONG:
-        return StudyValue(time_at_s(_curve(machine, quantity), size))
+        return StudyValue(_curve(machine, quantity).time_s(size))
     has_curve = any(model.pattern == quantity.pattern for model in machine.models)
     if quantity.pattern in (PINGPING, EXCHANGE) and not has_curve:
         _curve(machine, quantity)

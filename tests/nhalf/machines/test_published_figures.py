@@ -40,10 +40,10 @@ def test_nodes_and_networks() -> None:
     }
     altix = built["altix-bx2"][0]
     assert isinstance(altix, FatTree)
-    assert (altix.nodes * 2, altix.switches) == (512, (32, 16))
+    assert (altix.nodes * 2, altix.down[1], altix.up[1]) == (512, 32, 16)
     dell = built["poweredge-ib"][0]
     assert isinstance(dell, FatTree)
-    assert dell.switches == (27, 2)
+    assert (dell.down[1], dell.up[1]) == (27, 2)
     # 16 nodes and 4 cables to each of two cores; a core has 120 ports.
     assert dell.down[0] + dell.up[1] * dell.cables[1] == 24
     assert dell.down[1] * dell.cables[1] <= 120

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
-from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import Network
 from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar
@@ -48,7 +47,7 @@ def test_every_machine_of_record_has_the_times_of_its_curves(name: str) -> None:
             for size in SIZES:
                 if size < curve.segments[0].from_bytes or size > curve.segments[-1].to_bytes:
                     continue
-                expected = time_at_s(curve, size) * 1e12
+                expected = curve.time_s(size) * 1e12
                 assert time_ps(read[distance], size) == pytest.approx(expected, abs=5, rel=1e-9)
 
 

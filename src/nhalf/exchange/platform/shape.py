@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
@@ -11,10 +10,9 @@ from nhalf.machines.machine import Node
 from nhalf.machines.topology import (
     Crossbar,
     FatTree,
-    Hypercube,
-    Multistage,
     Topology,
     Torus,
+    elementary,
     in_words,
 )
 
@@ -48,25 +46,16 @@ def shape_of(topology: Topology, node: Node, options: ExportOptions) -> NetworkS
             f"{options.ranks} ranks need {needed} nodes of {node.ranks}",
             f"there are {topology.nodes}: ask for fewer, or --set network.topology=...",
         )
-    words = in_words(topology)
-    if isinstance(topology, Multistage):
-        topology = topology.as_fat_tree()
+    words, topology = in_words(topology), elementary(topology)
     match topology:
-        case FatTree(down, up, cables, uplinks):
-            if uplinks:
-                up, cables = (up[0], uplinks), (cables[0], 1)
+        case FatTree(down, up, cables):
             levels = ";".join(",".join(map(str, level)) for level in (down, up, cables))
             attributes = f'topology="FAT_TREE" topo_parameters="{len(down)};{levels}"'
             links, varies = 2, len(down) > 1
         case Torus(dimensions):
-            attributes, links, varies = _torus(dimensions), 1, topology.nodes > 3
-        case Hypercube(dimension):
-            attributes, links, varies = _torus((2,) * dimension), 1, dimension > 1
+            sizes = [size for size in dimensions if size > 1] or [1]
+            attributes = f'topology="TORUS" topo_parameters="{",".join(map(str, sizes))}"'
+            links, varies = 1, topology.nodes > 3
         case _:
             return NetworkShape(topology.nodes, "", 2, False, words)
     return NetworkShape(topology.nodes, f"\n             {attributes}", links, varies, words)
-
-
-def _torus(dimensions: Sequence[int]) -> str:
-    sizes = [size for size in dimensions if size > 1] or [1]
-    return f'topology="TORUS" topo_parameters="{",".join(map(str, sizes))}"'

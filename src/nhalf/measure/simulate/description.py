@@ -34,10 +34,10 @@ from nhalf.machines.topology import (
     Direct,
     FatTree,
     Hypercube,
-    Multistage,
     SharedMemory,
     Topology,
     Torus,
+    elementary,
 )
 
 NODES_MAX = 1 << 20
@@ -186,22 +186,16 @@ def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float
 
 def _wiring(topology: Topology) -> str:
     """Return a topology in the simulator's syntax."""
-    match topology:
+    match elementary(topology):
         case SharedMemory() | Crossbar():
             return "kind=star"
         case Direct():
             return "kind=direct"
         case Torus(dimensions):
             return f"kind=torus dimensions={_listed(dimensions)}"
-        case Hypercube(dimension):
-            return f"kind=torus dimensions={_listed([2] * dimension)}"
-        case Multistage():
-            return _wiring(topology.as_fat_tree())
-        case FatTree(down, up, cables, uplinks):
-            if uplinks:
-                up, cables = (up[0], uplinks), (cables[0], 1)
+        case FatTree(down, up, cables, route=route):
             listed = f"down={_listed(down)} up={_listed(up)} cables={_listed(cables)}"
-            return f"kind=fat-tree route={topology.route} {listed}"
+            return f"kind=fat-tree route={route} {listed}"
 
 
 def _listed(numbers: Sequence[int]) -> str:

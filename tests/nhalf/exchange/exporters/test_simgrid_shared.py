@@ -108,7 +108,7 @@ def test_messages_together(name: str, together: Path, tmp_path: Path) -> None:
     assert simulated_s(of, pairs, together, tmp_path) == pytest.approx(wanted_s, rel=0.005)
     closed = ConcurrentMessages(Messages(of), Draws(1), of.node.ranks if of.node else 1)
     # The closed model draws what messages lose that wait behind others in a switch: not here.
-    closed.blocking = np.ones(1)
+    closed.blocked_share = np.ones(1)
     found = closed.time_s(pairs, np.array([[float(SIZE_BYTES)]]))
     assert found[0, 0] == pytest.approx(wanted_s, rel=0.005)
 

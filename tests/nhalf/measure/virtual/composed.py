@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nhalf.machines.curve import loggp_of, time_at_s
+from nhalf.machines.curve import loggp_of
 from nhalf.machines.machine import FittedModel
 from nhalf.machines.message import Messages
 
@@ -40,7 +40,7 @@ class Link:
 def link(messages: Messages, is_within: bool, size_bytes: int) -> Link:
     """A message within a node, or to the nearest one."""
     curve: FittedModel = messages.within_node if is_within else messages.between_nodes[0][1]
-    time, shortest = (time_at_s(curve, size) * PS for size in (size_bytes, 0))
+    time, shortest = (curve.time_s(size) * PS for size in (size_bytes, 0))
     parameters = loggp_of(messages.machine, curve)
     send = receive = shortest / 4
     gap = 0.0

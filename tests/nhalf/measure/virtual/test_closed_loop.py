@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine_file import read
 from nhalf.machines.message import Messages
 from tests.nhalf.measure.virtual.programs import built, tried
@@ -64,7 +63,7 @@ def test_the_machine_comes_out_that_was_put_in(
         if math.isfinite(given.r_inf_Bps):
             assert found.r_inf_Bps == pytest.approx(given.r_inf_Bps, rel=ERROR)
     for size in (*SIZES, *UNSEEN):
-        assert time_at_s(fitted, size) == pytest.approx(time_at_s(put_in, size), rel=ERROR)
+        assert fitted.time_s(size) == pytest.approx(put_in.time_s(size), rel=ERROR)
 
 
 def nhalf(*words: str) -> None:

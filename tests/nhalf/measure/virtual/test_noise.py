@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.machines.curve import time_at_s
 from nhalf.machines.message import Messages
 from nhalf.machines.wires import Noise
 from nhalf.measure.virtual.machine import VirtualMachine
@@ -40,7 +39,7 @@ def test_noise_depends_on_its_seed_and_has_its_mean(programs: Path, plain: Path)
     added = []
     for line in (first + other).splitlines():
         size, time_ps = line.split()
-        alone_s = time_at_s(curve, int(size))
+        alone_s = curve.time_s(int(size))
         added.append((float(time_ps) * 1e-12 - alone_s) / (alone_s - OVERHEADS_S))
     # Twice as many messages as rounds, of two runs, each with a deviation of the mean itself.
     error = SHARE / math.sqrt(2 * 2 * ROUNDS * SIZES)

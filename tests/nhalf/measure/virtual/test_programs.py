@@ -13,7 +13,6 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.machines import catalogue
-from nhalf.machines.curve import time_at_s
 from nhalf.machines.message import Messages
 from nhalf.machines.wires import nodes_of
 from nhalf.measure.virtual.launch import VirtualLaunch, run
@@ -44,7 +43,7 @@ def test_half_a_round_trip_is_the_machines_curve(
     lines = [line.split() for line in outcome.stdout.splitlines()]
     assert len(lines) == 13
     for size, time_ps in lines:
-        expected = time_at_s(curve, int(size)) * 1e12
+        expected = curve.time_s(int(size)) * 1e12
         # Long messages of a library are announced and answered, which crosses others on the SP2.
         close = 1e-4 if machine == "sp2-mpl" else 1e-5
         assert float(time_ps) - CLOCK_PS == pytest.approx(expected, rel=close), size

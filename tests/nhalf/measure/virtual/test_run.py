@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.machines.curve import time_at_s
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import library_subject
@@ -55,7 +54,7 @@ def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
     for point in points:
         first_s, second_s = point["samples_s"]
         assert first_s == second_s
-        expected_s = time_at_s(curves[point["placement"]], point["bytes"])
+        expected_s = curves[point["placement"]].time_s(point["bytes"])
         assert first_s == pytest.approx(expected_s, rel=1e-5), point
     run = Run.open(tmp_path / "run")
     assert run.virtual == {"machine": "altix-bx2", "nodes": 2, "library": ""}

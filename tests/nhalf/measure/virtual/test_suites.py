@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.machines.curve import loggp_of, time_at_s
+from nhalf.machines.curve import loggp_of
 from nhalf.machines.machine import FittedModel
 from nhalf.machines.message import Messages
 from tests.nhalf.measure.virtual.programs import built, library_of, tried
@@ -53,7 +53,7 @@ def test_a_ping_pong_takes_the_curves_time(vendor: str, programs: Path, plain: P
     times_us = {size: time_ps / 1e6 for size, time_ps in rows(outcome.stdout).items()}
     assert len(times_us) == 6
     for size, time_us in times_us.items():
-        assert time_us == pytest.approx(time_at_s(curve, size) * 1e6, abs=CLOCK_US), size
+        assert time_us == pytest.approx(curve.time_s(size) * 1e6, abs=CLOCK_US), size
 
 
 @every_library
@@ -97,7 +97,7 @@ def test_a_put_takes_its_message_and_an_answer(programs: Path, plain: Path) -> N
     times_ps = rows(outcome.stdout)
     assert len(times_ps) == 6
     for size, time_ps in times_ps.items():
-        least_ps = (time_at_s(curve, size) + time_at_s(curve, 0)) * 1e12
+        least_ps = (curve.time_s(size) + curve.time_s(0)) * 1e12
         assert least_ps <= time_ps < 1.1 * least_ps, size
 
 
@@ -111,7 +111,7 @@ def test_imb_prints_the_curve(vendor: str, plain: Path) -> None:
     assert len(printed) == 24
     for size, time_us in printed:
         # It prints two digits behind the point.
-        expected_us = time_at_s(curve, int(size)) * 1e6
+        expected_us = curve.time_s(int(size)) * 1e6
         assert float(time_us) == pytest.approx(expected_us, abs=6e-3), size
 
 

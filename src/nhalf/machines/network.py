@@ -1,0 +1,90 @@
+"""The door to native/network: what messages between ranks share, and what each of them moves.
+
+Nothing in Python knows what a message passes, or divides it (native/network/concurrent.hpp). The
+library comes into this process when it is first asked: an answer takes less than starting a program
+that would be sent the draws.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base import native_files
+from nhalf.base.arrays import Floats
+
+LIBRARY = "libnhalf_replay.so"
+Pairs = Sequence[tuple[int, int]]
+"""Messages: the ranks of sender and receiver."""
+_COUNTS = ("ranks", "messages", "draws", "is_spread")
+_ARRAYS = ("nodes", "senders", "receivers", "capacity", "blocked", "alone", "both_ways", "answer")
+
+
+class _Question(ctypes.Structure):
+    _fields_ = (
+        ("machine", ctypes.c_char_p),
+        *((name, ctypes.c_int64) for name in _COUNTS),
+        *((name, ctypes.c_void_p) for name in _ARRAYS),
+    )
+
+
+@dataclass(frozen=True)
+class SharedCapacities:
+    """What ranks share, by `nodes` the node of each.
+
+    `lines` are those of native/network/routes.hpp, whose rates only say whether there is such a
+    thing; `capacity_Bps` (draws, kinds) has them: of a link, the medium, a memory, and of each
+    share one way and both ways. A link to which several messages come gets `blocked_share` (draws,)
+    of its own through.
+    """
+
+    nodes: NDArray[np.int_]
+    lines: Sequence[str]
+    capacity_Bps: Floats
+    blocked_share: Floats
+
+    def load_s_per_B(self, pairs: Pairs, *, is_spread: bool = False) -> Floats:
+        """How long a byte of every message keeps the busiest of all that they share, (draws,).
+
+        If it `is_spread`, messages to another switch take all cables to it alike.
+        """
+        return self._answer(pairs, self.blocked_share.shape, is_spread=is_spread)
+
+    def rates_Bps(self, pairs: Pairs, alone_Bps: Floats, both_ways: Floats) -> Floats:
+        """What each message moves beside the others, of what it does alone, both (draws, pairs).
+
+        A rank moves as much one way as its fastest message, both ways `both_ways` (draws,) of that.
+        """
+        return self._answer(pairs, alone_Bps.shape, alone_Bps, both_ways)
+
+    def _answer(
+        self,
+        pairs: Pairs,
+        shape: tuple[int, ...],
+        alone_Bps: Floats | None = None,
+        both_ways: Floats | None = None,
+        *,
+        is_spread: bool = False,
+    ) -> Floats:
+        answer = np.empty(shape)
+        ranks = np.array(pairs, np.int32).T.copy()
+        rates = (self.capacity_Bps, self.blocked_share, alone_Bps, both_ways)
+        arrays: list[NDArray[np.generic] | None] = [self.nodes.astype(np.int32), *ranks]
+        arrays += [None if rate is None else np.ascontiguousarray(rate, float) for rate in rates]
+        question = _Question(
+            "\n".join(self.lines).encode(),
+            *(len(self.nodes), len(pairs), len(self.blocked_share), is_spread),
+            *(None if array is None else array.ctypes.data for array in [*arrays, answer]),
+        )
+        ask = native_files.library(LIBRARY).nhalf_concurrent
+        ask.restype = ctypes.c_char_p
+        wrong: bytes | None = ask(ctypes.byref(question))
+        if wrong == b"memory":
+            raise MemoryError
+        if wrong is not None:
+            raise ValueError(wrong.decode())
+        return answer
