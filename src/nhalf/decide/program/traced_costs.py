@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from nhalf.decide.program.costs import Costs
-from nhalf.facts.program.disturbance import queued_in_calls_s
-from nhalf.facts.program.late_messages import matched
+from nhalf.facts.program.disturbance import queued, queued_in_calls_s
+from nhalf.facts.program.late_messages import both_ends
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
 
@@ -72,15 +72,17 @@ def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
 
 def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
-    late = matched(program).filter(pl.col("late_sender_s") > 0)
-    way = pl.col("arrived_s") - pl.col("sent_s")
-    begins = pl.max_horizontal("sent_s", "received_s")
-    late = late.with_columns(
-        way_s=way,
-        queued_s=queued_in_calls_s(program, late.select("source", "sent_s", "left_s"))
-        + queued_in_calls_s(program, late.select("target", begins, "arrived_s")),
-    )
-    return _listed(late.group_by("size_bytes").agg(_typical("way_s")))
+    way_s = (pl.col("arrived_s") - pl.col("sent_s")).alias("way_s")
+    late = both_ends(program).filter(pl.col("late_sender_s") > 0)
+    if queued(program):
+        begins = pl.max_horizontal("sent_s", "received_s").alias("begins_s")
+        ends = late.select("source", "target", "sent_s", "left_s", begins, "arrived_s").collect()
+        queued_s = queued_in_calls_s(program, ends.select("source", "sent_s", "left_s"))
+        queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
+    else:
+        queued_s = pl.lit(0.0)
+    some = late.select("size_bytes", way_s).with_columns(queued_s=queued_s)
+    return _listed(some.group_by("size_bytes").agg(_typical("way_s")).collect())
 
 
 def _typical(name: str) -> pl.Expr:

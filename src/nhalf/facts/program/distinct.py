@@ -1,0 +1,50 @@
+"""Rows of whole numbers by the number of each among the distinct ones, without sorting them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Whole = NDArray[np.integer[Any]]
+_SHORT = 1 << 16
+_SPAN_MAX = 1 << 31
+
+
+def distinct_rows(*columns: Whole) -> Whole:
+    """The number of each row among the distinct ones, in ascending order of their columns."""
+    keys: Whole = np.zeros(0, np.int64)
+    most = 1
+    for column in columns if len(columns[0]) else ():
+        low = int(column.min())
+        span = int(column.max()) - low + 1
+        offset = column - low if span <= _SPAN_MAX else _ranked(column, span)
+        span = min(span, _SPAN_MAX)
+        if most * span > _SPAN_MAX**2:
+            keys = _ranked(keys, most)
+            most = int(keys.max()) + 1
+        most *= span
+        kind = np.int32 if most <= _SPAN_MAX else np.int64
+        offset = offset.astype(kind, copy=False)
+        keys = offset + keys.astype(kind, copy=False) * kind(span) if len(keys) else offset
+    return _ranked(keys, most)
+
+
+def _ranked(values: Whole, span: int) -> Whole:
+    """The number of each value among the distinct ones; they begin at 0, or have a large span."""
+    if span <= max(_SHORT, len(values)):
+        is_there = np.zeros(span, bool)
+        is_there[values] = True
+        rank = np.cumsum(is_there, dtype=np.uint32) - np.uint32(1)
+        return (rank.astype(np.uint16) if span <= _SHORT else rank)[values]
+    distinct = pl.Series(values).unique().sort()
+    return distinct.search_sorted(pl.Series(values)).to_numpy()
+
+
+def place_of_each(number: Whole) -> Whole:
+    """A place of each number."""
+    places = np.zeros(int(number.max()) + 1 if len(number) else 0, np.int32)
+    places[number] = np.arange(len(number), dtype=np.int32)
+    return places
