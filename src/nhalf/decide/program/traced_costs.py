@@ -66,8 +66,8 @@ class TracedCosts(Costs):
 
 
 def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
-    some = calls.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0))
-    return _listed(some.group_by("size_bytes").agg(pl.col("min_s").min()))
+    messages = calls.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0))
+    return _listed(messages.group_by("size_bytes").agg(pl.col("min_s").min()))
 
 
 def _transfer_times(program: Program) -> SizeTimes:
@@ -81,8 +81,8 @@ def _transfer_times(program: Program) -> SizeTimes:
         queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
     else:
         queued_s = pl.lit(0.0)
-    some = late.select("size_bytes", way_s).with_columns(queued_s=queued_s)
-    return _listed(some.group_by("size_bytes").agg(_typical("way_s")).collect())
+    times = late.select("size_bytes", way_s).with_columns(queued_s=queued_s)
+    return _listed(times.group_by("size_bytes").agg(_typical("way_s")).collect())
 
 
 def _typical(name: str) -> pl.Expr:
@@ -94,11 +94,11 @@ def _typical(name: str) -> pl.Expr:
 
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
-    some = numbered(program).filter(pl.col("kind") == "collective")
-    some = some.with_columns(
-        queued_s=queued_in_calls_s(program, some.select("rank", "start_s", "end_s"))
+    calls = numbered(program).filter(pl.col("kind") == "collective")
+    calls = calls.with_columns(
+        queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s"))
     )
-    operations = some.group_by("communicator", "call", "number").agg(
+    operations = calls.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),
         # Two ranks may be queued one after the other.
@@ -110,8 +110,8 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
 
 def _shortest_of_all(calls: pl.DataFrame) -> Mapping[str, SizeTimes]:
     """The median over the ranks of the shortest call."""
-    some = calls.filter(pl.col("kind") == "collective")
-    ranks = some.group_by("call", "size_bytes", "rank").agg(pl.col("min_s").min())
+    operations = calls.filter(pl.col("kind") == "collective")
+    ranks = operations.group_by("call", "size_bytes", "rank").agg(pl.col("min_s").min())
     return _by_call(ranks.group_by("call", "size_bytes").agg(pl.col("min_s").median()))
 
 

@@ -18,17 +18,21 @@ def distinct_rows(*columns: Whole) -> Whole:
     keys: Whole = np.zeros(0, np.int64)
     most = 1
     for column in columns if len(columns[0]) else ():
-        low = int(column.min())
-        span = int(column.max()) - low + 1
-        offset = column - low if span <= _SPAN_MAX else _ranked(column, span)
-        span = min(span, _SPAN_MAX)
+        low, high = column.min(), column.max()
+        span = int(high) - int(low) + 1
+        if span > _SPAN_MAX:
+            column = _ranked(column, span)
+            low, span = column.min(), _SPAN_MAX
         if most * span > _SPAN_MAX**2:
             keys = _ranked(keys, most)
             most = int(keys.max()) + 1
         most *= span
-        kind = np.int32 if most <= _SPAN_MAX else np.int64
-        offset = offset.astype(kind, copy=False)
-        keys = offset + keys.astype(kind, copy=False) * kind(span) if len(keys) else offset
+        kind = np.uint16 if most <= _SHORT else np.int32 if most <= _SPAN_MAX else np.int64
+        # Whole numbers that are too large for a short type differ by as much there.
+        offset = np.subtract(column, low, dtype=kind, casting="unsafe")
+        if len(keys):
+            offset += np.multiply(keys, np.int64(span), dtype=kind, casting="unsafe")
+        keys = offset
     return _ranked(keys, most)
 
 
@@ -38,7 +42,7 @@ def _ranked(values: Whole, span: int) -> Whole:
         is_there = np.zeros(span, bool)
         is_there[values] = True
         rank = np.cumsum(is_there, dtype=np.uint32) - np.uint32(1)
-        return (rank.astype(np.uint16) if span <= _SHORT else rank)[values]
+        return rank.astype(np.uint16 if span <= _SHORT else np.uint32)[values]
     distinct = pl.Series(values).unique().sort()
     return distinct.search_sorted(pl.Series(values)).to_numpy()
 
