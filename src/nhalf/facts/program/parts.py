@@ -57,9 +57,9 @@ class OperationParts:
             for flow in (FROM_ROOT, TO_ROOT, SCATTERS)
         )
         is_root = rank == root
-        has_root = np.zeros(meetings.count, bool)
-        has_root[meetings.operation[is_root]] = True
-        has_root = has_root[meetings.operation]
+        # Where a rank lacks calls, its later ones meet others, which may have another root.
+        roots = np.bincount(meetings.operation[is_root], minlength=meetings.count)
+        has_root = roots[meetings.operation] == 1
         role = np.where(comes_from & has_root, Role.ROOT, Role.ALL)
         role[goes_to & has_root & ~is_root] = Role.NOBODY
         # The root of a scatter holds all blocks; the other ranks have the size of one.
