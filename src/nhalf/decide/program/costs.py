@@ -100,14 +100,14 @@ class _Distance:
     both_ways: Message | None = None
     """Messages that cross: their additional time is processor time of each rank."""
 
-    known_s: dict[int, float] = field(default_factory=dict)
-    known_busy_s: dict[int, tuple[float, float]] = field(default_factory=dict)
+    time_by_size_s: dict[int, float] = field(default_factory=dict)
+    busy_by_size_s: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def time_s(self, size_bytes: int) -> float:
-        if size_bytes not in self.known_s:
+        if size_bytes not in self.time_by_size_s:
             times_s = self.message.time_s(np.array([float(size_bytes)]))
-            self.known_s[size_bytes] = float(times_s[0])
-        return self.known_s[size_bytes]
+            self.time_by_size_s[size_bytes] = float(times_s[0])
+        return self.time_by_size_s[size_bytes]
 
     def crossing_s(self, size_bytes: int) -> float:
         if self.both_ways is None:
@@ -115,9 +115,9 @@ class _Distance:
         return float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
 
     def busy_s(self, size_bytes: int) -> tuple[float, float]:
-        if size_bytes not in self.known_busy_s:
-            self.known_busy_s[size_bytes] = self._busy_s(size_bytes)
-        return self.known_busy_s[size_bytes]
+        if size_bytes not in self.busy_by_size_s:
+            self.busy_by_size_s[size_bytes] = self._busy_s(size_bytes)
+        return self.busy_by_size_s[size_bytes]
 
     def _busy_s(self, size_bytes: int) -> tuple[float, float]:
         whole_s = self.time_s(size_bytes)
@@ -172,7 +172,7 @@ class MachineCosts(Costs):
         }
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
-        self._known_ways: dict[tuple[str, bool, int], Sequence[Way]] = {}
+        self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
     def asks(self, answer: Answer, *, where_measured: bool) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
@@ -293,14 +293,14 @@ class MachineCosts(Costs):
     def _ways(self, pattern: str, apart: bool, part_bytes: int) -> Sequence[Way]:
         """The known ways, kept because those of a machine share a program that follows messages."""
         key = pattern, apart, part_bytes
-        if key not in self._known_ways:
+        if key not in self._ways_by_key:
             try:
                 messages = self._messages[apart]
                 ways = known_ways(pattern, messages, algorithms(), True, part_bytes)
             except InputError:
                 ways = []
-            self._known_ways[key] = ways
-        return self._known_ways[key]
+            self._ways_by_key[key] = ways
+        return self._ways_by_key[key]
 
 
 class _WayTime(NamedTuple):

@@ -308,12 +308,12 @@ def _spent(program: Program, variants: Sequence[Variant]) -> list[tuple[list[Spe
 
     What is asked for twice is computed once.
     """
-    some = list(dict.fromkeys(variants))
+    distinct = list(dict.fromkeys(variants))
     if has_whole_timeline(program):
-        results = [(replay.spent, replay.forced) for replay in replays(program, some)]
+        results = [(replay.spent, replay.forced) for replay in replays(program, distinct)]
     else:
-        results = [(counted(program, costs, computing), 0) for costs, computing in some]
-    return [results[some.index(variant)] for variant in variants]
+        results = [(counted(program, costs, computing), 0) for costs, computing in distinct]
+    return [results[distinct.index(variant)] for variant in variants]
 
 
 def _end_s(spent: Sequence[Spent]) -> float:

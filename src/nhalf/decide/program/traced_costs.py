@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from nhalf.decide.program.costs import Costs
-from nhalf.facts.program.disturbance import queued_in_calls_s
-from nhalf.facts.program.late_messages import matched
+from nhalf.facts.program.disturbance import queued, queued_in_calls_s
+from nhalf.facts.program.late_messages import both_ends
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
 
@@ -66,21 +66,23 @@ class TracedCosts(Costs):
 
 
 def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
-    some = calls.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0))
-    return _listed(some.group_by("size_bytes").agg(pl.col("min_s").min()))
+    messages = calls.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0))
+    return _listed(messages.group_by("size_bytes").agg(pl.col("min_s").min()))
 
 
 def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
-    late = matched(program).filter(pl.col("late_sender_s") > 0)
-    way = pl.col("arrived_s") - pl.col("sent_s")
-    begins = pl.max_horizontal("sent_s", "received_s")
-    late = late.with_columns(
-        way_s=way,
-        queued_s=queued_in_calls_s(program, late.select("source", "sent_s", "left_s"))
-        + queued_in_calls_s(program, late.select("target", begins, "arrived_s")),
-    )
-    return _listed(late.group_by("size_bytes").agg(_typical("way_s")))
+    way_s = (pl.col("arrived_s") - pl.col("sent_s")).alias("way_s")
+    late = both_ends(program).filter(pl.col("late_sender_s") > 0)
+    if queued(program):
+        begins = pl.max_horizontal("sent_s", "received_s").alias("begins_s")
+        ends = late.select("source", "target", "sent_s", "left_s", begins, "arrived_s").collect()
+        queued_s = queued_in_calls_s(program, ends.select("source", "sent_s", "left_s"))
+        queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
+    else:
+        queued_s = pl.lit(0.0)
+    times = late.select("size_bytes", way_s).with_columns(queued_s=queued_s)
+    return _listed(times.group_by("size_bytes").agg(_typical("way_s")).collect())
 
 
 def _typical(name: str) -> pl.Expr:
@@ -92,11 +94,11 @@ def _typical(name: str) -> pl.Expr:
 
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
-    some = numbered(program).filter(pl.col("kind") == "collective")
-    some = some.with_columns(
-        queued_s=queued_in_calls_s(program, some.select("rank", "start_s", "end_s"))
+    calls = numbered(program).filter(pl.col("kind") == "collective")
+    calls = calls.with_columns(
+        queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s"))
     )
-    operations = some.group_by("communicator", "call", "number").agg(
+    operations = calls.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),
         # Two ranks may be queued one after the other.
@@ -108,8 +110,8 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
 
 def _shortest_of_all(calls: pl.DataFrame) -> Mapping[str, SizeTimes]:
     """The median over the ranks of the shortest call."""
-    some = calls.filter(pl.col("kind") == "collective")
-    ranks = some.group_by("call", "size_bytes", "rank").agg(pl.col("min_s").min())
+    operations = calls.filter(pl.col("kind") == "collective")
+    ranks = operations.group_by("call", "size_bytes", "rank").agg(pl.col("min_s").min())
     return _by_call(ranks.group_by("call", "size_bytes").agg(pl.col("min_s").median()))
 
 

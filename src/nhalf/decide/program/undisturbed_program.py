@@ -31,6 +31,8 @@ from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
 _KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]
+_NAMES = pl.col(pl.Categorical, pl.Enum).cast(pl.String)
+"""As other tables than the timeline have them."""
 _KEYS_AT_SITES = ["rank", "thread", "site", "call", "size_bytes"]
 
 
@@ -126,7 +128,7 @@ def _lasting(
 
     def taken_s(timeline: pl.DataFrame, name: str) -> pl.DataFrame:
         whole_s = (pl.col("end_s") - pl.col("start_s")).sum()
-        return timeline.group_by(keys).agg(whole_s.alias(name))
+        return timeline.group_by(keys).agg(whole_s.alias(name)).with_columns(_NAMES)
 
     begun = [call for call in rows["call"].unique() if is_begun_before(call)]
     ratio = pl.col("after_s") / pl.col("before_s")
@@ -150,7 +152,7 @@ def _bins(bins: pl.DataFrame, timeline: pl.DataFrame) -> pl.DataFrame:
         time_s=(pl.col("end_s") - pl.col("start_s")).sum(),
     )
     return (
-        counted.with_columns(width_s=pl.lit(width_s))
+        counted.with_columns(_NAMES, width_s=pl.lit(width_s))
         .select(bins.columns)
         .sort("rank", "thread", "start_s", "kind")
     )

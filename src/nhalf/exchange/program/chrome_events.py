@@ -16,7 +16,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import numbered
+from nhalf.facts.program.schedule import messages, numbered
 
 MICRO = 1e6
 INSIDE_US = 1e-3
@@ -34,7 +34,7 @@ def chrome_events(program: Program) -> Iterator[Row]:
         return
     calls = numbered(program)
     yield from _slices(calls)
-    yield from _flows(calls)
+    yield from _flows(calls, messages(program))
 
 
 def _slices(calls: pl.DataFrame) -> Iterator[Row]:
@@ -52,14 +52,11 @@ def _slices(calls: pl.DataFrame) -> Iterator[Row]:
         }
 
 
-def _flows(calls: pl.DataFrame) -> Iterator[Row]:
+def _flows(calls: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Row]:
     """Two events for each message of which both ends were traced."""
-    keys = ["source", "target", "communicator", "tag", "number"]
-    is_message = pl.col("partner") >= 0
-    sends = calls.filter(is_message & (pl.col("kind") == "sent"))
-    receives = calls.filter(is_message & (pl.col("kind") == "received"))
-    pairs = sends.join(receives, on=keys, suffix="_receive").sort("start_s", *keys)
-    for number, row in enumerate(pairs.iter_rows(named=True)):
+    sends, receives = (calls[pairs[rows]] for rows in ("row", "row_received"))
+    both = pl.concat([sends, receives.select(pl.all().name.suffix("_receive"))], how="horizontal")
+    for number, row in enumerate(both.sort("start_s", maintain_order=True).iter_rows(named=True)):
         usual = {"name": "message", "cat": "message", "id": number}
         begin = {"pid": row["rank"], "tid": row["thread"], "ts": _us(row["start_s"])}
         end_us = max(_us(row["start_s_receive"]), _us(row["end_s_receive"]) - INSIDE_US)

@@ -112,7 +112,7 @@ class Completed:
     def of(cls, waits: Places, begun: Places) -> Completed:
         """Pairs in any order of waits."""
         order = np.argsort(waits, kind="stable")
-        return cls(waits[order], begun[order])
+        return cls(*(places[order].astype(np.int32) for places in (waits, begun)))
 
     def by_wait(self) -> dict[int, list[int]]:
         """The calls that each wait completes."""

@@ -194,7 +194,7 @@ def _ends(program: Program) -> dict[int, tuple[Sequence[float], Sequence[int]]]:
 @fact
 def _operations(program: Program) -> set[str]:
     """The names of collective operations."""
-    return set(program.timeline.filter(pl.col("kind") == "collective")["call"])
+    return set(program.timeline.filter(pl.col("kind") == "collective")["call"].unique())
 
 
 @fact
@@ -202,8 +202,10 @@ def _shortest_s(program: Program) -> dict[str, float]:
     """By call: the shortest time from when nobody is waited for to its end, while no rank was
     queued. If some always was, each call counts without what others took of its rank.
     """
-    begun = pl.col("call").map_elements(is_begun_before, pl.Boolean())
-    whole = program.timeline.filter(~begun).select("rank", "call", "start_s", "end_s")
+    begun = [call for call in program.timeline["call"].unique() if is_begun_before(call)]
+    whole = program.timeline.filter(~pl.col("call").is_in(begun)).select(
+        "rank", pl.col("call").cast(pl.String), "start_s", "end_s"
+    )
     after = waits(program).select("rank", "call", pl.col("to_s").alias("start_s"), "end_s")
     calls = pl.concat([whole, after])
     taken_s = queued_in_calls_s(program, calls.drop("call"))

@@ -6,10 +6,13 @@ A nonblocking receive waits from the beginning of the call that completed it.
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from nhalf.facts.fact import fact
+from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import messages, numbered, threads
 from nhalf.facts.program.waiting import LATE_RECEIVER, LATE_SENDER
 
 BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
@@ -26,28 +29,33 @@ def matched(program: Program) -> pl.DataFrame:
     `late_sender_s` (how long the receiver waited for the send to start) and `late_receiver_s` (the
     sender for the receive).
     """
-    keys = ["source", "target", "communicator", "tag"]
-    timeline = program.timeline
-    sends = _numbered(timeline, "sent", ("rank", "partner"), keys)
-    receives = _numbered(_waited_for(timeline), "received", ("partner", "rank"), keys)
-    messages = sends.join(receives, on=[*keys, "number"], suffix="_receive")
-    late = pl.col("start_s") - pl.col("waits_s_receive")
-    blocks = pl.col("call").is_in(list(BLOCKING_SENDS)) & (pl.col("waiting_s") > 0)
-    in_receive = pl.min_horizontal(late, pl.col("end_s_receive") - pl.col("waits_s_receive"))
-    after = pl.col("start_s_receive") - pl.col("start_s")
-    in_send = pl.min_horizontal(after, pl.col("end_s") - pl.col("start_s"))
-    return messages.select(
-        *keys,
-        "size_bytes",
-        sent_s="start_s",
-        left_s="end_s",
-        sends_in="call",
-        waits_in="wait_call_receive",
-        received_s="waits_s_receive",
-        arrived_s="end_s_receive",
+    return both_ends(program).sort("sent_s", maintain_order=True).collect()
+
+
+def both_ends(program: Program) -> pl.LazyFrame:
+    """The columns of `matched` in the order of messages, each made only where somebody asks."""
+    calls, pairs = numbered(program).lazy(), messages(program)
+    wait = _waits(numbered(program), pairs["row_received"].to_numpy())
+    sent, waited, received = (
+        calls.select(**columns).select(pl.all().gather(rows))
+        for rows, columns in (
+            (pairs["row"], {"sends_in": "call", "sent_s": "start_s", "left_s": "end_s",
+                            "sends_for_s": "waiting_s"}),
+            (wait, {"waits_in": "call", "received_s": "start_s"}),
+            (pairs["row_received"], {"posted_s": "start_s", "arrived_s": "end_s"}),
+        )
+    )  # fmt: skip
+    columns = pairs.lazy().select("source", "target", "communicator", "tag", "size_bytes")
+    late = pl.col("sent_s") - pl.col("received_s")
+    blocks = pl.col("sends_in").is_in(list(BLOCKING_SENDS)) & (pl.col("sends_for_s") > 0)
+    in_receive = pl.min_horizontal(late, pl.col("arrived_s") - pl.col("received_s"))
+    after = pl.col("posted_s") - pl.col("sent_s")
+    in_send = pl.min_horizontal(after, pl.col("left_s") - pl.col("sent_s"))
+    return pl.concat([columns, sent, waited, received], how="horizontal").select(
+        pl.exclude("sends_for_s", "posted_s"),
         late_sender_s=in_receive.clip(0).fill_null(0.0),
         late_receiver_s=pl.when(blocks).then(in_send.clip(0)).otherwise(0.0),
-    ).sort("sent_s", *keys)
+    )
 
 
 @fact
@@ -91,35 +99,22 @@ def _late(
     )
 
 
-def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
-    """The receives with `waits_s`, the time from which they only wait; null if unknown. A call that
-    completes receives ends when they do.
+def _waits(calls: pl.DataFrame, received: Whole) -> pl.Series:
+    """The row of the call from whose begin each receive's rank only waits: the receive itself, or
+    else the wait that ends with it; null if there is none.
     """
-    waits = timeline.filter(pl.col("kind") == "waiting")
-    timeline = timeline.filter(pl.col("kind") == "received")
-    begins = waits.group_by("rank", "thread", "end_s").agg(
-        wait_s=pl.col("start_s").max(), wait_call=pl.col("call").get(pl.col("start_s").arg_max())
-    )
-    with_wait = timeline.join(begins, on=["rank", "thread", "end_s"], how="left")
+    start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
+    receives = pl.col("kind") == "received"
     blocks = pl.col("call").is_in(list(BLOCKING_RECEIVES))
-    return with_wait.with_columns(
-        waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"),
-        wait_call=pl.when(blocks).then("call").otherwise("wait_call"),
-    )
-
-
-def _numbered(
-    timeline: pl.DataFrame, kind: str, ends: tuple[str, str], keys: list[str]
-) -> pl.DataFrame:
-    """The calls of one kind with their source, target, and sequence number."""
-    source, target = ends
-    calls = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
-    numbered = calls.with_columns(source=pl.col(source), target=pl.col(target))
-    if "waits_s" not in numbered.columns:
-        nothing = {"waits_s": pl.Float64(), "wait_call": pl.String()}
-        numbered = numbered.with_columns(
-            pl.lit(None, kind).alias(name) for name, kind in nothing.items()
-        )
-    numbered = numbered.with_columns(number=pl.int_range(pl.len()).over(*keys))
-    columns = ["number", "call", "size_bytes", "start_s", "end_s", "waiting_s", "waits_s"]
-    return numbered.select(*keys, *columns, "wait_call")
+    is_begun, is_wait = (calls.select(rows).to_series().to_numpy()
+                         for rows in (receives & ~blocks, pl.col("kind") == "waiting"))  # fmt: skip
+    wait = np.arange(len(calls), dtype=np.int32)
+    wait[is_begun] = -1
+    for begin, end in threads(calls):
+        waits, begun = (begin + np.flatnonzero(rows[begin:end]) for rows in (is_wait, is_begun))
+        waits = waits[np.lexsort((start_s[waits], end_s[waits]))]
+        before = np.searchsorted(end_s[waits], end_s[begun], side="right")
+        begun, last = begun[before > 0], waits[before[before > 0] - 1]
+        is_end = end_s[last] == end_s[begun]
+        wait[begun[is_end]] = last[is_end]
+    return pl.Series(wait[received]).replace(-1, None)

@@ -8,9 +8,9 @@ from enum import IntEnum
 from typing import Self
 
 import numpy as np
-import polars as pl
 
 from nhalf.facts.program.completions import CallForm, Places
+from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, operation
 from nhalf.facts.program.schedule import COLLECTIVE, Actor
 
@@ -57,9 +57,9 @@ class OperationParts:
             for flow in (FROM_ROOT, TO_ROOT, SCATTERS)
         )
         is_root = rank == root
-        has_root = np.zeros(meetings.count, bool)
-        has_root[meetings.operation[is_root]] = True
-        has_root = has_root[meetings.operation]
+        # Where a rank lacks calls, its later ones meet others, which may have another root.
+        roots = np.bincount(meetings.operation[is_root], minlength=meetings.count)
+        has_root = roots[meetings.operation] == 1
         role = np.where(comes_from & has_root, Role.ROOT, Role.ALL)
         role[goes_to & has_root & ~is_root] = Role.NOBODY
         # The root of a scatter holds all blocks; the other ranks have the size of one.
@@ -71,11 +71,11 @@ class OperationParts:
             np.where(only_sends, root, -1),
             np.where(only_sends, size_bytes, mean_bytes),
         ])  # fmt: skip
-        work, distinct = _numbered(kinds)
+        work = distinct_rows(*kinds)
         works: list[Work] = [
             (forms[call].call, meetings.member_sets[who], size) if call >= 0
             else ("", (who, to), size)
-            for call, who, to, size in distinct
+            for call, who, to, size in kinds[:, place_of_each(work)].T.tolist()
         ]  # fmt: skip
         return cls(step, form, meetings.operation, role, is_root, work, works, meetings.count)
 
@@ -126,13 +126,3 @@ class _Meetings:
         np.add.at(whole, place, sizes // number[place])
         np.add.at(remainder, place, sizes % number[place])
         return whole + remainder // np.maximum(number, 1)
-
-
-def _numbered(columns: Places) -> tuple[Places, list[tuple[int, ...]]]:
-    """The number of each column of values among the distinct ones, and these."""
-    rows = pl.DataFrame(list(columns), schema=[str(place) for place in range(len(columns))])
-    distinct = rows.unique(maintain_order=True)
-    number = rows.join(
-        distinct.with_row_index("index"), on=rows.columns, how="left", maintain_order="left"
-    )["index"]
-    return number.to_numpy().astype(np.int64), distinct.rows()

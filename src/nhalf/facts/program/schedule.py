@@ -7,9 +7,11 @@ completions.py finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -30,7 +32,9 @@ from nhalf.facts.program.completions import (
     completed_receives,
     loops_of_polls,
 )
+from nhalf.facts.program.distinct import Whole, distinct_rows, place_of_each
 from nhalf.facts.program.program import Program
+from nhalf.measure.traced.tables import NAMES
 
 SEND, RECEIVE, POST, WAIT, COLLECTIVE = "send", "receive", "post", "wait", "collective"
 KINDS = {"sent": SEND, "received": RECEIVE, "collective": COLLECTIVE}
@@ -43,6 +47,11 @@ BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 _HAS_MESSAGE = pl.col("kind").is_in(["sent", "received"]) & (pl.col("partner") >= 0)
 MESSAGE_KEYS = ("source", "target", "communicator", "tag", "number")
+_RECEIVES = pl.when(pl.col("kind") == "received")
+_ENDS = {
+    "source": _RECEIVES.then("partner").otherwise("rank"),
+    "target": _RECEIVES.then("rank").otherwise("partner"),
+}
 
 Message = tuple[int, int, int, int, int]
 """Source, target, communicator, tag, and number among the messages with these four."""
@@ -148,9 +157,11 @@ class Actor:
         """All steps as objects, for what needs every column."""
         if not len(self.form):
             return []
-        by_row: list[Message] = list(zip(*map(self._listed, MESSAGE_KEYS), strict=True))
-        has_message = self.rows.select(_HAS_MESSAGE).to_series().to_list()
-        own = [message if has else None for message, has in zip(by_row, has_message, strict=True)]
+        by_row = self.rows.with_columns(**_ENDS).select(_HAS_MESSAGE, *MESSAGE_KEYS)
+        own: list[Message | None] = [
+            (source, target, communicator, tag, number) if has else None
+            for has, source, target, communicator, tag, number in by_row.iter_rows()
+        ]
         received = self.completes.by_wait()
         names = ("communicator", "number", "partner", "size_bytes")
         columns = zip(self.before_s.tolist(), self.measured_s.tolist(), *map(self._listed, names),
@@ -189,15 +200,18 @@ def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
     calls = numbered(program)
     least_s = _shortest(calls)
-    forms, calls = _with_forms(calls)
-    calls = calls.with_columns(message=_message_numbers(messages(program), len(calls)))
+    forms, form = _forms(calls)
+    message = _message_numbers(messages(program), len(calls))
+    calls = calls.with_columns(pl.Series("form", form), pl.Series("message", message))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
-    for (rank, thread), rows in calls.group_by(["rank", "thread"], maintain_order=True):
-        record = records.get(int(str(rank)))
+    for begin, end in threads(calls):
+        rows = calls[begin:end]
+        rank, thread = rows.row(0)[:2]
+        record = records.get(rank)
         begin_s = (record.begin_s if record else first_s) - first_s
-        actor = Actor(int(str(rank)), int(str(thread)), begin_s, forms=forms, least_s=least_s)
+        actor = Actor(rank, thread, begin_s, forms=forms, least_s=least_s)
         last_s = _add_steps(actor, rows, begin_s + first_s)
         if record is not None and thread == 0:
             actor.after_s = max(0.0, record.end_s - last_s)
@@ -209,45 +223,114 @@ def schedule(program: Program) -> list[Actor]:
     return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
 
 
-@fact
 def numbered(program: Program) -> pl.DataFrame:
-    """The calls in order, with `number` among messages or collective operations of one kind."""
-    ends = pl.when(pl.col("kind") == "received")
-    source = ends.then("partner").otherwise("rank").alias("source")
-    target = ends.then("rank").otherwise("partner").alias("target")
-    order = pl.col("kind").replace_strict(_ORDER, default=9, return_dtype=pl.Int32)
-    ordered = program.timeline.with_columns(source, target, order=order).sort(
-        "rank", "start_s", "thread", "order"
-    )
-    keys = ["kind", "source", "target", "communicator", "tag"]
-    is_collective = pl.col("kind") == "collective"
-    message = pl.int_range(pl.len()).over(keys)
-    operation = pl.int_range(pl.len()).over("kind", "rank", "communicator")
-    number = pl.when(is_collective).then(operation).otherwise(message)
-    return ordered.with_columns(number=number).sort("rank", "thread", "start_s", "order")
+    """The calls by rank, thread and start, with `number` among messages with the same ends,
+    communicator and tag, or among collective operations of a rank on a communicator.
+    """
+    return _matched(program)[0]
 
 
-@fact
 def messages(program: Program) -> pl.DataFrame:
     """The messages of which both ends were traced: the others would never end.
 
     They are in the order of MESSAGE_KEYS; `row` and `row_received` are their places among the
     numbered calls.
     """
-    keys = list(MESSAGE_KEYS)
-    rows = numbered(program).with_row_index("row").filter(_HAS_MESSAGE)
-    rows = rows.select(*keys, "row", "kind", "call", "size_bytes")
-    sent, received = (rows.filter(pl.col("kind") == kind) for kind in ("sent", "received"))
-    pairs = sent.join(received.select(*keys, "row"), on=keys, suffix="_received")
-    return pairs.sort(keys)
+    return _matched(program)[1]
 
 
-def _message_numbers(pairs: pl.DataFrame, calls: int) -> pl.Series:
+@fact
+def _matched(program: Program) -> tuple[pl.DataFrame, pl.DataFrame]:
+    calls = _in_order(program.timeline)
+    rank, partner, communicator, tag = (
+        calls[name].to_numpy() for name in ("rank", "partner", "communicator", "tag")
+    )
+    sent, received = (_in_turn(calls, _HAS_MESSAGE & (pl.col("kind") == kind))
+                      for kind in ("sent", "received"))  # fmt: skip
+    operations = _in_turn(calls, pl.col("kind") == "collective")
+    both = np.concatenate([sent, received])
+    channel = distinct_rows(
+        np.concatenate([rank[sent], partner[received]]),
+        np.concatenate([partner[sent], rank[received]]),
+        communicator[both],
+        tag[both],
+    )
+    own = distinct_rows(rank[operations], communicator[operations])
+    sends = _Turns.of(sent, channel[: len(sent)])
+    receives = _Turns.of(received, channel[len(sent) :])
+    number = np.zeros(len(calls), np.int32)
+    for turns in (sends, receives, _Turns.of(operations, own)):
+        number[turns.rows] = turns.numbers
+    row, row_received = sends.also_in(receives), receives.also_in(sends)
+    pairs = calls.select(
+        source="rank", target="partner", communicator="communicator", tag="tag",
+        size_bytes="size_bytes",
+    )[row].with_columns(
+        pl.Series("number", number[row]), pl.Series("row", row),
+        pl.Series("row_received", row_received),
+    )  # fmt: skip
+    return calls.with_columns(pl.Series("number", number)), pairs
+
+
+def _in_order(timeline: pl.DataFrame) -> pl.DataFrame:
+    """The calls by rank, thread and start, without a copy if they are in this order."""
+    order = pl.col("kind").replace_strict(_ORDER, default=9, return_dtype=pl.Int8)
+    keys = (pl.col("rank"), pl.col("thread"), pl.col("start_s"), order)
+    is_less, is_same = pl.lit(value=False), pl.lit(value=True)
+    for key in keys:
+        is_less |= is_same & (key < key.shift())
+        is_same &= key == key.shift()
+    return timeline.sort(*keys) if timeline.select(is_less.any()).item() else timeline
+
+
+def _in_turn(calls: pl.DataFrame, is_chosen: pl.Expr) -> Whole:
+    """The rows of some calls in the order in which the threads of a rank began them."""
+    rows = calls.select(is_chosen.arg_true()).to_series().to_numpy()
+    thread, start_s = calls["thread"], calls["start_s"]
+    if thread.min() == thread.max():
+        return rows
+    return rows[np.lexsort((thread.to_numpy()[rows], start_s.to_numpy()[rows]))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Turns:
+    """Calls by channel, on which MPI keeps their order: the row of each and its number there."""
+
+    rows: Whole
+    channels: Whole
+    numbers: Whole
+
+    @classmethod
+    def of(cls, rows: Whole, channels: Whole) -> Self:
+        """The calls of a kind in their order, and the channel of each."""
+        order = np.argsort(channels, kind="stable")
+        counts = np.bincount(channels)
+        first = np.cumsum(counts, dtype=np.int32) - counts
+        numbers = np.arange(len(rows), dtype=np.int32) - np.repeat(first.astype(np.int32), counts)
+        return cls(rows[order], channels[order], numbers)
+
+    def also_in(self, others: Self) -> Whole:
+        """The rows of the calls whose channels have as many others."""
+        most = max(
+            int(turns.channels[-1]) + 1 if len(turns.rows) else 0 for turns in (self, others)
+        )
+        counts = np.bincount(others.channels, minlength=most)
+        return self.rows[self.numbers < counts.astype(np.int32)[self.channels]]
+
+
+def threads(calls: pl.DataFrame) -> Iterator[tuple[int, int]]:
+    """Where the numbered calls of each thread of each rank begin and end."""
+    rank, thread = calls["rank"].to_numpy(), calls["thread"].to_numpy()
+    begins = np.flatnonzero((np.diff(rank) != 0) | (np.diff(thread) != 0)) + 1
+    return itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else [])
+
+
+def _message_numbers(pairs: pl.DataFrame, calls: int) -> NDArray[np.int32]:
     """The place among the messages of each call that has one; -1 of others."""
-    numbers = np.full(calls, -1)
+    numbers = np.full(calls, -1, np.int32)
     for rows in ("row", "row_received"):
-        numbers[pairs[rows].to_numpy()] = np.arange(len(pairs))
-    return pl.Series("message", numbers)
+        numbers[pairs[rows].to_numpy()] = np.arange(len(pairs), dtype=np.int32)
+    return numbers
 
 
 def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
@@ -257,12 +340,13 @@ def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
     return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
-def _with_forms(calls: pl.DataFrame) -> tuple[list[CallForm], pl.DataFrame]:
-    """The forms of all calls, and the calls with the index of theirs as `form`."""
-    names = calls.select("call", "kind").unique(maintain_order=True).with_row_index("form")
-    forms = [_form(call, kind) for _, call, kind in names.iter_rows()]
-    with_form = calls.join(names, on=["call", "kind"], how="left", maintain_order="left")
-    return forms, with_form.with_columns(pl.col("form").cast(pl.Int64))
+def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:
+    """The forms of all calls, and the place of each call's among them."""
+    names = [calls[name].cast(kind) for name, kind in NAMES.items()]
+    form = distinct_rows(*(name.to_physical().to_numpy() for name in names))
+    rows = calls.select("call", "kind")[place_of_each(form)]
+    forms = [_form(call, kind) for call, kind in rows.iter_rows()]
+    return forms, form
 
 
 def _form(call: str, kind: str) -> CallForm:
@@ -272,7 +356,7 @@ def _form(call: str, kind: str) -> CallForm:
 
 def _add_steps(actor: Actor, rows: pl.DataFrame, begin_s: float) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
-    times_s = (rows[name].to_numpy().astype(float) for name in ("start_s", "end_s"))
+    times_s = (rows[name].cast(pl.Float64).to_numpy() for name in ("start_s", "end_s"))
     calls = Calls(actor.forms, rows["form"].to_numpy(), *times_s)
     completed = completed_receives(calls)
     loops = loops_of_polls(calls, completed)
@@ -292,8 +376,10 @@ def _times_s(
     calls: Calls, loops: Loops, stays: NDArray[np.bool_], begin_s: float
 ) -> tuple[Floats, Floats, float]:
     """The time before each call that stays and in it, and when the last one ended."""
-    start_s = calls.start_s.copy()
-    start_s[list(loops.begin_s)] = list(loops.begin_s.values())
+    start_s = calls.start_s
+    if loops.begin_s:
+        start_s = start_s.copy()
+        start_s[list(loops.begin_s)] = list(loops.begin_s.values())
     only_begins = np.array([form.kind == POST for form in calls.forms], bool)[calls.form]
     end_s = np.where(only_begins, start_s, calls.end_s)
     start_s, end_s = start_s[stays], end_s[stays]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import CallForm, Places
+from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.parts import OperationParts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import ALWAYS_WAITS, Actor, messages, schedule
@@ -83,14 +83,16 @@ class Script:
 def script(program: Program) -> Script:
     """The script of a program's schedule."""
     actors, pairs = schedule(program), messages(program)
-    routes = pairs.select(_ROUTE).unique(maintain_order=True).with_row_index("route")
-    route = pairs.join(routes, on=_ROUTE, how="left", maintain_order="left")["route"]
+    route = distinct_rows(*(pairs[name].to_numpy() for name in _ROUTE))
     forms = max((actor.forms for actor in actors), key=len, default=())
     first = np.cumsum([0, *(len(actor.form) for actor in actors)])
     subject, form = (
         np.concatenate([np.zeros(0, np.int32), *columns], dtype=np.int32, casting="same_kind")
         for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
     )
+    always_waits = np.zeros(len(pairs), bool)
+    sends = subject[np.isin(form, [at for at, of in enumerate(forms) if of.call in ALWAYS_WAITS])]
+    always_waits[sends[sends >= 0]] = True
     parts = OperationParts.of(actors, first, forms)
     subject[parts.step] = np.arange(len(parts.step))
     return Script(
@@ -100,9 +102,9 @@ def script(program: Program) -> Script:
         form,
         subject,
         Completions.of([_awaited(*own) for own in zip(actors, first.tolist(), strict=False)]),
-        list(routes.select(_ROUTE).iter_rows()),
-        route.to_numpy().astype(np.int32),
-        pairs.select(pl.col("call").is_in(list(ALWAYS_WAITS))).to_series().to_numpy(),
+        pairs.select(_ROUTE)[place_of_each(route)].rows(),
+        route.astype(np.int32),
+        always_waits,
         parts,
     )
 
@@ -111,4 +113,4 @@ def _awaited(actor: Actor, first: int) -> tuple[Places, Places]:
     """The steps of an actor that complete messages, once for each, and these."""
     own = actor.message[actor.completes.begun]
     has_message = own >= 0
-    return first + actor.completes.waits[has_message], own[has_message]
+    return np.int32(first) + actor.completes.waits[has_message], own[has_message]

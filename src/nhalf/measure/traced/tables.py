@@ -156,6 +156,8 @@ TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
     "call_sites": CALL_SITES,
     "off_processor": OFF_PROCESSOR,
 }
+NAMES: Mapping[str, pl.DataType] = {"call": pl.Categorical(), "kind": pl.Enum(KINDS)}
+"""Columns of names, as a timeline has them in memory."""
 MAY_LACK = ("timeline", "sites", "call_sites", "off_processor")
 """Tables that not every trace has."""
 NO_SITE = -1
@@ -248,9 +250,18 @@ class TraceFolder:
         return parquet.scan(path).with_columns(constants).select(*columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """Return one of TABLES in memory. Raises InputError if the file is damaged."""
+        """Return one of TABLES in memory. Raises InputError if the file is damaged.
+
+        A timeline may have many rows: it has numbers for names of calls, and is read column by
+        column.
+        """
+        table = self.table(name)
         try:
-            return self.table(name).collect()
+            if name != "timeline":
+                return table.collect()
+            columns = [table.select(pl.col(column).cast(NAMES.get(column, kind)))
+                       for column, kind in TIMELINE.items()]  # fmt: skip
+            return pl.DataFrame([column.collect().to_series().rechunk() for column in columns])
         # A reader of invalid bytes may panic, which is not a subclass of Exception.
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             path = self.path / f"{name}.parquet"

@@ -56,6 +56,18 @@ def test_ranks_that_wait_for_each_other_go_on_after_the_measured_time() -> None:
     assert spent[1].end_s == pytest.approx(0.1 + 0.1 + 0.1 + 0.2)
 
 
+def test_where_a_rank_lacks_an_operation_all_wait_for_all() -> None:
+    """Its second broadcast, from itself, meets the first one of the others, from rank 1."""
+    begins_s = {0: 0.3, 1: 0.1, 2: 0.0}
+    roots = {0: 0, 1: 1, 2: 1}
+    rows = [
+        call("MPI_Bcast", "collective", rank, roots[rank], (begin_s, 0.3))
+        for rank, begin_s in begins_s.items()
+    ]
+    spent = replay(script(with_counts(rows, 3, 0.3)), IdealCosts()).spent
+    assert [actor.end_s for actor in spent] == pytest.approx([0.3, 0.3, 0.3])
+
+
 def test_a_large_send_is_forced_where_all_ranks_wait() -> None:
     rows = [
         call(name, kind, rank, 1 - rank, span, size_bytes=RENDEZVOUS_BYTES)
