@@ -172,10 +172,12 @@ def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, 
         run, library = run_and_library(request.run)
     else:
         run, library = _measured(request, form).run, ""
-    place = {"machine": None, "run": str(run.path)}
+    machine = run.virtual.get("machine")
+    machine = machine if machine in catalogue.names() else None
+    place = {"machine": machine, "run": str(run.path)}
     facts = Facts.of([run, *_node_runs(run)])
     remark(facts)
-    return Measured(run.name, facts, library), place
+    return Measured(machine or run.name, facts, library), place
 
 
 def _node_runs(run: Run) -> list[Run]:
