@@ -89,10 +89,11 @@ class Measured:
             return at_phase(values, quantity.phase) if quantity.phase else values[0]
 
         number, low, high = (middle(dict(numbered.select("at", end).iter_rows())) for end in ENDS)
-        ci = None if rows["launches"].min() == 1 else (low, high)  # single launches have none
         per_launch = {
             launch: middle(values) for launch, values in self._per_launch(numbered).items()
         }
+        is_single = rows["launches"].min() == 1 and len(per_launch) < 2  # equal ones stand for more
+        ci = None if is_single else (low, high)
         time = StudyValue(number, ci, ranks, MEASURED, per_launch=per_launch)
         if quantity.extra:
             return self._extra(HOST_CPU, rows[:1]).over(time).at_most(1.0)
