@@ -56,7 +56,7 @@ def for_decisions(form: StudyForm, plan: Plan, has_several_hosts: bool) -> tuple
 
     Patterns of tables alone stay, and so do all if nothing can be decided.
     """
-    lacks = [lack_of(one, form, plan, has_several_hosts) for one in form.conclusion]
+    lacks = [lack_of(conclusion, form, plan, has_several_hosts) for conclusion in form.conclusion]
     patterns = [_patterns(conclusion) for conclusion in form.conclusion]
     needed = set[str]().union(*(p for p, lack in zip(patterns, lacks, strict=True) if not lack))
     vain = set[str]().union(*patterns) - needed

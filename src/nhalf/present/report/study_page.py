@@ -123,11 +123,11 @@ def _sections(repetition: Repetition) -> Iterator[Section]:
         ("untested", UNTESTED, UNTESTED_HOW),
         ("read-back", READ_BACK, READ_BACK_HOW),
     ):
-        if rows := [judgement for judgement in of_document if judgement.verdict == verdict]:
-            yield Section(name, verdict.capitalize(), how, None, _table(rows))
-    if rows := parts.get(OWN, []):
-        how = f"{OWN_HOW} {counts_text(rows)}."
-        yield Section("own", "nhalf's own", how, None, _table(rows))
+        if judgements := [j for j in of_document if j.verdict == verdict]:
+            yield Section(name, verdict.capitalize(), how, None, _table(judgements))
+    if own := parts.get(OWN, []):
+        how = f"{OWN_HOW} {counts_text(own)}."
+        yield Section("own", "nhalf's own", how, None, _table(own))
     figures = {form.id: form for form in repetition.form.figure}
     for table in repetition.tables:
         form = figures.get(table.id)
