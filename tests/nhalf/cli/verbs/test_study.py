@@ -113,6 +113,18 @@ def test_conclusions_fit_the_terminal(
         assert "verdict evidence number 95 % interval limit published conclusion" in flat
 
 
+@pytest.mark.parametrize("machine", ["sp2-mpl", "mine"])
+def test_a_run_in_virtual_time_is_of_its_machine_of_record(
+    call: Call, tmp_path: Path, machine: str
+) -> None:
+    keep(Run.create(tmp_path / "run", {"virtual": {"machine": machine}}), table(1.0))
+    answer = json.loads(call("study", "sp2-1995", "--run", "run", "--json").out)
+    assert answer["machine"] == ("sp2-mpl" if machine == "sp2-mpl" else None)
+    rows = {row["id"]: row for row in answer["conclusions"]}
+    elsewhere = rows["kernel-1-bound"]["reason"] == "it is about the processor of the SP2"
+    assert elsewhere is (machine == "mine")
+
+
 def test_a_machine_is_not_compared_with_itself(call: Call) -> None:
     done = call("study", "sun-fire-2004", "--on", "myrinet-gm", "--json")
     answer = {row["id"]: row for row in json.loads(done.out)["conclusions"]}
