@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from nhalf.base.numbers import MISSING, format_number, percent, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement
-from nhalf.studies.repeat import Repetition, StudyTable, TableCell
+from nhalf.studies.judge import FAILS, HOLDS, READ_BACK, UNTESTED, ConclusionJudgement, Verdict
+from nhalf.studies.repeat import StudyTable, TableCell
 from nhalf.studies.value import StudyValue, Unit
 
 FORMS: dict[Unit, Callable[[float], str]] = {
@@ -25,7 +25,8 @@ FORMS: dict[Unit, Callable[[float], str]] = {
 Line = tuple[str, ...]
 UNBEATEN = "*"
 """The mark of an option that no other beats in both time and cost."""
-MARKS = {HOLDS: "✓", FAILS: "✗", UNTESTED: "?"}
+MARKS = {HOLDS: "✓", READ_BACK: "=", FAILS: "✗", UNTESTED: "?"}
+DOCUMENT, OWN = "Conclusions of the document", "nhalf's own, of the document's numbers"
 SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
 
 
@@ -84,33 +85,50 @@ def interval_text(judgement: ConclusionJudgement) -> str:
 
 
 def claim_text(judgement: ConclusionJudgement) -> str:
-    """The words of a conclusion, without their stop, and the machines of which they were said."""
+    """The words of a conclusion, without their stop, the machines it is drawn on, and its place."""
     conclusion = judgement.conclusion
-    return f"{conclusion.claim.removesuffix('.')} [{', '.join(conclusion.drawn_on)}]"
+    origin = "; ".join(filter(None, [", ".join(conclusion.drawn_on), conclusion.place]))
+    return f"{conclusion.claim.removesuffix('.')} [{origin}]".removesuffix(" []")
 
 
-def counts_text(judgements: Iterable[ConclusionJudgement]) -> str:
-    """How many conclusions have which verdict: '3 hold, 1 does not hold, 2 cannot be tested'."""
+def evidence_text(judgement: ConclusionJudgement) -> str:
+    """What a verdict rests on."""
+    return judgement.value.origin if judgement.value else MISSING
+
+
+def in_parts(
+    judgements: Iterable[ConclusionJudgement],
+) -> dict[str, list[ConclusionJudgement]]:
+    """Conclusions by who draws them: those of the document, then nhalf's own; none is empty."""
+    parts: dict[str, list[ConclusionJudgement]] = {DOCUMENT: [], OWN: []}
+    for judgement in judgements:
+        parts[OWN if judgement.conclusion.is_own else DOCUMENT].append(judgement)
+    return {name: rows for name, rows in parts.items() if rows}
+
+
+def counts_text(judgements: Sequence[ConclusionJudgement]) -> str:
+    """How many conclusions have which verdict, and by what those are decided.
+
+    '3 hold (2 measured, 1 predicted), 0 do not hold, 4 read back, 2 cannot be tested'.
+    """
     counts = Counter(judgement.verdict for judgement in judgements)
     return (
-        f"{counts[HOLDS]} hold{'s' if counts[HOLDS] == 1 else ''}, "
-        f"{counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not hold, "
-        f"{counts[UNTESTED]} cannot be tested"
+        f"{counts[HOLDS]} hold{'s' if counts[HOLDS] == 1 else ''}{_decided(judgements, HOLDS)}, "
+        f"{counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not hold"
+        f"{_decided(judgements, FAILS)}, "
+        f"{counts[READ_BACK]} read back, {counts[UNTESTED]} cannot be tested"
     )
 
 
-def count_text(repetition: Repetition) -> str:
-    """How many conclusions have which verdict, and where their numbers come from."""
-    origins = Counter(
-        judgement.value.origin for judgement in repetition.conclusions if judgement.value
-    )
-    numbers = ", ".join(f"{count} {origin}" for origin, count in sorted(origins.items()))
-    words = f"{counts_text(repetition.conclusions)} on {repetition.machine}"
-    return f"{words}; their numbers: {numbers}" if numbers else words
+def _decided(judgements: Sequence[ConclusionJudgement], verdict: Verdict) -> str:
+    """By what a verdict is reached how often."""
+    origins = Counter(evidence_text(j) for j in judgements if j.verdict == verdict)
+    words = ", ".join(f"{count} {origin}" for origin, count in sorted(origins.items()))
+    return f" ({words})" if words else ""
 
 
 def mark_text(judgement: ConclusionJudgement, machine: str) -> str:
-    """A mark for a verdict, in brackets on machines of which the study does not say it."""
+    """A mark for a verdict, in brackets on machines that the conclusion is not drawn on."""
     mark = MARKS[judgement.verdict]
     return mark if machine in judgement.conclusion.drawn_on else f"({mark})"
 
@@ -118,6 +136,6 @@ def mark_text(judgement: ConclusionJudgement, machine: str) -> str:
 def marks_how(title: str) -> str:
     """How to read a table of marks."""
     return (
-        f"{title} {MARKS[HOLDS]} holds, {MARKS[FAILS]} does not hold, {MARKS[UNTESTED]} cannot be "
-        "tested; in brackets on machines of which the study does not say it."
+        f"{title} {MARKS[HOLDS]} holds, {MARKS[FAILS]} does not hold, {MARKS[READ_BACK]} read "
+        f"back, {MARKS[UNTESTED]} not tested; in brackets on machines that it is not drawn on."
     )

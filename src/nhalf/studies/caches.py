@@ -111,13 +111,13 @@ def _miss_share(points: Sequence[Reading]) -> float | None:
 
 
 def _estimated_miss_share(machine: Machine) -> StudyValue:
-    """The estimate for the cache of a record."""
+    """The estimate for the cache of a record, by the published formula."""
     described = recorded_processor(machine)
     if not described.caches:
         raise InputError(f"no cache of {described.name} is described")
     cache = described.caches[0]
     blocks = BEYOND * cache.size_bytes // cache.line_bytes
-    return StudyValue(capacity_misses(blocks, cache, arrays=1) / blocks)
+    return StudyValue(capacity_misses(blocks, cache, arrays=1) / blocks, origin=PUBLISHED)
 
 
 FIGURES: dict[str, Figure] = {

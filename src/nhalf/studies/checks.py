@@ -20,9 +20,11 @@ def check_names(path: Path, form: StudyForm) -> None:
     an axis that is unknown, and for a size or an axis that cannot be read.
     """
     machines = catalogue.names()
-    _check(path, "machines", "machine of record", (n for g in form.machines for n in g), machines)
+    groups = [name for group in form.machines for name in group]
+    _check(path, "machines", "machine of record", groups, machines)
     for conclusion in form.conclusion:
-        records = [*conclusion.drawn_on, *conclusion.not_of]
+        _check(path, conclusion.id, "machine of this study", conclusion.drawn_on, groups)
+        records = [*conclusion.not_of]
         records += [conclusion.published.machine] if conclusion.published else []
         _check(path, conclusion.id, "machine of record", records, machines)
     for place, quantity in quantities(form):

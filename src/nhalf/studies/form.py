@@ -6,6 +6,7 @@ No published value is written in it: they come from the machines of record.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -45,8 +46,9 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     A rate counts the bytes of a message, the throughput those of all that move at once; `placement`
     is where messages go, for traffic that part of it. The `crossover` of long active messages is
     the size from which on bulk copies are faster than stores. `axes` are as for `nhalf run --axis`,
-    and `extra` is a result that a point has beside its time. `mapping` is how records place ranks
-    for traffic. `predicted` asks of records for the prediction even of what was published. With
+    and `extra` is a result that a point has beside its time; points that have `default_axes` at
+    another value are of other numbers. `mapping` is how records place ranks for traffic.
+    `predicted` asks of records for the prediction without what was published of the pattern. With
     `node` it is a number of the node alone (node_figures.py).
     """
 
@@ -59,6 +61,7 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     phase: Literal["", "first", "middle", "last"] = ""
     placement: Literal["", "on-node", "off-node"] = ""
     axes: dict[str, str | int] = {}
+    default_axes: list[str] = []
     extra: str = ""
     mapping: Literal["block", "cyclic"] = "block"
     predicted: bool = False
@@ -95,6 +98,27 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return axes_text(self.axis_values(ranks))
 
 
+def apart(quantities: Sequence[Quantity]) -> list[Quantity]:
+    """Numbers side by side: no point counts for one that has an axis that only another one names.
+
+    "By shared pointers" is not "by shared pointers, in blocks of one".
+    """
+    return [
+        msgspec.structs.replace(
+            quantity,
+            default_axes=sorted(
+                {
+                    axis
+                    for neighbour in quantities
+                    if neighbour.pattern == quantity.pattern
+                    for axis in neighbour.axes.keys() - quantity.axes.keys()
+                }
+            ),
+        )
+        for quantity in quantities
+    ]
+
+
 class StudyPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A published point of a machine of record."""
 
@@ -113,14 +137,20 @@ class StudyPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A sentence, and a test: a number, or its ratio `over` another, in relation to a limit.
 
-    Without a `limit` it is the published number itself. `drawn_on` are the machines of which the
-    study says it; `published` points to what it says, where that is not the number of a formula.
-    `not_of` says of records why they cannot tell it, though they predict a number; with fewer than
-    `ranks_least` it does not show.
+    `statement` is what the document says, in our words, and `place` where: its chapter, table or
+    figure. Without them the conclusion is nhalf's own, of numbers that the document has. `drawn_on`
+    are the machines of which it is drawn, all of them the document's.
+
+    Without a `limit` it is the published number itself; `published` points to what the document
+    says, where that is not the number of a formula. `not_of` says of records why they cannot tell
+    it, though they predict a number, and `not_elsewhere` why it says nothing of any machine but
+    those that it is drawn on; with fewer than `ranks_least` it does not show.
     """
 
     id: str
     claim: str
+    statement: str = ""
+    place: str = ""
     value: Quantity
     over: Quantity | None = None
     relation: Literal["at least", "at most", "about"] = "at least"
@@ -130,6 +160,28 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ranks_least: int = 2
     drawn_on: list[str] = []
     not_of: dict[str, str] = {}
+    not_elsewhere: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.statement) != bool(self.place):
+            raise ValueError(
+                "a statement takes its place in the document, and a place its statement"
+            )
+        if self.value == self.over:
+            raise ValueError("a number is compared with itself")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether nhalf adds it: the document has the numbers, and does not say it."""
+        return not self.statement
+
+    @property
+    def quantities(self) -> tuple[Quantity, Quantity | None]:
+        """The number and the one that it is divided by, told apart by their axes."""
+        if self.over is None:
+            return self.value, None
+        value, over = apart([self.value, self.over])
+        return value, over
 
     @property
     def unit(self) -> Unit:

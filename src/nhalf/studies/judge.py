@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
+
+import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.published import published, published_point
-from nhalf.studies.read_back import READ_BACK, is_read_back
-from nhalf.studies.recorded import RecordedMachine
+from nhalf.studies.read_back import is_inferred
+from nhalf.studies.recorded import PUBLISHED, RecordedMachine
 from nhalf.studies.value import StudyValue
 
-Verdict = Literal["holds", "does not hold", "cannot be tested"]
+Verdict = Literal["holds", "read back", "does not hold", "cannot be tested"]
 HOLDS: Verdict = "holds"
+READ_BACK: Verdict = "read back"
+"""It comes out as published of the published number itself, which shows nothing."""
 FAILS: Verdict = "does not hold"
 UNTESTED: Verdict = "cannot be tested"
 ROUNDING = 1e-9
@@ -53,6 +58,9 @@ class ConclusionJudgement:
         return {
             "id": self.conclusion.id,
             "claim": self.conclusion.claim,
+            "own": self.conclusion.is_own,
+            "statement": self.conclusion.statement,
+            "place": self.conclusion.place,
             "verdict": self.verdict,
             "reason": self.reason,
             "unit": self.conclusion.unit,
@@ -67,11 +75,25 @@ class ConclusionJudgement:
         }
 
 
+def counts(judgements: Iterable[ConclusionJudgement]) -> list[dict[str, Any]]:
+    """How many verdicts rest on which evidence, those of the document and nhalf's own apart."""
+    tally = Counter(
+        (j.conclusion.is_own, j.verdict, j.value.origin if j.value else None) for j in judgements
+    )
+    return [
+        {"own": is_own, "verdict": verdict, "origin": origin, "count": count}
+        for (is_own, verdict, origin), count in sorted(tally.items(), key=str)
+    ]
+
+
 def judge(conclusion: Conclusion, source: NumberSource, groups: Groups) -> ConclusionJudgement:
     """Test a conclusion on the numbers of a machine."""
     stated = _published(conclusion, source.name, groups)
     limit = stated if conclusion.limit is None else conclusion.limit
     judgement = ConclusionJudgement(conclusion, UNTESTED, limit=limit, published=stated)
+    own = set(conclusion.drawn_on) & set(_group_of(source.name, groups))
+    if conclusion.not_elsewhere and not own:
+        return replace(judgement, reason=conclusion.not_elsewhere)
     if source.name in conclusion.not_of:
         return replace(judgement, reason=conclusion.not_of[source.name])
     if limit is None:
@@ -82,9 +104,10 @@ def judge(conclusion: Conclusion, source: NumberSource, groups: Groups) -> Concl
         value = tested(conclusion, source, groups)
     except InputError as error:
         return replace(judgement, reason=error.message)
-    if is_read_back(conclusion, source.name, value):
-        value = replace(value, origin=READ_BACK)
     verdict, reason = _compared(value, limit, conclusion, source.needs_intervals)
+    is_stated = bool(own) and value.origin == PUBLISHED
+    if verdict == HOLDS and (is_stated or is_inferred(conclusion, source.name, value)):
+        verdict, value = READ_BACK, replace(value, origin=READ_BACK)
     return replace(judgement, verdict=verdict, reason=reason, value=value)
 
 
@@ -99,7 +122,7 @@ def tested(conclusion: Conclusion, source: NumberSource, groups: Groups) -> Stud
 
     Another machine is taken with as many ranks as the machine in question.
     """
-    form, over = conclusion.value, conclusion.over
+    form, over = conclusion.quantities
     if over is None:
         return _enough(value_of(form, source, groups), conclusion)
     if form.machine:
@@ -112,6 +135,8 @@ def tested(conclusion: Conclusion, source: NumberSource, groups: Groups) -> Stud
     second = value_of(over, source, groups)
     if form.ranks != over.ranks and value.ranks == second.ranks:
         raise InputError(f"only {value.ranks} ranks were measured, and none to compare with")
+    if value.is_drawn_as(second):
+        raise InputError("one prediction stands for both numbers")
     return value.over(second)
 
 
@@ -125,8 +150,6 @@ def _enough(value: StudyValue, conclusion: Conclusion) -> StudyValue:
 
 def replace_ranks(quantity: Quantity, ranks: int) -> Quantity:
     """A quantity among another number of ranks."""
-    import msgspec
-
     return msgspec.structs.replace(quantity, ranks=ranks)
 
 
@@ -157,6 +180,7 @@ def _published(conclusion: Conclusion, name: str, groups: Groups) -> float | Non
 
 
 def _stated(quantity: Quantity, record: str, groups: Groups) -> StudyValue | None:
+    quantity = msgspec.structs.replace(quantity, predicted=False)
     return published(RecordedMachine(quantity.machine or record, groups), quantity)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -14,14 +15,16 @@ from nhalf.facts.multicast import HOST_CPU, HOST_CPU_SHARE
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.machines.spread import spans_nodes
+from nhalf.statistics.summary import VIRTUAL, VIRTUAL_NOISE
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
-from nhalf.studies.derived import derived, is_derived, is_placed
+from nhalf.studies.derived import WITHOUT_NOISE, derived, is_derived, is_placed
 from nhalf.studies.form import ROOT, Quantity
 from nhalf.studies.launch_ratio import Launch
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.phases import at_phase
+from nhalf.studies.recorded import parameter
 from nhalf.studies.value import StudyValue
 
 MESSAGES = ("mpi", "model", "simulated")
@@ -55,10 +58,20 @@ class Measured:
         transport = self._transport(quantity)
         of = {"transport": transport, "mpi": self._mpi(transport)}
         if is_derived(quantity):
-            return derived(quantity, self._facts, of)
-        if quantity.figure in ("t0", "r-inf", "n-half", "error"):
-            return self._parameter(quantity, of)
-        return self._of_points(quantity, self._rows(quantity, of))
+            value = derived(quantity, self._facts, of)
+        elif quantity.figure in ("t0", "r-inf", "n-half", "error"):
+            value = self._parameter(quantity, of)
+        else:
+            value = self._of_points(quantity, self._rows(quantity, of))
+        return replace(value, origin=self._origin(transport))
+
+    def _origin(self, transport: str) -> str:
+        """Whether ranks were there, ran in virtual time, or were simulated."""
+        if transport in WITHOUT_NOISE:
+            return "simulated"
+        advice = self._facts.summary["advice"].list
+        in_virtual_time = advice.contains(VIRTUAL) | advice.contains(VIRTUAL_NOISE)
+        return "virtual" if in_virtual_time.all() else MEASURED
 
     def _of_points(self, quantity: Quantity, rows: pl.DataFrame) -> StudyValue:
         """The time of points, the rate that it means, or a result that they have beside it."""
@@ -76,10 +89,11 @@ class Measured:
             return at_phase(values, quantity.phase) if quantity.phase else values[0]
 
         number, low, high = (middle(dict(numbered.select("at", end).iter_rows())) for end in ENDS)
-        ci = None if rows["launches"].min() == 1 else (low, high)  # single launches have none
         per_launch = {
             launch: middle(values) for launch, values in self._per_launch(numbered).items()
         }
+        is_single = rows["launches"].min() == 1 and len(per_launch) < 2  # equal ones stand for more
+        ci = None if is_single else (low, high)
         time = StudyValue(number, ci, ranks, MEASURED, per_launch=per_launch)
         if quantity.extra:
             return self._extra(HOST_CPU, rows[:1]).over(time).at_most(1.0)
@@ -192,7 +206,9 @@ class Measured:
 
 
 def _with_axes(rows: pl.DataFrame, quantity: Quantity) -> pl.DataFrame:
-    """The points that have all axes asked for, each at its own number of ranks."""
+    """The points that have all axes asked for, each at its own number of ranks, and no others'."""
+    for name in quantity.default_axes:
+        rows = rows.filter(axis(name).is_null())
     for ranks in rows["ranks"].unique():
         for name, text in quantity.axis_values(ranks).items():
             rows = rows.filter((pl.col("ranks") != ranks) | (axis(name) == text))
@@ -221,12 +237,7 @@ def _model_error(model: FittedModel) -> StudyValue:
 
 def _of_segment(segment: Segment, figure: str) -> StudyValue:
     """A parameter with its interval."""
-    values = {
-        "t0": (segment.t0_s, segment.t0_ci),
-        "r-inf": (segment.r_inf_Bps, segment.r_inf_ci),
-        "n-half": (segment.n_half_bytes, segment.n_half_ci),
-    }
-    number, ci = values[figure]
-    if not math.isfinite(number):
+    if not math.isfinite(segment.r_inf_Bps) and figure != "t0":
         raise InputError("its time does not grow with size there, as far as launches show")
-    return StudyValue(number, ci, origin=MEASURED)
+    intervals = {"t0": segment.t0_ci, "r-inf": segment.r_inf_ci, "n-half": segment.n_half_ci}
+    return StudyValue(parameter(segment, figure), intervals[figure], origin=MEASURED)

@@ -47,7 +47,7 @@ def multicast_value(machine: Machine, quantity: Quantity) -> StudyValue:
     name = quantity.extra or TIME
     if name not in answer:
         raise InputError(f"a simulated {PATTERN} has no {name}")
-    time = StudyValue(answer[name], ranks=ranks)
+    time = StudyValue(answer[name], ranks=ranks, origin="simulated")
     return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
 
 

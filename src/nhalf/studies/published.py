@@ -11,6 +11,7 @@ from nhalf.decide.ways import COMPLETION
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG
 from nhalf.machines.machine import Machine, PublishedPoint
+from nhalf.machines.published_times import NAMES
 from nhalf.studies.form import Quantity, StudyPoint
 from nhalf.studies.recorded import (
     B_EFF,
@@ -45,6 +46,8 @@ LAYERS = {
 """Patterns of layers below MPI, by pattern, transport and axes, as records name them."""
 AXES = {"step": "primitive"}
 """Axes that have another name in records."""
+ALGORITHMS = {name: theirs for theirs, name in NAMES.items()}
+"""Algorithms that have another name in records."""
 ANY_PAIRS = ("aggregate", "pairs-latency")
 """Patterns of all pairs, or of many: records say no number of them."""
 SHORT_BYTES, LONG_BYTES = 64, 1 << 16
@@ -157,7 +160,7 @@ def _point(machine: Machine, quantity: Quantity) -> PublishedPoint | None:
     """The published point that is asked for; one of its own size before one of no size."""
     if quantity.pattern == B_EFF:
         return b_eff_point(machine, quantity)
-    if quantity.phase or quantity.algorithm != "native":
+    if quantity.phase:
         return None
     matching = [point for point in machine.points if _matches(point, quantity)]
     return min(matching, key=lambda point: point.size_bytes is None, default=None)
@@ -190,6 +193,8 @@ def _is_of_size(point: PublishedPoint, quantity: Quantity) -> bool:
 def _axes(quantity: Quantity) -> str:
     """The axes of a number as records write them, with what it is beside a time."""
     values = {AXES.get(name, name): text for name, text in quantity.axes.items()}
+    if quantity.algorithm != "native":
+        values["algorithm"] = ALGORITHMS.get(quantity.algorithm, quantity.algorithm)
     if quantity.extra:
         values["extra"] = quantity.extra
     return ",".join(f"{name}={values[name]}" for name in sorted(values))

@@ -1,7 +1,4 @@
-"""Whether a conclusion is tested on numbers that were inferred from what it says.
-
-It is no evidence then that predictions are right: it is read back.
-"""
+"""Whether a conclusion is tested on numbers that were inferred from what it says."""
 
 from __future__ import annotations
 
@@ -12,10 +9,8 @@ from nhalf.machines.evidence import Evidence
 from nhalf.studies.form import Conclusion
 from nhalf.studies.value import StudyValue
 
-READ_BACK = "read back"
 
-
-def is_read_back(conclusion: Conclusion, machine: str, value: StudyValue) -> bool:
+def is_inferred(conclusion: Conclusion, machine: str, value: StudyValue) -> bool:
     """Whether a number predicted for a machine was inferred from the conclusion's own figure.
 
     A figure that the study gives of several machines stands in the record of each.

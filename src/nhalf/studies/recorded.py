@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 
+import msgspec
 import numpy as np
 
 from nhalf.base.arrays import Floats
@@ -51,6 +53,14 @@ PARAMETERS: dict[str, Callable[[Segment], float]] = {
 }
 
 
+def parameter(segment: Segment, figure: str) -> float:
+    """A parameter of messages of a range of sizes; raises InputError if their time has none."""
+    number = PARAMETERS[figure](segment)
+    if not (number > 0 and math.isfinite(number)) or segment.root_s:
+        raise InputError(f"the times of these sizes do not tell {figure}")
+    return number
+
+
 class RecordedMachine:
     """The predictions of a machine, of which there is a record for each transport."""
 
@@ -92,7 +102,7 @@ class RecordedMachine:
             raise InputError(f"the record of {machine.name} has formulas, and no measured times")
         if quantity.figure in PARAMETERS:
             segment = _segment(_curve(machine, quantity), quantity.size_bytes)
-            return StudyValue(PARAMETERS[quantity.figure](segment))
+            return StudyValue(parameter(segment, quantity.figure))
         return _of_figure(_time(machine, quantity), quantity)
 
 
@@ -112,7 +122,12 @@ def is_at(placement: str, quantity: Quantity) -> bool:
 
 
 def rule_of(quantity: Quantity) -> str:
-    """The destination rule of traffic as predictions name it."""
+    """The destination rule of traffic as predictions name it.
+
+    Raises InputError for axes of which neither they nor records say anything.
+    """
+    if further := sorted(quantity.axes.keys() - {"to", "distance"}):
+        raise InputError(f"what {further[0]} does to traffic is not predicted")
     to = str(quantity.axes.get("to", UNIFORM))
     return f"{to}{ALL}" if quantity.axes.get("distance") == "all" else to
 
@@ -253,7 +268,7 @@ def _time(machine: Machine, quantity: Quantity) -> StudyValue:
     if quantity.phase and quantity.pattern == DISTANCE:
         curves = [messages.within_node, *(curve for _, curve in messages.between_nodes)]
         times = {number: curve.time_s(size) for number, curve in enumerate(curves)}
-        return StudyValue(at_phase(times, quantity.phase))
+        return StudyValue(at_phase(times, quantity.phase), origin=PUBLISHED)
     if quantity.phase:
         return _phases(machine, quantity)
     if quantity.pattern == PINGPONG:
@@ -271,6 +286,8 @@ def _predicted(machine: Machine, quantity: Quantity) -> StudyValue:
     """The time of an operation of many ranks; raises InputError if it is not made of messages."""
     ranks, operations = quantity.ranks, algorithms()
     size = 0 if quantity.pattern in UNSIZED else quantity.size_bytes
+    if quantity.predicted:
+        machine = _without(machine, quantity.pattern)
     prediction = predict(quantity.pattern, machine, [ranks], [size], operations)
     if prediction.caveat:
         raise InputError(f"predictions are {prediction.caveat}")
@@ -283,6 +300,13 @@ def _predicted(machine: Machine, quantity: Quantity) -> StudyValue:
     if quantity.algorithm != "native" or not np.isfinite(prediction.time_s).any():
         raise InputError(f"{machine.name} has no {quantity.pattern}/{quantity.algorithm}")
     return StudyValue(float(np.nanmin(prediction.time_s)), ranks=ranks)
+
+
+def _without(machine: Machine, pattern: str) -> Machine:
+    """A machine of which no time of a pattern is published."""
+    points = tuple(point for point in machine.points if point.pattern != pattern)
+    models = tuple(model for model in machine.patterns if model.pattern != pattern)
+    return msgspec.structs.replace(machine, points=points, patterns=models)
 
 
 def _phases(machine: Machine, quantity: Quantity) -> StudyValue:

@@ -10,8 +10,8 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.statistics.unbeaten import unbeaten
-from nhalf.studies.form import FigureForm, OptionsForm, Quantity, StudyForm, TableForm
-from nhalf.studies.judge import ConclusionJudgement, Groups, NumberSource, judge
+from nhalf.studies.form import FigureForm, OptionsForm, Quantity, StudyForm, TableForm, apart
+from nhalf.studies.judge import ConclusionJudgement, Groups, NumberSource, counts, judge
 from nhalf.studies.published import published
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.value import StudyValue, Unit
@@ -77,6 +77,7 @@ class Repetition:
             "title": self.form.title,
             "source": self.form.source,
             "tables": [table.as_json() for table in self.tables],
+            "counts": counts(self.conclusions),
             "conclusions": [judgement.as_json() for judgement in self.conclusions],
         }
 
@@ -92,7 +93,7 @@ def repeat(name: str, form: StudyForm, source: NumberSource) -> Repetition:
 
 def _table(form: TableForm, source: NumberSource, groups: Groups) -> StudyTable:
     """A row for the machine in question, then one for each of the study's that has numbers."""
-    quantities = [column.value for column in form.column]
+    quantities = apart([column.value for column in form.column])
     rows = [(source.name, tuple(_ours(quantity, source) for quantity in quantities))]
     for name in _machines(groups):
         cells = tuple(_theirs(quantity, name) for quantity in quantities)
@@ -150,7 +151,7 @@ def _ours(quantity: Quantity, source: NumberSource) -> TableCell:
 def _theirs(quantity: Quantity, record: str) -> TableCell:
     """What is published of a record: nothing of a transport that it is not of."""
     return TableCell(
-        published(RecordedMachine(record), quantity),
+        published(RecordedMachine(record), msgspec.structs.replace(quantity, predicted=False)),
         quantity.unit,
         quantity.ranks,
         is_published=True,

@@ -17,8 +17,9 @@ from nhalf.studies.launch_ratio import Launch, ratio_over_launches
 
 Unit = Literal["s", "Bps", "bytes", "ratio", "s/B", "share", "cycles", "flop/s"]
 ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes", "_share": "share"}
-ORIGINS = ("measured", "predicted", "published")
-"""A ratio is the first of these that either of its numbers is."""
+ORIGINS = ("measured", "virtual", "simulated", "predicted", "published")
+"""What a number rests on; a ratio is the first of these that either of its numbers is."""
+OF_LAUNCHES = ORIGINS[:3]
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class StudyValue:
     """A number; `ci` is its interval of 95 %, None if none is known; `ranks` took part.
 
     `per_draw` are its values with draws of what is unpublished, the same ones for all numbers of a
-    machine. `per_launch` are those of launches of a run. `origin` is "measured", "predicted",
-    "published" or, of a conclusion, "read back".
+    machine. `per_launch` are those of launches of a run. `origin` is one of ORIGINS or, of a
+    conclusion, "read back".
     """
 
     median: float
@@ -70,6 +71,12 @@ class StudyValue:
         numbers = list(self.per_launch.values())
         return self.ends[0] < self.ends[1] and len(set(numbers)) < len(numbers)
 
+    def is_drawn_as(self, value: StudyValue) -> bool:
+        """Whether every draw gives both numbers the same value."""
+        if self.per_draw is None or value.per_draw is None:
+            return False
+        return bool(np.allclose(self.per_draw, value.per_draw, rtol=1e-9))
+
     def over(self, divisor: StudyValue) -> StudyValue:
         """The ratio, draw by draw or over launches; without either its interval is wider.
 
@@ -97,7 +104,7 @@ class StudyValue:
     def _end_over_end(self, divisor: StudyValue) -> tuple[float, float] | None:
         """The widest interval of the ratio; None if it has none, or either is of one launch."""
         sides = (self, divisor)
-        if any(side.ci is None and side.origin == "measured" for side in sides):
+        if any(side.ci is None and side.origin in OF_LAUNCHES for side in sides):
             return None
         if self.ci is None and divisor.ci is None:
             return None

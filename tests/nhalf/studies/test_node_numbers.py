@@ -63,7 +63,7 @@ class TestOfARecord:
         assert [of(sp2, name).median for name in names] == [65536, 64, 4, 1, pytest.approx(16.3)]
         assert of(sp2, "l1-missing-store-ratio").median == pytest.approx(22.0 / 16.3)
         assert of(sp2, "l1-size").origin == "published"
-        assert of(sp2, "l1-miss-share") == StudyValue(1.0)  # from 1.25 times the cache on
+        assert of(sp2, "l1-miss-share") == StudyValue(1.0, origin="published")  # from 1.25 C on
 
     @pytest.mark.parametrize(
         ("machine", "name", "reason"),

@@ -10,8 +10,9 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.facts.facts import Facts
+from nhalf.statistics.summary import VIRTUAL, VIRTUAL_NOISE
 from nhalf.studies import node_figures
-from nhalf.studies.form import Quantity
+from nhalf.studies.form import Quantity, apart
 from nhalf.studies.measured import Measured
 from nhalf.studies.node_figures import NodeFigure
 from nhalf.studies.published import published
@@ -69,6 +70,44 @@ class TestOfARun:
             time_s(pairs=3)
         with pytest.raises(InputError, match="axis 'nodes'"):
             time_s(pairs="nodes/2")
+
+    def test_a_point_with_an_axis_that_only_its_neighbour_names_is_the_neighbours(self) -> None:
+        """In blocks of one is not in any blocks, though nothing else was measured."""
+        usual = {"pattern": "array-triad", "bytes": 8}
+        plain = quantity(**usual, axes={"access": "pointer"})
+        ones = quantity(**usual, axes={"access": "pointer", "block": 1})
+        short = {"axes": "access=pointer,block=1", "samples_s": [2e-6] * 3}
+        source = points(short, patterns=("array-triad",))
+        assert source.value(plain).median == pytest.approx(2e-6)
+        told_apart, of_ones = apart([plain, ones])
+        assert source.value(of_ones).median == pytest.approx(2e-6)
+        with pytest.raises(InputError, match="access=pointer"):
+            source.value(told_apart)
+        both = points(
+            short, {"axes": "access=pointer", "samples_s": [1e-6] * 3}, patterns=("array-triad",)
+        )
+        assert both.value(told_apart).median == pytest.approx(1e-6)
+        elsewhere = quantity(pattern="put", bytes=8)
+        assert apart([elsewhere, ones])[0] == elsewhere
+
+    @pytest.mark.parametrize(
+        ("row", "origin"),
+        [
+            ({}, "measured"),
+            ({"transport": "model"}, "simulated"),
+            ({"advice": [VIRTUAL]}, "virtual"),
+            ({"advice": [VIRTUAL_NOISE]}, "virtual"),
+        ],
+    )
+    def test_where_a_number_of_a_run_comes_from(self, row: dict[str, Any], origin: str) -> None:
+        source = points(row, patterns=("pingpong",))
+        assert source.value(quantity(pattern="pingpong", bytes=8)).origin == origin
+
+    def test_a_model_of_one_size_tells_no_start(self) -> None:
+        source = points({}, patterns=("pingpong",), sizes=(1 << 20,))
+        for figure in ("t0", "n-half"):
+            with pytest.raises(InputError, match=r"do not tell|too few sizes"):
+                source.value(quantity(pattern="pingpong", bytes="1M", figure=figure))
 
     def test_a_result_beside_the_time(self) -> None:
         source = points(
@@ -211,6 +250,28 @@ class TestOfARecord:
         assert times == pytest.approx([15 * 3e-6, 4 * 3e-6, 2 * 3e-6])
         with pytest.raises(InputError, match="root_s of bcast is not predicted"):
             source.value(quantity(**busy, algorithm="chain"))
+
+    def test_a_root_has_neither_a_start_nor_a_rate(self) -> None:
+        """Of the SPP-1000 from 64 KB on the time is n / r - c sqrt n."""
+        source = RecordedMachine("spp1000-pvm")
+        for figure in ("t0", "r-inf", "n-half"):
+            with pytest.raises(InputError, match=f"do not tell {figure}"):
+                source.value(quantity(pattern="pingpong", bytes="1M", figure=figure))
+
+    def test_a_prediction_leaves_out_what_was_published(self) -> None:
+        source = RecordedMachine("pentiumpro-ethernet")
+        asked = {"pattern": "barrier", "algorithm": "tournament", "ranks": 9}
+        stated, told = (source.value(quantity(**asked, predicted=p)).median for p in (False, True))
+        assert (stated, told) == pytest.approx((11.35e-3, 9 * 1.2e-3))
+
+    def test_laws_of_traffic_are_not_predicted(self) -> None:
+        source = RecordedMachine("sunfire-link")
+        asked = quantity(
+            pattern="traffic", figure="rate", bytes=10240, ranks=16, axes={"size_law": "uniform"}
+        )
+        assert published(source, asked) is None
+        with pytest.raises(InputError, match="size_law"):
+            source.value(asked)
 
     def test_a_place_without_messages(self) -> None:
         with pytest.raises(InputError, match="no messages off-node are published"):

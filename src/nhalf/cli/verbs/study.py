@@ -172,10 +172,12 @@ def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, 
         run, library = run_and_library(request.run)
     else:
         run, library = _measured(request, form).run, ""
-    place = {"machine": None, "run": str(run.path)}
+    machine = run.virtual.get("machine")
+    machine = machine if machine in catalogue.names() else None
+    place = {"machine": machine, "run": str(run.path)}
     facts = Facts.of([run, *_node_runs(run)])
     remark(facts)
-    return Measured(run.name, facts, library), place
+    return Measured(machine or run.name, facts, library), place
 
 
 def _node_runs(run: Run) -> list[Run]:
@@ -219,6 +221,7 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
     from nhalf.measure.plan.planning import plan_of, site_of
     from nhalf.present.report import write_report
     from nhalf.studies import catalogue
+    from nhalf.studies.decidable import for_decisions
 
     forms = (Subjects, Effort, Where)
     names = {parameter.name for form in forms for parameter in parameters(form)} | {"out"}
@@ -228,6 +231,9 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
     allocate(run_request)
     site = site_of(run_request)
     plan = plan_of(run_request, site)
+    if "transport" not in request.given:  # others' patterns are known by their probes alone
+        plan, words = for_decisions(form, plan, site.has_several_hosts)
+        sys.stderr.write("" if request.quiet else f"nhalf: {words}\n")
     if form.node:
         plan = replace(plan, budget_s=max(plan.budget_s / 2, plan.budget_s - NODE_S))
     prepared = session.begin(plan, request.out, site)

@@ -16,7 +16,12 @@ from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, rendered
 from nhalf.present.report.sections import Section
 from nhalf.present.study_words import (
+    DOCUMENT,
+    OWN,
+    claim_text,
     counts_text,
+    evidence_text,
+    in_parts,
     interval_text,
     limit_text,
     number_text,
@@ -25,21 +30,30 @@ from nhalf.present.study_words import (
     value_text,
 )
 from nhalf.studies.form import FigureForm
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, Verdict
+from nhalf.studies.judge import FAILS, HOLDS, READ_BACK, UNTESTED, ConclusionJudgement, Verdict
 from nhalf.studies.repeat import Repetition, StudyTable
 
 ORDER: tuple[Verdict, ...] = (FAILS, HOLDS)
 COUNTED: dict[Verdict, str] = {
     HOLDS: "conclusions hold",
     FAILS: "do not hold",
+    READ_BACK: "are read back",
     UNTESTED: "cannot be tested",
 }
 MEANINGS = {
-    "measured": "were measured here",
-    "predicted": "were predicted from messages",
-    "published": "were published",
+    "measured": "on times measured here",
+    "virtual": "on today's library in virtual time",
+    "simulated": "on a simulated machine",
+    "predicted": "on predictions from the record",
+    "published": "on what is published of this machine",
 }
+"""Verdicts by evidence; what is read back is another verdict."""
 UNTESTED_HOW = "What each needs that is missing here; its verdict is open, not negative."
+READ_BACK_HOW = """\
+These come out as published because the number is the published one, or inferred from it: they show
+that the record is right, and nothing more."""
+OWN_HOW = """\
+The document has the numbers and does not say it. Verdicts as above; none of these counts there."""
 TABLE_HOW = "The first row is this machine; below it stands what was published."
 FIGURE_HOW = "One line is this machine; the others are what was published."
 FOOTER = (
@@ -50,17 +64,19 @@ FOOTER = (
 
 def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -> str:
     """The whole page as HTML; `links` are addresses by their words."""
-    cards = _cards(repetition.conclusions)
-    counts = Counter(judgement.verdict for judgement in repetition.conclusions)
-    origins = Counter(j.value.origin for j in repetition.conclusions if j.value)
+    parts = in_parts(repetition.conclusions)
+    of_document = parts.get(DOCUMENT, [])
+    cards = _cards(of_document)
+    counts = Counter(judgement.verdict for judgement in of_document)
+    origins = Counter(evidence_text(j) for j in of_document if j.verdict in ORDER)
     return rendered(
         title=repetition.form.title,
-        verdict=f"{counts_text(repetition.conclusions)} on {repetition.machine}.",
+        verdict=f"{counts_text(of_document)} on {repetition.machine}.",
         subtitle=f"{repetition.study} · {repetition.form.source}",
         links=dict(links or {}),
         sureness=[
             *((str(counts[verdict]), words) for verdict, words in COUNTED.items()),
-            *((str(origins[name]), f"numbers {MEANINGS[name]}") for name in sorted(origins)),
+            *((str(origins[name]), f"verdicts {MEANINGS[name]}") for name in sorted(origins)),
         ],
         findings_title="Verdicts",
         footer=FOOTER,
@@ -72,7 +88,7 @@ def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -
 
 
 def _cards(judgements: Sequence[ConclusionJudgement]) -> list[dict[str, str]]:
-    """A card for each conclusion with a verdict: those first that do not hold."""
+    """A card for each conclusion that was decided: those first that do not hold."""
     ordered = [j for verdict in ORDER for j in judgements if j.verdict == verdict]
     return [_card(judgement, place < LEAD_FINDINGS) for place, judgement in enumerate(ordered)]
 
@@ -81,28 +97,37 @@ def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
     """A verdict; only large cards have room for it above the words."""
     verdict, claim = judgement.verdict.capitalize(), judgement.conclusion.claim
     interval, published = interval_text(judgement), published_text(judgement)
-    origin = judgement.value.origin if judgement.value else ""
+    origin, conclusion = evidence_text(judgement), judgement.conclusion
     parts = [
         f"limit {limit_text(judgement)}",
         f"number {origin}",
         "" if interval == MISSING else f"95 % interval {interval}",
         "" if published == MISSING or origin == "published" else f"published {published}",
     ]
-    drawn_on = ", ".join(judgement.conclusion.drawn_on)
+    place = ", of ".join(filter(None, [conclusion.place, ", ".join(conclusion.drawn_on)]))
+    source = f" The document, {place}: {conclusion.statement}"
     details = ", ".join(part for part in parts if part).capitalize()
     return {
         "figure": value_text(judgement),
         "text": claim if is_large else f"{verdict}: {claim}",
-        "remedy": f"{details}. Said of {drawn_on}." if drawn_on else f"{details}.",
+        "remedy": f"{details}.{source if conclusion.statement else ''}",
         "kind": "fact" if judgement.verdict == HOLDS else "doubt",
         "label": verdict,
     }
 
 
 def _sections(repetition: Repetition) -> Iterator[Section]:
-    untested = [j for j in repetition.conclusions if j.verdict == UNTESTED]
-    if untested:
-        yield Section("untested", "Cannot be tested", UNTESTED_HOW, None, _untested(untested))
+    parts = in_parts(repetition.conclusions)
+    of_document = parts.get(DOCUMENT, [])
+    for name, verdict, how in (
+        ("untested", UNTESTED, UNTESTED_HOW),
+        ("read-back", READ_BACK, READ_BACK_HOW),
+    ):
+        if judgements := [j for j in of_document if j.verdict == verdict]:
+            yield Section(name, verdict.capitalize(), how, None, _table(judgements))
+    if own := parts.get(OWN, []):
+        how = f"{OWN_HOW} {counts_text(own)}."
+        yield Section("own", "nhalf's own", how, None, _table(own))
     figures = {form.id: form for form in repetition.form.figure}
     for table in repetition.tables:
         form = figures.get(table.id)
@@ -115,10 +140,14 @@ def _sections(repetition: Repetition) -> Iterator[Section]:
             yield Section(table.id, _title(table.title), how, None, Table(list(table.head), rows))
 
 
-def _untested(judgements: Sequence[ConclusionJudgement]) -> Table:
+def _table(judgements: Sequence[ConclusionJudgement]) -> Table:
+    """A row for each conclusion: what was said where, the verdict, what it rests on, and why."""
     rows = [
         [
-            judgement.conclusion.claim.removesuffix("."),
+            claim_text(judgement),
+            judgement.conclusion.statement,
+            judgement.verdict,
+            evidence_text(judgement),
             judgement.reason,
             value_text(judgement),
             interval_text(judgement),
@@ -127,8 +156,10 @@ def _untested(judgements: Sequence[ConclusionJudgement]) -> Table:
         ]
         for judgement in judgements
     ]
-    head = ["conclusion", "why not", "number", "95 % interval", "limit", "published"]
-    return Table(head, rows)
+    head = ["conclusion", "statement", "verdict", "evidence", "why not"]
+    head += ["number", "95 % interval", "limit", "published"]
+    used = [column for column, _ in enumerate(head) if any(row[column] for row in rows)]
+    return Table([head[i] for i in used], [[row[i] for i in used] for row in rows])
 
 
 def _title(text: str) -> str:

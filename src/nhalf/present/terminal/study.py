@@ -10,7 +10,9 @@ from nhalf.present.study_words import (
     UNBEATEN,
     Line,
     claim_text,
-    count_text,
+    counts_text,
+    evidence_text,
+    in_parts,
     interval_text,
     limit_text,
     published_text,
@@ -26,7 +28,7 @@ from nhalf.studies.repeat import Repetition
 if TYPE_CHECKING:
     from rich.console import Console
 
-HEAD = ("verdict", "number", "95 % interval", "limit", "published", "conclusion")
+HEAD = ("verdict", "evidence", "number", "95 % interval", "limit", "published", "conclusion")
 WORDS_LEAST = 48
 """Where a table leaves fewer characters for the words of conclusions, these have own lines."""
 INDENT = 2
@@ -54,10 +56,15 @@ def show_repetition(repetition: Repetition) -> None:
             console.print(
                 f"{UNBEATEN} no other option is better in both", markup=False, style="dim"
             )
-    console.print("\nConclusions")
-    _show_conclusions(repetition.conclusions, console)
-    console.print(count_text(repetition), markup=False, soft_wrap=True)
-    words = "in brackets: the machines of which the study says it"
+    for part, judgements in in_parts(repetition.conclusions).items():
+        console.print(f"\n{part}")
+        _show_conclusions(judgements, console)
+        words = f"{counts_text(judgements)} on {repetition.machine}"
+        console.print(words, markup=False, soft_wrap=True)
+    words = (
+        "in brackets: the machines that it is drawn on, and where the document says it; read back: "
+        "the published number itself, which shows nothing"
+    )
     console.print(words, markup=False, style="dim", soft_wrap=True)
 
 
@@ -82,11 +89,11 @@ def _show_lines(row: Line, console: Console) -> None:
     """Print a conclusion as its verdict, words and numbers, no line wider than the terminal."""
     import textwrap
 
-    verdict, number, interval, limit, published, words = row
+    verdict, evidence, number, interval, limit, published, words = row
     console.print(verdict, style="bold")
     numbers = {"limit": limit, "95 % interval": interval, "published": published}
     parts = [f"{name} {text}" for name, text in numbers.items() if text != MISSING]
-    measured = [] if number == MISSING else [number]
+    measured = [] if number == MISSING else [f"{evidence} {number}".removeprefix(f"{verdict} ")]
     for text in (words, ", ".join([*measured, *parts])):
         for line in textwrap.wrap(text, max(20, console.width - INDENT)):
             console.print(" " * INDENT + line, markup=False, highlight=False)
@@ -110,6 +117,7 @@ def _row(judgement: ConclusionJudgement) -> Line:
     reason = f" ({judgement.reason})" if judgement.reason else ""
     return (
         judgement.verdict,
+        evidence_text(judgement),
         value_text(judgement),
         interval_text(judgement),
         limit_text(judgement),

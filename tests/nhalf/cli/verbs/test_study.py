@@ -64,8 +64,13 @@ def test_on_a_machine_of_record(call: Call) -> None:
     answer = json.loads(done.out)
     assert (answer["study"], answer["machine"], answer["run"]) == ("sp2-1995", "sp2-mpl", None)
     by_id = {conclusion["id"]: conclusion for conclusion in answer["conclusions"]}
-    assert by_id["pvm-starts-later"]["verdict"] == "holds"
-    assert by_id["pvm-starts-later"]["value"] == pytest.approx(104 / 47)
+    later, bound = by_id["pvm-starts-later"], by_id["kernel-1-bound"]
+    assert (later["verdict"], later["origin"], later["own"]) == ("read back", "read back", True)
+    assert later["value"] == pytest.approx(104 / 47)
+    assert (bound["verdict"], bound["origin"], bound["own"]) == ("holds", "predicted", False)
+    assert (bound["place"], bool(bound["statement"])) == ("Table 5.2", True)
+    assert {"own": False, "verdict": "holds", "origin": "predicted", "count": 2} in answer["counts"]
+    assert sum(row["count"] for row in answer["counts"]) == len(answer["conclusions"])
     table = {table["id"]: table for table in answer["tables"]}["message-models"]
     ours, *published = table["rows"]
     assert ours["cells"][0]["value"] == pytest.approx(47e-6)
@@ -78,7 +83,13 @@ def test_people_see_tables_and_verdicts(call: Call) -> None:
     assert done.code == 0, done.err
     assert "sp1-mpl, published" in done.out
     assert "formulas, and no measured times" in done.out
-    assert "5 cannot be tested on sp2-mpl; their numbers: 4 predicted, 25 published" in done.out
+    document, own = done.out.split("\nConclusions of the document\n")[1].split("\nnhalf's own, ")
+    assert (
+        "Livermore kernel 1 is bound to 0.300 cycles per operation [sp2-mpl; Table 5.2]" in document
+    )
+    counts = "2 hold (2 predicted), 1 does not hold (1 published), 9 read back, 3 cannot be tested"
+    assert f"{counts} on sp2-mpl" in document
+    assert "A short message starts at more than twice the cost by PVM [sp2-mpl, sp2-pvme]" in own
     for word in ("inf ", "nan", "Traceback"):
         assert word not in done.out
 
@@ -90,15 +101,28 @@ def test_conclusions_fit_the_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     done = call("study", "sun-fire-2004", "--on", "poweredge-6650")
-    conclusions = done.out.split("\nConclusions\n")[1].split(" on poweredge-6650; ")[0]
+    conclusions = done.out.split("\nnhalf's own, of the document's numbers\n")[1]
+    conclusions = conclusions.split(" on poweredge-6650\n")[0]
     assert max(map(len, conclusions.splitlines()[:-1])) <= width
     assert "…" not in conclusions
     flat = " ".join(conclusions.split())
-    if width < 120:
+    if width <= 120:
         assert "cannot be tested Between nodes a short message takes less than twice as" in flat
         assert "limit ≤ 2, published 1.79" in flat
     else:
-        assert "verdict number 95 % interval limit published conclusion" in flat
+        assert "verdict evidence number 95 % interval limit published conclusion" in flat
+
+
+@pytest.mark.parametrize("machine", ["sp2-mpl", "mine"])
+def test_a_run_in_virtual_time_is_of_its_machine_of_record(
+    call: Call, tmp_path: Path, machine: str
+) -> None:
+    keep(Run.create(tmp_path / "run", {"virtual": {"machine": machine}}), table(1.0))
+    answer = json.loads(call("study", "sp2-1995", "--run", "run", "--json").out)
+    assert answer["machine"] == ("sp2-mpl" if machine == "sp2-mpl" else None)
+    rows = {row["id"]: row for row in answer["conclusions"]}
+    elsewhere = rows["kernel-1-bound"]["reason"] == "it is about the processor of the SP2"
+    assert elsewhere is (machine == "mine")
 
 
 def test_a_machine_is_not_compared_with_itself(call: Call) -> None:
@@ -126,7 +150,8 @@ def test_the_page_of_all_studies(call: Call, tmp_path: Path) -> None:
     answer = json.loads(done.out)
     assert Path(answer["page"]) == (tmp_path / "published-studies.html").resolve()
     verdicts = {row["name"]: row["verdicts"] for row in answer["studies"]}
-    assert verdicts["sp2-1995"]["sp2-mpl"]["pvm-starts-later"] == "holds"
+    assert verdicts["sp2-1995"]["sp2-mpl"]["pvm-starts-later"] == "read back"
+    assert verdicts["pentium-pro-barriers"]["pentiumpro-ethernet"]["exchange-last"] == "holds"
     assert "Published studies on their machines" in Path(answer["page"]).read_text("utf-8")
 
 
@@ -179,7 +204,7 @@ def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
     right, wrong = answer["conclusions"]
     assert (right["verdict"], wrong["verdict"]) == ("holds", "does not hold")
     assert right["value"] == pytest.approx(T0_S / 43e-6)
-    assert (right["origin"], len(right["ci"])) == ("measured", 2)
+    assert (right["origin"], len(right["ci"])) == ("simulated", 2)
     assert T0_S > LATENCY
     assert (tmp_path / "run" / "report.html").exists()
     page = Path(answer["page"])

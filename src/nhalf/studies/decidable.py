@@ -1,0 +1,119 @@
+"""Which conclusions a plan can decide with its ranks, nodes and transports, before it starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Literal
+
+import msgspec
+
+from nhalf.base.errors import NhalfError
+from nhalf.measure.plan.catalogue import StudyBlock
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.probe.stand_in import every_info
+from nhalf.studies.form import Conclusion, Quantity, StudyForm
+from nhalf.studies.measured import MESSAGES
+from nhalf.studies.phases import PHASES_MIN, phase_numbers
+
+MADE_OF = {"b_eff": "ring", "logp": "overhead-send"}
+"""Patterns that numbers of many points come from."""
+Lack = Literal["", "ranks", "nodes", "way", "machine"]
+"""What a conclusion needs that a plan has not: a way is a transport, or an algorithm on it, and
+"machine" the one that it is about."""
+
+
+def lack_of(conclusion: Conclusion, form: StudyForm, plan: Plan, has_several_hosts: bool) -> Lack:
+    """What a plan lacks to decide a conclusion; '' if nothing, as far as that can be foreseen."""
+    if conclusion.not_elsewhere:
+        return "machine"
+    most: list[int] = []
+    for quantity in _measured(conclusion):
+        counts = [count for block in _blocks(quantity, plan) for count in block.ranks]
+        if not counts:
+            has_more = any(_measures(quantity, block) for block in form.measure.block)
+            return "ranks" if has_more else "way"
+        if quantity.placement == "off-node" and not has_several_hosts:
+            return "nodes"
+        if quantity.pattern != "b_eff":
+            counts = [count for count in counts if count <= quantity.ranks]
+        ranks = max(counts, default=0)
+        if quantity.phase:
+            phases = phase_numbers(quantity.pattern, ranks)
+            ranks = ranks if len(phases) >= PHASES_MIN[quantity.phase] else 0
+        most.append(ranks)
+    value, over = conclusion.value, conclusion.over
+    if 0 in most or (most and most[0] < conclusion.ranks_least):
+        return "ranks"
+    is_alone = over is not None and value.ranks != over.ranks and len(set(most)) < len(most)
+    return "ranks" if is_alone else ""
+
+
+def for_decisions(form: StudyForm, plan: Plan, has_several_hosts: bool) -> tuple[Plan, str]:
+    """A plan without the patterns that can decide nothing, and a sentence on what it can decide.
+
+    Patterns of tables alone stay, and so do all if nothing can be decided.
+    """
+    lacks = [lack_of(conclusion, form, plan, has_several_hosts) for conclusion in form.conclusion]
+    patterns = [_patterns(conclusion) for conclusion in form.conclusion]
+    needed = set[str]().union(*(p for p, lack in zip(patterns, lacks, strict=True) if not lack))
+    vain = set[str]().union(*patterns) - needed
+    words = f"here {lacks.count('')} of {len(lacks)} conclusions can be decided"
+    if further := lacks.count("ranks") + lacks.count("nodes"):
+        words += f"; --hosts, or a run with --machine, would decide up to {further} more"
+    left_out = [name for name in plan.patterns if name in vain]
+    if not (needed and left_out):
+        return plan, words
+    blocks = [
+        msgspec.structs.replace(block, patterns=[n for n in block.patterns if n not in vain])
+        for block in plan.blocks
+    ]
+    plan = msgspec.structs.replace(plan, blocks=[block for block in blocks if block.patterns])
+    return plan, f"{words}. Left out, as they decide nothing here: {', '.join(left_out)}"
+
+
+def _measured(conclusion: Conclusion) -> Iterator[Quantity]:
+    """The numbers of a conclusion that take messages here."""
+    for quantity in (conclusion.value, conclusion.over):
+        if quantity is not None and quantity.pattern and not quantity.machine:
+            yield quantity
+
+
+def _patterns(conclusion: Conclusion) -> set[str]:
+    """The patterns that the numbers of a conclusion are made of."""
+    return {MADE_OF.get(part.pattern, part.pattern) for part in _measured(conclusion)}
+
+
+def _blocks(quantity: Quantity, plan: Plan) -> list[Block]:
+    """The blocks that measure the pattern of a number, in its way, by a transport it may have."""
+    may_have = [quantity.transport] if quantity.transport not in ("", "mpi") else list(MESSAGES)
+    transports = [name for name in plan.transports if not quantity.transport or name in may_have]
+    return [
+        block
+        for block in plan.blocks
+        if _measures(quantity, block) and any(block.is_for(name, "") for name in transports)
+    ]
+
+
+def _measures(quantity: Quantity, block: Block | StudyBlock) -> bool:
+    """Whether a block has the pattern of a number, and the words of its axes."""
+    if MADE_OF.get(quantity.pattern, quantity.pattern) not in block.patterns:
+        return False
+    usual = _usual_axes().get(quantity.pattern, {})
+    ways = {name: str(text) for name, text in quantity.axes.items()}
+    return all(
+        text in str(block.axes.get(name, usual.get(name, text))).split(",")
+        for name, text in ways.items()
+        if re.fullmatch("[a-z-]+", text)
+    )
+
+
+@cache
+def _usual_axes() -> Mapping[str, Mapping[str, str]]:
+    """The values of axes by pattern where a plan does not name them; none without a probe."""
+    with suppress(NhalfError):
+        infos = every_info()
+        return {name: {a.name: a.values for a in info.axes} for name, info in infos.items()}
+    return {}
