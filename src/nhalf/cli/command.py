@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from nhalf.base.errors import InputError, UnknownName
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
-from nhalf.cli import foreign_options
+from nhalf.cli import foreign_names
 from nhalf.cli.examples import split_examples, write_examples
 from nhalf.cli.options import FORMATS, OUTPUT
 from nhalf.jobs.request import AS_JOB
@@ -57,9 +57,9 @@ class Command(click.Command):
     def _remedy(self, typed: str, words: list[str], ctx: click.Context) -> str:
         """What to write instead of an unknown option; '' if the parser's own guess is best."""
         spellings = {spelling for option in self.get_params(ctx) for spelling in option.opts}
-        remedy = foreign_options.remedy(typed, words, spellings)
-        if not remedy and self.starts_command and foreign_options.is_of_launcher(typed):
-            started = foreign_options.with_launcher(typed, words)
+        remedy = foreign_names.remedy(typed, words, spellings)
+        if not remedy and self.starts_command and foreign_names.is_of_launcher(typed):
+            started = foreign_names.with_launcher(typed, words)
             return f"put the launcher in: {ctx.command_path} {shlex.join(started)}"
         return remedy
 

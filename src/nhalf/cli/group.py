@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +13,39 @@ import click
 from nhalf.base import plugins
 from nhalf.base.errors import Interrupted, how_ended, unknown
 from nhalf.base.version import __version__
-from nhalf.cli import aliases, summaries
+from nhalf.cli import summaries
 
 if TYPE_CHECKING:
     from nhalf.cli.form import FormOption
+
+
+USUAL = {
+    **dict.fromkeys(("measure", "bench", "benchmark"), ("run",)),
+    **dict.fromkeys(("profile", "record"), ("trace",)),
+    **dict.fromkeys(("diff",), ("compare",)),
+    **dict.fromkeys(("query",), ("show", "--sql")),
+}
+"""What other tools call a verb, and what it is called here; shown nowhere."""
+FORMER = {
+    "ledger": ("predict", "--score"),
+    "selftest": ("doctor", "--selftest"),
+    "simulate": ("predict", "--engine", "simgrid"),
+    "sql": ("show", "--sql"),
+}
+"""Former verbs, and how they are written now; understood for a release, with a hint."""
+
+
+def current(words: Sequence[str], *, is_silent: bool = False) -> list[str]:
+    """A command line with the present name of its verb; a hint names it in place of a former one.
+
+    `words` has one word at least. The hint goes to standard error.
+    """
+    name, *further = words
+    if name in FORMER and not is_silent:
+        present = " ".join(("nhalf", *FORMER[name]))
+        sys.stderr.write(f"nhalf: the verb {name} is now: {present}\n")
+    return [*{**USUAL, **FORMER}.get(name, (name,)), *further]
+
 
 PACKAGE = "nhalf.cli.verbs"
 GROUPS = {
@@ -91,7 +121,7 @@ class VerbGroup(OrderedGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb of a command line, which may go by another name, or a form of it."""
-        present = aliases.current(args, is_silent=ctx.resilient_parsing)
+        present = current(args, is_silent=ctx.resilient_parsing)
         name, verb, words = super().resolve_command(ctx, present)
         for form in forms_of(verb):
             if (form_words := form.words_after(words)) is not None:

@@ -87,7 +87,7 @@ def alone_notes(
     """A sentence for curves of one side that the other does not have, if one was imported."""
     import polars as pl
 
-    from nhalf.present.curve_names import curve_names
+    from nhalf.present.changes import curve_names
     from nhalf.store.keys import COMPARED_CURVE
 
     if not b or not imported_names([a, b]):

@@ -89,7 +89,7 @@ def print_outcome(
         members = {**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes}
         emit_json({**members, **against})
     elif style:
-        from nhalf.present.terminal.style import show_style
+        from nhalf.present.terminal.tables import show_style
 
         show_style(style, facts)
     elif not request.quiet:

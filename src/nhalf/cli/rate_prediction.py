@@ -47,8 +47,8 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     from nhalf.decide.b_eff import predict_b_eff
     from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal.b_eff_prediction import show
     from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.terminal.predicted_rates import show_b_eff
 
     misplaced = sorted(request.explicit & (NOT_OF_RATES | {"sizes", "placement"}))
     if misplaced:
@@ -68,7 +68,7 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     if as_json:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
     else:
-        show(stdout_console(), predictions)
+        show_b_eff(stdout_console(), predictions)
 
 
 def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
@@ -76,7 +76,7 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     from nhalf.decide.traffic import predict_traffic
     from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.traffic_prediction import show
+    from nhalf.present.terminal.predicted_rates import show_traffic
 
     misplaced = sorted(request.explicit & (NOT_OF_RATES | {"record"}))
     if misplaced:
@@ -93,7 +93,7 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
         return
     for prediction in predictions:
-        show(stdout_console(), prediction)
+        show_traffic(stdout_console(), prediction)
 
 
 def _rules(rule: str, ranks: int) -> list[str]:

@@ -17,6 +17,8 @@ from nhalf.base.numbers import (
     times,
 )
 from nhalf.base.units import SIZE_ENDLESS, format_size, format_time
+from nhalf.facts.certainty.machine_states import MachineStates
+from nhalf.statistics.flags import shares_text
 from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
@@ -167,3 +169,22 @@ def n_half_ends(entry: LibraryOverview) -> str:
 def change_of(change: Breakpoint) -> str:
     """By how much the time is longer, or shorter, beyond a change: '+40 %'."""
     return percent(change.change_percent / 100, signed=True)
+
+
+def states_text(machine: MachineStates) -> str:
+    """The states of a machine with their shares, and in which one values are reported."""
+    flags = shares_text((state.flag_s, state.share) for state in machine.states)
+    text = (
+        f"The machine was in {count(len(machine.states), 'state')} with {machine.ranks} ranks on "
+        f"{machine.placement}: {flags}"
+    )
+    if machine.changed_share > 0.005:
+        text += f", and {percent(machine.changed_share)} saw a change"
+    text += ". Values and intervals are for the first state"
+    if machine.elsewhere:
+        elsewhere = f"{machine.elsewhere} of {count(machine.points, 'point')}"
+        text += (
+            f", but {elsewhere} had too few launches in it and are for another: ignore steps next "
+            "to them"
+        )
+    return f"{text}."

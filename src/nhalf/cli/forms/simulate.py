@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.plan.plan import Block
     from nhalf.sites.site import Site
+
 
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 """Options that override those of a study."""
@@ -170,7 +172,6 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
 
 def _multicast(machine: Machine, request: Request) -> Prepared:
     """A run of multicasts on a simulated machine."""
-    from nhalf.cli.pairs import pairs
     from nhalf.measure.simulate import multicast_session
 
     for name in ("placement", "pattern", "mpi", "collectives", "algorithm"):
@@ -185,7 +186,6 @@ def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
     """The blocks of a study, with the user's overrides."""
     import msgspec
 
-    from nhalf.cli.pairs import pairs
     from nhalf.measure.plan import catalogue
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.simulate.multicast_session import nodes_of
@@ -201,3 +201,14 @@ def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
             changes["bytes"] = request.sizes
         blocks.append(msgspec.structs.replace(block, **changes))
     return blocks
+
+
+def pairs(texts: Iterable[str], example: str) -> dict[str, str]:
+    """Values by name; raises InputError for a text of another form, with an example."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise InputError(f"{text!r} is not written as name=value", f"write {example}")
+        values[name.strip()] = value.strip()
+    return values

@@ -66,8 +66,7 @@ def command(request: Request) -> None:
     """
     from nhalf.loops.source.ma_bounds import bound
     from nhalf.node.described import described
-    from nhalf.present.terminal.bounds import bounds_json, show_bounds
-    from nhalf.present.terminal.ladders import show_ladders
+    from nhalf.present.terminal.bounds import bounds_json, show_bounds, show_ladders
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     program = _program(request)

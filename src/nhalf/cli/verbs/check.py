@@ -235,7 +235,7 @@ def _show_baseline(
     console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool
 ) -> None:
     """Print the changes from a baseline, what was not compared, and the finding."""
-    from nhalf.present.terminal.effects import show_effects
+    from nhalf.present.terminal.changes import show_effects
 
     console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
     show_effects(console, result, run, all_points, [*result.notes, *_left_out(result)])

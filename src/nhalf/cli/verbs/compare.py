@@ -64,7 +64,7 @@ def command(request: Request) -> int:
     nhalf compare runs/monday runs/tuesday runs/friday
     nhalf compare sp2-mpl altix-bx2 --ranks 2,32
     """
-    from nhalf.present.terminal.compare_machines import names_machine
+    from nhalf.present.terminal.comparison import names_machine
 
     if any(map(names_machine, (request.a, *request.b))):
         _machines(request)
@@ -250,7 +250,7 @@ def _is_one_run(a: str, b: str) -> bool:
 
 
 def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
-    from nhalf.present.curve_names import curve_names
+    from nhalf.present.changes import curve_names
 
     names = curve_names(lost)
     return [(name, row["doubt"]) for name, row in zip(names, lost, strict=True)]
@@ -273,7 +273,7 @@ def _machines(request: Request) -> None:
     """Compare two machines by their models; without a verdict, so the exit code is 0."""
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.decide.machines_compared.compare import as_json, compare_machines
-    from nhalf.present.terminal import compare_machines as machines
+    from nhalf.present.terminal import comparison as machines
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     if len(request.b) > 1:

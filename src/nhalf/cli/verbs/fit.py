@@ -46,10 +46,14 @@ def command(request: Request) -> None:
     from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import not_modelled
     from nhalf.machines.machine_file import write
-    from nhalf.present.states import states_text
-    from nhalf.present.terminal.machine_table import as_tables, model_json
+    from nhalf.present.terminal.machine_table import (
+        as_tables,
+        model_json,
+        pattern_json,
+        pattern_tables,
+    )
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
+    from nhalf.present.wording import states_text
     from nhalf.store.run import MACHINE
 
     run, mpi = run_and_library(request.run)

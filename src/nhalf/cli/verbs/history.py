@@ -121,7 +121,7 @@ def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Fi
     from nhalf.decide.history.history import RUNS_SURE
     from nhalf.decide.runs_compared import run_changes
     from nhalf.facts.facts import Facts
-    from nhalf.present.run_changes import change_finding
+    from nhalf.present.changes import change_finding
     from nhalf.store.collection import distinct
 
     if len(history.started_s) >= RUNS_SURE:

@@ -237,7 +237,7 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState
 def _provable(state: SearchState, say: Callable[[str], None]) -> Provable | None:
     """What the search can prove, which it says; None without candidates."""
     from nhalf.experiment.improve.provable import provable
-    from nhalf.present.improve.words import provable_text
+    from nhalf.present.improve import provable_text
 
     if not state.trials:
         return None
@@ -273,8 +273,7 @@ def _report(
 ) -> None:
     """Write what switches the winner on, and print the answer."""
     from nhalf.experiment.improve.left_behind import leave
-    from nhalf.present.improve.as_json import left_json, provable_json, search_json
-    from nhalf.present.improve.words import remarks
+    from nhalf.present.improve import left_json, provable_json, remarks, search_json
     from nhalf.present.terminal.output import emit_json
 
     files = None
@@ -300,7 +299,7 @@ def _report(
 def _show(
     situation: Situation, state: SearchState, bounded: list[Candidate], files: LeftBehind | None
 ) -> None:
-    from nhalf.present.improve.words import effort, left_lines, rows, verdict
+    from nhalf.present.improve import effort, left_lines, rows, verdict
     from nhalf.present.program.verdict import program_verdict
     from nhalf.present.terminal.tables import show_table
 

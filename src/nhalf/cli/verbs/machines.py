@@ -98,7 +98,7 @@ def check(request: Check) -> int:
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.sizes import parse_sizes
-    from nhalf.present.terminal import machine_check
+    from nhalf.present.terminal import machine_list
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     engines = request.engine.split(",")
@@ -117,7 +117,7 @@ def check(request: Check) -> int:
     if request.json:
         emit_json(answers.as_json())
     else:
-        machine_check.show(stdout_console(), answers)
+        machine_list.show(stdout_console(), answers)
     return 1 if answers.unexplained else 0
 
 

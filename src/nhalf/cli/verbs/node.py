@@ -133,7 +133,7 @@ def _livermore(request: Request) -> None:
     from nhalf.loops.livermore.table import as_json, measured
     from nhalf.node.described import HERE, described
     from nhalf.node.measuring import begin
-    from nhalf.present.terminal.livermore import show_livermore
+    from nhalf.present.terminal.bounds import show_livermore
     from nhalf.present.terminal.node import show_place
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 

@@ -74,7 +74,7 @@ def command(request: Request) -> int:
         list_plans(request.study, as_json=request.json, as_table=is_table)
         return 0
     if request.style:
-        from nhalf.present.terminal.style import patterns_of
+        from nhalf.present.terminal.tables import patterns_of
 
         request = replace(request, pattern=patterns_of(request.style, request.pattern))
     if request.dry_run:
@@ -291,8 +291,7 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
     from nhalf.base.units import format_duration
     from nhalf.cli.outcome import measured
     from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.unclear_runs import with_unclear_runs
-    from nhalf.cli.until_decided import until_decided
+    from nhalf.cli.unclear_runs import until_decided, with_unclear_runs
     from nhalf.decide.check.verdict import UNCLEAR_MAX
     from nhalf.measure.loop import session
     from nhalf.measure.loop.progress import Progress
@@ -329,7 +328,7 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
 
 def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
     """Print the changes against the run whose points were measured again."""
-    from nhalf.present.terminal.effects import show_effects
+    from nhalf.present.terminal.changes import show_effects
     from nhalf.present.terminal.output import stdout_console
 
     console = stdout_console()

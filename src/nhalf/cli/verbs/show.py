@@ -91,7 +91,7 @@ def _show_program(request: Request) -> None:
     if request.tolerance:
         _show_tolerance(program, request.json)
     elif request.json:
-        from nhalf.present.program.as_json import program_json
+        from nhalf.present.program.answer import program_json
         from nhalf.present.terminal.output import emit_json
 
         emit_json(program_json(program))
@@ -130,7 +130,7 @@ def _show_run(request: Request) -> int:
 
         emit_json(run_json(run, facts))
     elif request.style:
-        from nhalf.present.terminal.style import show_style
+        from nhalf.present.terminal.tables import show_style
 
         show_style(request.style, facts)
     elif request.format == "csv":
@@ -138,9 +138,7 @@ def _show_run(request: Request) -> int:
 
         show_frame(facts.summary)
     else:
-        from nhalf.present.terminal.guidelines import show_guidelines
-        from nhalf.present.terminal.results import show_results
-        from nhalf.present.terminal.summary import show_points
+        from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
 
         show_results(facts.results, facts.titles)
         show_points(facts)

@@ -1,18 +1,122 @@
-"""A line per library over the message size, with its interval as a band: time or rate alike."""
+"""A line per library over the message size, its interval as a band, and what is drawn behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import with_series
+from nhalf.facts.series import series_names, with_series
+from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.elsewhere import elsewhere_layers, elsewhere_points
-from nhalf.present.charts.overlay import names_with_overlay, overlay_layers, overlay_rows
+
+ELSEWHERE_DATA = "elsewhere"
+"""The name of these points' data in a specification."""
+
+CURVES = ["series", "pattern", "axes"]
+
+
+def elsewhere_points(drawn: pl.DataFrame, facts: Facts) -> pl.DataFrame:
+    """Select the points in other states (`Facts.elsewhere`) on curves of which `drawn` has points.
+
+    Adds `series`.
+    """
+    series = drawn if "series" in drawn.columns else with_series(drawn, facts)
+    in_other_states = with_series(facts.elsewhere, facts)
+    return in_other_states.join(
+        series.select(CURVES).unique(), on=CURVES, how="semi", nulls_equal=True
+    )
+
+
+def elsewhere_layers(
+    points: pl.DataFrame, value: alt.Y, column: str, color: alt.Color
+) -> list[alt.Chart]:
+    """Draw `column` of such points as `value`; no layer if there are none."""
+    if points.is_empty():
+        return []
+    field = str(value.to_dict()["field"])  # type: ignore[call-overload]
+    rows = [_point_row(point, field, column) for point in points.to_dicts()]
+    layer: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows, name=ELSEWHERE_DATA))
+        .transform_filter(common.only_shown())
+        .mark_point(filled=False, size=42, opacity=0.45, strokeDash=[2, 2])
+        .encode(
+            x=common.size_axis(),
+            y=value,
+            color=color,
+            tooltip=common.tooltip(
+                rows,
+                series="library",
+                size="size",
+                time="time",
+                state="in another state of the machine",
+            ),
+        )
+    )
+    return [layer]
+
+
+def _point_row(point: Row, field: str, column: str) -> Row:
+    return {
+        **common.pick(point, "series", "pattern", "bytes"),
+        **texts(point, size="bytes", time="median_s"),
+        field: common.digits(point[column]),
+        "state": f"flag {format_time(point['state_s'])}" if point["state_s"] else "unknown",
+    }
+
+
+OVERLAY_DATA = "overlay"
+"""The name of these curves' data in a specification."""
+
+
+def names_with_overlay(facts: Facts) -> list[str]:
+    """List every series that may be drawn, those of the overlay alone last."""
+    if facts.overlay is None:
+        return series_names(facts)
+    return list(dict.fromkeys([*series_names(facts), *facts.overlay.points["series"].to_list()]))
+
+
+def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: str) -> list[Row]:
+    """Select the rows of these patterns; `column` of the overlay is drawn as `value`."""
+    if facts.overlay is None:
+        return []
+    field = str(value.to_dict()["field"])  # type: ignore[call-overload]
+    points = facts.overlay.points.filter(
+        pl.col("pattern").is_in(list(patterns)), pl.col(column).is_not_null()
+    )
+    return [_overlay_row(point, field, column, facts.overlay.name) for point in points.to_dicts()]
+
+
+def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.Chart]:
+    """Draw the dashed curves; none if there are no rows."""
+    if not rows:
+        return []
+    line: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows, name=OVERLAY_DATA))
+        .transform_filter(common.only_shown())
+        .mark_line(strokeDash=[6, 4], strokeWidth=1.5, point={"filled": False, "size": 22})
+        .encode(
+            x=common.size_axis(),
+            y=value,
+            color=color,
+            tooltip=common.tooltip(
+                rows, of="for comparison", series="library", size="size", time="time", rate="rate"
+            ),
+        )
+    )
+    return [line]
+
+
+def _overlay_row(point: Row, field: str, column: str, name: str) -> Row:
+    return {
+        **{"of": name, field: common.digits(point[column])},
+        **common.pick(point, "series", "pattern", "bytes"),
+        **texts(point, size="bytes", time="median_s", rate="rate_Bps"),
+    }
 
 
 def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelMixin | None:

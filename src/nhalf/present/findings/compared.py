@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from nhalf.decide.runs_compared import run_changes
 from nhalf.facts.facts import Facts
+from nhalf.present.changes import change_finding
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.run_changes import change_finding
 
 
 class RunChange(Finder[Facts]):

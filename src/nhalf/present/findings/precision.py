@@ -23,8 +23,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name
 from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.states import states_text
-from nhalf.present.wording import count, sentence
+from nhalf.present.wording import count, sentence, states_text
 
 CURVES_MAX = 4
 

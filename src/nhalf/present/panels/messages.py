@@ -20,8 +20,7 @@ from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
 from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import curves, time_curves
-from nhalf.present.charts.elsewhere import elsewhere_points
+from nhalf.present.charts.curves import curves, elsewhere_points, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import change_of, n_half_text

@@ -1,21 +1,141 @@
-"""The sections of a report: every panel that has something to show."""
+"""The sections of a report: every panel that has something to show, and the captions of charts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import textwrap
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import polars as pl
+
+from nhalf.base.listing import few
+from nhalf.base.numbers import says_nothing, span
 from nhalf.base.plugins import load
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.program.basis import shown_run
+from nhalf.decide.runs_compared import measured_runs
+from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
+from nhalf.facts.overview import LibraryOverview, overview
 from nhalf.facts.program.program import Program
+from nhalf.facts.series import series_names
+from nhalf.facts.wrong_data import wrong_data
+from nhalf.present.charts.curves import OVERLAY_DATA
 from nhalf.present.panels import Panel, Table
 from nhalf.present.program.report import TraceReport
-from nhalf.present.report.caption import with_caption
-from nhalf.present.report.runs import RunsReport
+from nhalf.present.report import heading, themes
+from nhalf.present.report.caption import Caption, ReaderChoice, Spec, rows_of, with_caption
 from nhalf.present.report.subject import Data, ReportSubject
+from nhalf.present.verdict import application_verdict, plain_verdict, run_verdict, verdict
+from nhalf.present.wording import n_half_ends, n_half_text
+
+NAMES_MAX = 4
+LINE_LENGTH = 95
+
+
+class RunsReport(ReportSubject[Facts]):
+    """The report of one or several runs."""
+
+    panels = "nhalf.present.panels"
+
+    def heading(self) -> dict[str, Any]:
+        """Title, verdict, precision, method and libraries."""
+        facts = self.data
+        size = extent(facts)
+        return {
+            "alarms": [curve.headline for curve in wrong_data(facts)],
+            "title": heading.title(size, measured_runs(facts)),
+            "nothing": heading.nothing(len(measured_runs(facts)) > 1),
+            "subtitle": heading.subtitle(size),
+            "verdict": (
+                run_verdict(facts)
+                or verdict(facts)
+                or application_verdict(facts)
+                or plain_verdict(facts)
+            ),
+            "sureness": heading.sureness(size),
+            "footer": heading.footer(size),
+            "libraries": [_library(entry, series_names(facts)) for entry in overview(facts)],
+            "series": series_names(facts),
+        }
+
+    def caption(
+        self, spec: Spec, patterns: Collection[str], choice: ReaderChoice | None, option: str
+    ) -> Caption:
+        """Describe what is shown (patterns, ranks, placement, host), and name its libraries."""
+        rows = rows_of(spec)
+        if choice is not None:
+            rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
+        points = _points(
+            self.data, patterns or {str(row["pattern"]) for row in rows if "pattern" in row}
+        )
+        shown = sorted(points["pattern"].unique())
+        picked = "" if option in shown or choice is None else choice.in_words(option)
+        ranks, placements = _setting(points)
+        setting = ["" if "ranks" in picked else ranks, placements]
+        parts = [picked, few(shown, NAMES_MAX), *setting, few(extent(self.data).hosts, 2)]
+        series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
+        libraries = [name for name in series_names(self.data) if name in series] or sorted(series)
+        lines = textwrap.wrap(", ".join(libraries), LINE_LENGTH)
+        if self.data.overlay is not None and _has_overlay(spec):
+            lines.append(f"dashed: {self.data.overlay.name}, for comparison")
+        return " · ".join(filter(None, parts)), lines
+
+
+def _has_overlay(spec: Spec) -> bool:
+    """Whether the curves of an overlay are drawn behind others."""
+    return any(layer.get("data", {}).get("name") == OVERLAY_DATA for layer in spec.get("layer", []))
+
+
+def _names_series(part: Any) -> bool:
+    """Whether a chart names its series itself: in its legend, or above its facets."""
+    if isinstance(part, list):
+        return any(map(_names_series, part))
+    if not isinstance(part, dict):
+        return False
+    color = part.get("encoding", {}).get("color", {})
+    in_legend = color.get("field") == "series" and color.get("legend", {}) is not None
+    above = part.get("facet", {}).get("field") == "series"
+    parts = (part.get(name) for name in ("layer", "spec"))
+    return in_legend or above or any(map(_names_series, parts))
+
+
+def _points(facts: Facts, patterns: Collection[str]) -> pl.DataFrame:
+    """Select the points of these patterns; all if the panel has none of its own."""
+    if not patterns:
+        return facts.summary
+    return facts.summary.filter(pl.col("pattern").is_in(list(patterns)))
+
+
+def _setting(points: pl.DataFrame) -> tuple[str, str]:
+    """List the numbers of ranks and the placements."""
+    ranks = [str(number) for number in sorted(points["ranks"].unique())]
+    placements = sorted(filter(None, points["placement"].unique()))
+    return f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)
+
+
+def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
+    """An interval in words; one of two launches may be so wide that its ends only mislead."""
+    return "interval unknown" if says_nothing(low, high) else span(low, high, form)
+
+
+def _library(entry: LibraryOverview, names: list[str]) -> dict[str, Any]:
+    several = entry.launches > 1
+    latency = _ends(entry.latency_low_s, entry.latency_high_s, format_time)
+    peak = _ends(entry.peak_low_Bps, entry.peak_high_Bps, format_rate)
+    return {
+        "color": names.index(entry.series) % len(themes.PALETTE_LIGHT),
+        "name": entry.series,
+        "latency": format_time(entry.latency_s),
+        "latency_note": f"{latency}, {format_size(entry.latency_bytes)}" if several else "",
+        "n_half": n_half_text(entry.n_half_bytes),
+        "n_half_note": n_half_ends(entry),
+        "peak": format_rate(entry.peak_Bps),
+        "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
+        "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
+    }
 
 
 @dataclass(frozen=True)

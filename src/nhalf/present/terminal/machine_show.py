@@ -19,15 +19,13 @@ from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
 from nhalf.present.terminal.machine_table import (
+    MICROSECOND,
+    NANOSECOND,
     as_tables,
     format_n_half,
     format_range,
     format_t0,
     model_json,
-)
-from nhalf.present.terminal.pattern_table import (
-    MICROSECOND,
-    NANOSECOND,
     pattern_json,
     pattern_tables,
 )

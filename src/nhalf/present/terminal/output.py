@@ -119,7 +119,7 @@ def _console(**choices: Any) -> Console:
             if len(objects) != 1 or isinstance(objects[0], str) or width >= UNLIMITED:
                 super().print(*objects, **choices)
             else:
-                from nhalf.present.terminal.narrow import print_fitted
+                from nhalf.present.terminal.forms import print_fitted
 
                 print_fitted(objects[0], partial(super().print, **choices), width)
 

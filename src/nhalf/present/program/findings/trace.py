@@ -11,8 +11,7 @@ from nhalf.facts.program.disturbance import most_taken_share
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import shared_processors
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.program.others import others_lines
-from nhalf.present.program.sharing import REMEDY, sharing_text
+from nhalf.present.program.others import REMEDY, others_lines, sharing_text
 
 
 class Incomplete(Finder[Program]):

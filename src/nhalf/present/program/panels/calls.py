@@ -17,8 +17,8 @@ from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
+from nhalf.present.program.answer import size_span
 from nhalf.present.program.ranks import places_of, rank_bars
-from nhalf.present.program.sizes import size_span
 
 SITES_MAX = 12
 

@@ -1,18 +1,83 @@
-"""How a run differs from another one, as a finding."""
+"""Changes of curves and runs in words, and curves without what all of them have in common."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from nhalf.base.numbers import change, change_span, percent
+from nhalf.base.carrier import carrier
+from nhalf.base.listing import few, ranks_text
+from nhalf.base.numbers import change, change_span, fixed, percent, span
+from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size
 from nhalf.decide.changes import CurveRatio
+from nhalf.decide.history.history import History, Shift
+from nhalf.decide.history.unclear import RUNS_MAX
 from nhalf.decide.runs_compared import RunChange
-from nhalf.present.curve_names import curve_names
 from nhalf.present.findings import Finding
 from nhalf.present.wording import count
 from nhalf.statistics.doubt import shared_reason, shared_remedies
+
+
+def curve_names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name each curve by pattern and library, and by ranks, placement and axes that differ."""
+    varies = {
+        name: len({curve[name] for curve in curves}) > 1 for name in ("ranks", "placement", "axes")
+    }
+    return [_name(curve, varies) for curve in curves]
+
+
+def _name(curve: Mapping[str, Any], varies: Mapping[str, bool]) -> str:
+    algorithm = "" if curve["algorithm"] == NATIVE else curve["algorithm"]
+    pattern = "/".join(filter(None, (curve["pattern"], algorithm)))
+    parts = [pattern, carrier(curve["mpi"], curve["transport"])]
+    if varies["ranks"]:
+        parts.append(ranks_text(curve["ranks"]))
+    parts += [curve[name] for name in ("placement", "axes") if varies[name]]
+    return ", ".join(filter(None, parts))
+
+
+DIFFERENCES_MAX = 4
+"""This many lines of the environment are named; the others are counted."""
+
+
+def ends(low: float, high: float) -> str:
+    """Format an interval as '0.98 to 1.03', or '–' if there is none."""
+    return span(low, high, lambda ratio: fixed(ratio, 3))
+
+
+def at_text(shift: Shift) -> str:
+    """Name the first run of the new level, with the range of runs if that is uncertain."""
+    if shift.first == shift.last:
+        return shift.at
+    return f"{shift.at} ({shift.first} to {shift.last})"
+
+
+def around_text(shift: Shift) -> str:
+    """List what changed in the environment with a level: 'governor: performance → powersave'."""
+    changes = [
+        f"{difference.name}: {difference.before} → {difference.after}"
+        for difference in shift.differences
+    ]
+    more = len(changes) - DIFFERENCES_MAX
+    remainder = [f"and {more} more (all with --json)"] if more > 0 else []
+    return "; ".join([*changes[:DIFFERENCES_MAX], *remainder])
+
+
+def unclear_lines(history: History, names: Sequence[str]) -> list[str]:
+    """What was not decided for several runs in a row, a line for each number of runs."""
+    by_count: dict[int, list[str]] = {}
+    for name, curve in zip(names, history.curves, strict=True):
+        if curve.unclear_runs > 1:
+            by_count.setdefault(curve.unclear_runs, []).append(name)
+    first = next(iter(history.started_s))
+    return [
+        f"{few(by_count[runs], 3)}: unclear against {first} for the last "
+        f"{runs}{' or more' * (runs == RUNS_MAX)} runs"
+        for runs in sorted(by_count, reverse=True)
+    ]
+
 
 CHANGED, SAME = 95, 60
 LABELS = {
