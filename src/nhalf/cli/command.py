@@ -19,8 +19,10 @@ from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
 from nhalf.cli import foreign_names
 from nhalf.cli.examples import split_examples, write_examples
+from nhalf.cli.foreign_names import explained
 from nhalf.cli.options import FORMATS, OUTPUT
 from nhalf.jobs.request import AS_JOB
+from nhalf.present.terminal.output import printed_as
 
 Action = Callable[[Any], int | None]
 """The function that executes a request; returns the exit code, None for 0."""
@@ -160,7 +162,6 @@ def _words_first(request_parameters: Iterable[Parameter]) -> list[Parameter]:
 def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | None:
     """Execute the request with these values; those on the command line are explicit."""
     from nhalf.base.compiled import reporting_compilation
-    from nhalf.present.terminal.output import printed_as
 
     context = click.get_current_context()
     explicit = frozenset(
@@ -175,8 +176,6 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
         try:
             return action(request)
         except UnknownName as error:
-            from nhalf.cli.foreign_names import explained
-
             raise explained(error) from error
 
 

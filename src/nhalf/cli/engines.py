@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,7 @@ import click
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.cli.command import SCHEMA_VERSION, Command, command
+from nhalf.cli.programs import is_program
 from nhalf.decide.engines.names import ENGINES
 
 OPTION = "--engine"
@@ -102,8 +104,6 @@ def as_pattern(subject: str) -> list[str]:
 
     A name much like that of a study is taken for one, so that its remedy is of studies.
     """
-    from difflib import get_close_matches
-
     from nhalf.measure.plan import catalogue
 
     if subject.endswith(".toml") or get_close_matches(subject, catalogue.names(), cutoff=ALIKE):
@@ -123,8 +123,6 @@ def _cheapest(subject: str, *, has_program: bool) -> str:
 
 
 def _is_program(subject: str) -> bool:
-    from nhalf.cli.programs import is_program
-
     return is_program(Path(subject))
 
 

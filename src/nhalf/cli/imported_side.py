@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import WINDOWS
+from nhalf.cli.run_side import run_and_library
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,6 +106,4 @@ def alone_notes(
 
 
 def _run(name: str) -> Run:
-    from nhalf.cli.run_side import run_and_library
-
     return run_and_library(name)[0]

@@ -6,11 +6,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import Interrupted
+from nhalf.jobs.request import RunRequest
+from nhalf.present.terminal.output import emit_json
 
 if TYPE_CHECKING:
     from nhalf.jobs.follow import JobStatus
     from nhalf.jobs.job import BatchJob
-    from nhalf.jobs.request import RunRequest
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
 
@@ -31,8 +32,6 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome |
 
 def _print_job(job: BatchJob, *, as_json: bool) -> None:
     """Print the identifier and the folder of a job that is not waited for."""
-    from nhalf.present.terminal.output import emit_json
-
     if as_json:
         emit_json({"job": job.record.job, "run": str(job.run)})
     else:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.arguments import as_path
+from nhalf.cli.run_side import facts_of, names_run, run_and_library
+from nhalf.cli.wrong_data import remark
 from nhalf.machines import catalogue
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
         name, library = text.rsplit(":", 1)
     if catalogue.is_machine(name) or not Path(name).exists():
         return catalogue.machine(name), library
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.wrong_data import remark
     from nhalf.facts.facts import Facts
 
     run, library = run_and_library(name, library)
@@ -36,8 +36,6 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
 
 def calibrated_machine(text: str) -> Machine:
     """A machine by name or file, or the machine of a run, calibrated to the measured times."""
-    from nhalf.cli.run_side import facts_of, names_run
-    from nhalf.cli.wrong_data import remark
     from nhalf.decide.calibrate import calibrated
 
     if not names_run(text):

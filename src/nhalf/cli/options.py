@@ -78,8 +78,7 @@ class ChangeOptions(Request, heading="What if"):
     """Options of verbs that take a machine with hypothetical changes."""
 
     set_: Annotated[
-        tuple[str, ...],
-        Option("Change the machine, e.g. network.bandwidth=2x; repeatable."),
+        tuple[str, ...], Option("Change the machine, e.g. network.bandwidth=2x; repeatable.")
     ] = ()
 
 
@@ -116,8 +115,7 @@ class TraceOptions(Request, heading="Of a traced program"):
         Option("Operations per second of a rank, for SimGrid's traces, which count operations."),
     ] = ""
     algorithms: Annotated[
-        Path | None,
-        Option("Collective operations take the algorithms of this decision table."),
+        Path | None, Option("Collective operations take the algorithms of this decision table.")
     ] = None
     simgrid: Annotated[
         bool, Option("Simulate the messages with SimGrid, so that they share links.")

@@ -6,9 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError, Interrupted, how_ended
+from nhalf.cli.options import RunOptions
+from nhalf.cli.wrong_data import announce
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json, name_engine
+from nhalf.present.terminal.tables import show_style
 
 if TYPE_CHECKING:
-    from nhalf.cli.options import RunOptions
     from nhalf.decide.check.verdict import CheckedRun
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.ending import RunOutcome
@@ -30,8 +34,7 @@ def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
         if not (prepared.run.path / DESCRIPTION).exists():
             raise Interrupted(f"{how} before the first point, so nothing is kept") from None
         raise Interrupted(
-            f"{how}; every finished point is kept",
-            f"go on with: {prepared.run.resuming}",
+            f"{how}; every finished point is kept", f"go on with: {prepared.run.resuming}"
         ) from None
 
 
@@ -69,31 +72,23 @@ def print_outcome(
 
     Wrong data come first. `change` is the check against the run that was measured again.
     """
-    from nhalf.cli.wrong_data import announce
-
     announce(facts, request)
     report_path = None
     if request.report:
-        from nhalf.present.report import write_report
-
         report_path = write_report(facts, outcome.run.path / "report.html")
     if request.is_silent or style:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
         from nhalf.facts.certainty.precision import unresolved
-        from nhalf.present.terminal.output import emit_json
 
         rows = unresolved(facts, outcome.unmeasured)
         against = {} if change is None else {"against": _change_json(change)}
         members = {**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes}
         emit_json({**members, **against})
     elif style:
-        from nhalf.present.terminal.tables import show_style
-
         show_style(style, facts)
     elif not request.quiet:
-        from nhalf.present.terminal.output import name_engine
         from nhalf.present.terminal.summary import show_outcome
 
         show_outcome(outcome, facts, report_path)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError, NhalfError
+from nhalf.cli.programs import open_program, parse_flop_rate
+from nhalf.cli.recording import record
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import read_table
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from nhalf.decide.program.alternatives import Alternative
     from nhalf.decide.program.asked_operations import AskedOperations
     from nhalf.decide.program.predict import ProgramPrediction
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from nhalf.machines.computing import ComputingRatio
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
-    from nhalf.mpi import Library
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,9 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.programs import open_program, parse_flop_rate
     from nhalf.decide.program.alternatives import predict_alternatives
     from nhalf.machines.message import Messages
     from nhalf.present.program.prediction import prediction_lines, show_predictions
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
     if misplaced:
@@ -159,12 +161,10 @@ def _predicted(
     programs: Sequence[Program],
     traced_on: Messages | None,
 ) -> ProgramPrediction:
-    from nhalf.cli.recording import record
     from nhalf.decide.ledger.recording import calibrated_program, line_of_program
     from nhalf.decide.program.launches import predict_launches
     from nhalf.decide.program.target import Target, hosts_on
     from nhalf.machines.change import change
-    from nhalf.mpi.decision_table import read_table
 
     machine, of_machine = subject
     messages, library, not_asked = messages_and_library(
@@ -192,7 +192,6 @@ def _predicted(
 
 def _say(name: str) -> Callable[[str], None]:
     """Says how far a library is that is asked."""
-    import sys
 
     def say(text: str) -> None:
         sys.stderr.write(f"nhalf: {name} is asked: {text}\n")

@@ -8,9 +8,13 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError
 from nhalf.cli.options import PREDICTED_CORES
-from nhalf.machines.layout import Layout
+from nhalf.cli.recording import record
+from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
+from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 MEAN_SIZE = "10K"
 """Mean message size of the study that defined the traffic (Qian 2004)."""
@@ -43,11 +47,9 @@ class RateRequest:
 
 def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     """Predict b_eff for each number of ranks; raises InputError for options it does not have."""
-    from nhalf.cli.recording import record
     from nhalf.decide.b_eff import predict_b_eff
     from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.predicted_rates import show_b_eff
 
     misplaced = sorted(request.explicit & (NOT_OF_RATES | {"sizes", "placement"}))
@@ -74,8 +76,6 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
 def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     """Predict traffic for each layout and size; raises InputError for options it does not have."""
     from nhalf.decide.traffic import predict_traffic
-    from nhalf.measure.plan.sizes import parse_sizes
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.predicted_rates import show_traffic
 
     misplaced = sorted(request.explicit & (NOT_OF_RATES | {"record"}))
@@ -98,8 +98,6 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
 
 def _rules(rule: str, ranks: int) -> list[str]:
     """The rule as typed, else every permutation, and uniform traffic of not too many ranks."""
-    from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
-
     if rule or ranks > UNIFORM_RANKS_MAX:
         return rules_of(rule, ranks)
     return [*rules_of(rule, ranks), UNIFORM]
@@ -107,7 +105,6 @@ def _rules(rule: str, ranks: int) -> list[str]:
 
 def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
     """The layout as typed, or each number of ranks with the nodes filled one after the other."""
-    from nhalf.machines.layout import parse_layout
     from nhalf.measure.plan.axes import parse_ranks
 
     if request.placement:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import MissingError
+from nhalf.present.terminal.output import console
 
 if TYPE_CHECKING:
     from nhalf.decide.ledger.lines import Predicted
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 def record(ledger: Path | None, lines: Iterable[Predicted]) -> None:
     """Append predictions to a ledger, or to the user's; a warning says why if that fails."""
     from nhalf.decide.ledger.lines import append_lines, usual_path
-    from nhalf.present.terminal.output import console
 
     try:
         append_lines(ledger or usual_path(), list(lines))

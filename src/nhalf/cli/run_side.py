@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.arguments import as_path
 from nhalf.base.errors import InputError, library_named
+from nhalf.store.described import USUAL, described_folders
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
@@ -32,8 +33,6 @@ def newest_run() -> Path:
 
     Raises InputError if there is none.
     """
-    from nhalf.store.described import USUAL, described_folders
-
     paths = described_folders()
     if not paths:
         raise InputError(

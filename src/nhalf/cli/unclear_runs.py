@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
+from nhalf.statistics.doubt import MORE_LAUNCHES
 
 if TYPE_CHECKING:
     from nhalf.decide.check.verdict import CheckedRun
@@ -87,8 +88,6 @@ def open_curves(check: CheckedRun) -> list[dict[str, Any]]:
     That they cannot is believed from MORE_LAUNCHES on. None where something is slower: the check is
     decided then.
     """
-    from nhalf.statistics.doubt import MORE_LAUNCHES
-
     if check.comparison is None or check.verdict != "unclear":
         return []
     unclear = {

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nhalf.present.terminal.output import WRONG_DATA, stdout_console
+
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
     from nhalf.facts.wrong_data import WrongData
@@ -26,8 +28,6 @@ def announce(facts: Facts, request: object) -> bool:
 
 def announce_these(wrong: Sequence[WrongData], request: object) -> bool:
     """Say first that these data arrived wrong; whether there are any."""
-    from nhalf.present.terminal.output import stdout_console
-
     if wrong and _is_for_people(request):
         _keep(wrong)
         for line in _lines(wrong):
@@ -54,8 +54,6 @@ def _remark(wrong: Sequence[WrongData]) -> None:
 
 def _keep(wrong: Sequence[WrongData]) -> None:
     """Let JSON on standard output name them, too."""
-    from nhalf.present.terminal.output import WRONG_DATA
-
     WRONG_DATA.set([*WRONG_DATA.get(), *(curve.as_json() for curve in wrong)])
 
 

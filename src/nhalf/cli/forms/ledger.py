@@ -8,6 +8,8 @@ from typing import Annotated
 
 from nhalf.base.request import Word
 from nhalf.cli.options import LedgerOptions, TableOptions
+from nhalf.cli.run_side import print_skipped
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +29,9 @@ def command(request: Request) -> None:
     nhalf predict --score runs/later traces/lu --ledger predictions.jsonl
     nhalf predict --score --json
     """
-    from nhalf.cli.run_side import print_skipped
     from nhalf.decide.ledger.compared import ComparedLedger, compared_ledger
     from nhalf.decide.ledger.lines import Ledger, usual_path
     from nhalf.present.terminal.ledger import show_ledger
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     if request.ledger is None and not usual_path().exists():
         if request.json:

@@ -6,8 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import TableOptions
+from nhalf.cli.run_side import facts_of, print_skipped, readable
+from nhalf.cli.wrong_data import announce
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +62,6 @@ def command(request: Request) -> int:
     if request.kept_runs:
         return _of_kept(request)
     from nhalf.experiment.selftest.selftest import selftest
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     words = console()
     if words.is_terminal:
@@ -75,11 +78,7 @@ def command(request: Request) -> int:
 
 def _of_kept(request: Request) -> int:
     """Print what nights that are drawn from kept runs find; the exit code is as of reports."""
-    from nhalf.base.errors import InputError
-    from nhalf.cli.run_side import facts_of, print_skipped, readable
-    from nhalf.cli.wrong_data import announce
     from nhalf.experiment.selftest.resampled_nights import resampled_nights
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.resampled_nights import show_rates
 
     runs, unreadable = readable(request.kept_runs)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option
 from nhalf.cli.options import ChangeOptions, RunOptions
-from nhalf.measure.plan.request import WHAT, Patterns
+from nhalf.cli.outcome import finish, measured
+from nhalf.cli.run_side import names_run, run_and_library
+from nhalf.cli.wrong_data import remark
+from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
+from nhalf.measure.plan.sizes import B_EFF
+from nhalf.present.terminal.output import answered_by
+from nhalf.present.terminal.replay import show
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nhalf.machines.machine import Machine
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.plan.plan import Block
@@ -38,8 +42,7 @@ class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
         str, Option("Collective algorithm selection to simulate: mpich, ompi or mvapich2.")
     ] = "mpich"
     cost: Annotated[
-        tuple[str, ...],
-        Option("Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable."),
+        tuple[str, ...], Option("Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable.")
     ] = ()
     replay: Annotated[
         bool, Option("Simulate the ping-pongs of a run and compare both, size by size.")
@@ -67,10 +70,8 @@ def command(request: Request) -> None:
     nhalf predict --engine simgrid bcast/binomial --machine sp2-mpl --ranks 32 --bytes 8,64K
     """
     from nhalf.cli.machine_side import calibrated_machine
-    from nhalf.cli.outcome import finish, measured
     from nhalf.machines.change import change
     from nhalf.measure.loop.progress import Progress
-    from nhalf.present.terminal.output import answered_by
 
     if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
@@ -85,11 +86,8 @@ def command(request: Request) -> None:
 
 def _replay(request: Request) -> None:
     """Print the ping-pongs of a run beside their simulation."""
-    from nhalf.cli.run_side import names_run, run_and_library
-    from nhalf.cli.wrong_data import remark
     from nhalf.experiment.replay import replay
     from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.replay import show
 
     misplaced = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
     if request.study or misplaced:
@@ -139,8 +137,6 @@ def _messages(machine: Machine, request: Request) -> Prepared:
 
 def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
     """Raise InputError for b_eff, which a simulation with one value of each range misses."""
-    from nhalf.measure.plan.sizes import B_EFF
-
     if any("ring" in block.patterns and block.bytes.startswith(B_EFF) for block in blocks):
         raise InputError(
             "b_eff is not simulated: what messages share in a node and its network is known as "
@@ -153,7 +149,6 @@ def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
     """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
     from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.plan.request import PlanRequest
 
     measuring_request = PlanRequest(
         study=request.study,

@@ -9,6 +9,10 @@ from typing import Annotated
 from nhalf.base.errors import InputError
 from nhalf.base.request import Word
 from nhalf.cli.options import TableOptions
+from nhalf.cli.run_side import print_skipped
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_frame
+from nhalf.store.described import USUAL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +21,7 @@ class Request(TableOptions):
 
     query: Annotated[str, Word("SELECT statement on one of the tables.")]
     runs: Annotated[
-        tuple[Path, ...],
-        Word("Runs, or folders of runs; default: ./runs.", "RUN..."),
+        tuple[Path, ...], Word("Runs, or folders of runs; default: ./runs.", "RUN...")
     ] = ()
 
 
@@ -29,12 +32,8 @@ def command(request: Request) -> None:
     nhalf show --sql 'show tables'
     nhalf show --sql 'select run, started, host from runs' runs --format markdown
     """
-    from nhalf.cli.run_side import print_skipped
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
     from nhalf.store.collection import collected
-    from nhalf.store.described import USUAL
 
     if request.query and not request.runs and Path(request.query).is_dir():
         raise InputError(

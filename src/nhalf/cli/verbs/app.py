@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option
+from nhalf.cli.allocate import allocate
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
+from nhalf.cli.outcome import measured
+from nhalf.cli.wrong_data import announce
+from nhalf.facts.npb_traffic import traffic_rows
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
     from nhalf.measure.loop.ending import RunOutcome
@@ -27,8 +34,7 @@ class Request(AppRequest, ChangeOptions, RunOptions, heading=OUTPUT):
     """What to run, and what to print."""
 
     machine: Annotated[
-        str,
-        Option("Simulate on this machine: name, machine file or run.", heading=MACHINE),
+        str, Option("Simulate on this machine: name, machine file or run.", heading=MACHINE)
     ] = ""
     computing_factor: Annotated[
         float, Option("Scale the compute time measured here by this factor.", heading=MACHINE)
@@ -50,7 +56,6 @@ def command(request: Request) -> None:
     if request.list_:
         _list(apps(), as_json=request.json)
         return
-    from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
     outcome = measured(_prepare(request), Progress(request.is_silent, announces=not request.quiet))
@@ -59,7 +64,6 @@ def command(request: Request) -> None:
 
 def _prepare(request: Request) -> Prepared:
     """A resumed run or a new one. Raises InputError for impossible requests."""
-    from nhalf.cli.allocate import allocate
     from nhalf.measure.apps import app_of
     from nhalf.measure.loop import session
     from nhalf.measure.plan.planning import site_of
@@ -116,9 +120,6 @@ def _simulated(request: Request) -> Prepared:
 
 def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
     """Print the applications, one per line."""
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_table
-
     rows = [(name, app.title) for name, app in apps_by_name.items()]
     if as_json:
         emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
@@ -128,19 +129,14 @@ def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
 
 def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
-    from nhalf.cli.wrong_data import announce
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
-    from nhalf.facts.npb_traffic import traffic_rows
     from nhalf.present.terminal.applications import show_applications, show_traffic
-    from nhalf.present.terminal.output import emit_json
 
     facts = Facts.of([outcome.run])
     rows = applications(facts)
     traffic = traffic_rows(rows)
     if request.report:
-        from nhalf.present.report import write_report
-
         write_report(facts, outcome.run.path / "report.html")
     announce(facts, request)
     for name, reason in outcome.failed.items():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import TableOptions
+from nhalf.loops.source.refusal import RefusedSource
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nhalf.loops.file_ladders import Ladders
     from nhalf.loops.source.ma_bounds import Bound
     from nhalf.loops.source.program import SourceProgram
@@ -27,8 +29,7 @@ class Request(TableOptions, heading="What"):
     file: Annotated[Path, Word("C source.", metavar="FILE.c")]
     function: Annotated[str, Option("Only the loops of this function.")] = ""
     machine: Annotated[
-        str,
-        Option("Processor: power2, here (measured by nhalf node) or a file."),
+        str, Option("Processor: power2, here (measured by nhalf node) or a file.")
     ] = "power2"
     set_: Annotated[
         tuple[str, ...],
@@ -47,8 +48,7 @@ class Request(TableOptions, heading="What"):
         tuple[str, ...], Option("Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]")
     ] = ()
     run: Annotated[
-        bool,
-        Option("Also run each function on generated data and compare its time (x86-64)."),
+        bool, Option("Also run each function on generated data and compare its time (x86-64).")
     ] = False
     quad_word: Annotated[
         bool, Option("Count stride-one loads and stores half, as pairs of numbers.")
@@ -67,7 +67,6 @@ def command(request: Request) -> None:
     from nhalf.loops.source.ma_bounds import bound
     from nhalf.node.described import described
     from nhalf.present.terminal.bounds import bounds_json, show_bounds, show_ladders
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     program = _program(request)
     processor = described(request.machine)
@@ -83,7 +82,6 @@ def command(request: Request) -> None:
 
 def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) -> Ladders | None:
     """The ladders of the loops with the compilers here; None for any other processor."""
-    from nhalf.base.errors import InputError
     from nhalf.loops.execution import Execution
     from nhalf.loops.file_ladders import ladders
     from nhalf.node.described import HERE
@@ -98,10 +96,8 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
 
 def _program(request: Request) -> SourceProgram:
     """The loops of the file that can be read; raises InputError if there are none."""
-    from nhalf.base.errors import InputError
     from nhalf.loops.source.preprocessed import HeaderSearch
     from nhalf.loops.source.program import ReadingOptions, read_program
-    from nhalf.loops.source.refusal import RefusedSource
 
     search = HeaderSearch(request.include, request.define)
     reading = ReadingOptions(request.function, _numbers(request.set_), request.no_alias, search)
@@ -116,8 +112,6 @@ def _program(request: Request) -> SourceProgram:
 
 
 def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
-    from nhalf.base.errors import InputError
-
     numbers = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -131,7 +125,5 @@ def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
 
 
 def _say_refused(file: Path, program: SourceProgram) -> None:
-    from nhalf.present.terminal.output import console
-
     for refusal in program.refusals:
         console().print(f"{file}:{refusal.line}: not read: {refusal}", markup=False, soft_wrap=True)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 from nhalf.base.errors import InputError
+from nhalf.base.files import write_bytes, write_text
 from nhalf.base.listing import few
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import percent, says_nothing
 from nhalf.base.request import Option, Word
-from nhalf.base.units import format_size
+from nhalf.base.units import format_size, parse_share
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.run_side import names_run, pair_of, run_and_library
+from nhalf.cli.unclear_runs import announce_undecided, with_unclear_runs
+from nhalf.cli.wrong_data import announce
 from nhalf.decide.check.verdict import (
     UNCLEAR_MAX,
     format_bounds,
@@ -19,10 +24,10 @@ from nhalf.decide.check.verdict import (
     format_place,
     format_value,
 )
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
     from rich.table import Table
 
@@ -97,14 +102,9 @@ def command(request: Request) -> int:
     nhalf check runs/today:openmpi-5 --against runs/accepted:openmpi-4
     nhalf check runs/today:openmpi --expect sp2-mpl --tolerance 20%
     """
-    from nhalf.base.units import parse_share
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.unclear_runs import announce_undecided
-    from nhalf.cli.wrong_data import announce
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
     from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     run, mpi = run_and_library(request.run, request.mpi)
     if request.init is not None:
@@ -132,9 +132,6 @@ def _counted(
     result: CheckedRun, request: Request, run: Run, expect: str, sides: Sides
 ) -> CheckedRun:
     """The check with the number of runs in a row for which its answers are unclear."""
-    from nhalf.base.units import parse_share
-    from nhalf.cli.run_side import pair_of
-    from nhalf.cli.unclear_runs import with_unclear_runs
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
@@ -152,7 +149,6 @@ def _counted(
 
 def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
     """What is asked about: the run, and a baseline."""
-    from nhalf.cli.run_side import names_run
     from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
@@ -165,9 +161,7 @@ def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
 
 def _init(request: Request, facts: Facts) -> int:
     """Write the promises of a run; raises InputError if the file is there already."""
-    from nhalf.base.files import write_text
     from nhalf.decide.check.template import template
-    from nhalf.present.terminal.output import stdout_console
 
     path = request.init or Path()
     if request.expect or request.against is not None or request.json:
@@ -181,8 +175,6 @@ def _init(request: Request, facts: Facts) -> int:
 
 def _expected(request: Request) -> str:
     """The name of the expectations: a file, a machine, or a baseline run."""
-    from nhalf.cli.run_side import run_and_library
-
     if request.against is not None:
         if request.expect:
             raise InputError("--against and --expect are two questions", "ask one of them")
@@ -198,8 +190,6 @@ def _expected(request: Request) -> str:
 
 def _sides(expect: str, run: Run, mpi: str) -> Sides:
     """The expectations, and the libraries of the run and of a baseline."""
-    from nhalf.cli.run_side import names_run, pair_of, run_and_library
-
     if not names_run(expect):
         return {"expect": expect, "mpi": mpi}
     baseline, former_mpi = run_and_library(expect)
@@ -215,7 +205,6 @@ def _sides(expect: str, run: Run, mpi: str) -> Sides:
 def _write_junit(path: Path, result: CheckedRun, run: Run, expect: str, strict: bool) -> None:
     import polars as pl
 
-    from nhalf.base.files import write_bytes
     from nhalf.decide.check.junit import junit
 
     began = pl.col("started_s")
@@ -243,8 +232,6 @@ def _show_baseline(
 
 def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
-    from nhalf.present.terminal.tables import print_table
-
     answers = result.worst_first()
     shared = _shared(answers)
     if shared:
@@ -341,8 +328,6 @@ def _verdict(verdict: Verdict) -> str:
 
 def _cells(point: PointVerdict) -> list[str]:
     """The columns promised, measured, interval and by how much."""
-    from nhalf.base.numbers import says_nothing
-
     bounds, measured = point.bounds, point.measured
     is_flag = bounds.low == bounds.high
     is_bounded = not is_flag and (bounds.low > 0 or bounds.high < float("inf"))

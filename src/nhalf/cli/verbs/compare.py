@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError, library_named
+from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
+from nhalf.base.units import parse_share
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.run_side import counterpart, facts_of, print_skipped, readable, run_and_library
+from nhalf.cli.wrong_data import announce_these
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.statistics.doubt import Doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides
-    from nhalf.statistics.doubt import Doubt
 
     Lost = Sequence[dict[str, Any]]
 
@@ -94,9 +99,7 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
 def _two(request: Request) -> int:
     """Compare two runs, or two libraries of one run."""
-    from nhalf.cli.run_side import run_and_library
     from nhalf.present.terminal.comparison import show_comparison, show_ratios
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
 
     is_wrong = _announce(request)
@@ -125,8 +128,6 @@ def _two(request: Request) -> int:
 
 def _announce(request: Request) -> bool:
     """Say first which data of the compared runs and libraries arrived wrong; whether any did."""
-    from nhalf.cli.run_side import facts_of, readable
-    from nhalf.cli.wrong_data import announce_these
     from nhalf.facts.wrong_data import wrong_data
 
     names = tuple(name.strip() for name in request.mpi.split(",") if name.strip())
@@ -145,9 +146,7 @@ def _is_of(mpi: str, names: Sequence[str]) -> bool:
 
 def _several(request: Request) -> int:
     """Compare several runs with the first, as one family; 2 if some cannot be compared."""
-    from nhalf.cli.run_side import print_skipped
     from nhalf.present.terminal.comparison import show_several
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     is_wrong = _announce(request)
     compared, skipped = _comparable(request)
@@ -198,7 +197,6 @@ def _comparable(request: Request) -> tuple[dict[str, tuple[Comparison, Lost]], d
 
 def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
     """The comparisons with each of the other runs: all their curves are one family."""
-    from nhalf.base.units import parse_share
     from nhalf.decide.compare import compare_all
 
     return compare_all(sides, 1 + parse_share(request.tolerance)) if sides else []
@@ -207,7 +205,6 @@ def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
 def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     """The launches of A and B in equal states of the machine, and curves that are lost so."""
     from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names
-    from nhalf.cli.run_side import run_and_library
     from nhalf.decide.compare import Sides, pair_libraries
     from nhalf.decide.interim_analyses import analyses_of
     from nhalf.statistics.same_state import same_states
@@ -229,8 +226,6 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
 
 def _virtual_notes(a: str, b: str) -> list[str]:
     """What is to be said where one side is a simulated machine, and the other is not."""
-    from nhalf.cli.run_side import run_and_library
-
     runs = [run_and_library(name)[0] for name in (a, b or a)]
     hosts = [str(run.environment.get("host") or "an unknown host") for run in runs]
     if hosts[0] == hosts[1] or not any(run.virtual for run in runs):
@@ -244,8 +239,6 @@ def _virtual_notes(a: str, b: str) -> list[str]:
 
 def _is_one_run(a: str, b: str) -> bool:
     """Whether both sides are libraries of one run, which took turns."""
-    from nhalf.cli.run_side import run_and_library
-
     return not b or run_and_library(a)[0].path == run_and_library(b)[0].path
 
 
@@ -274,7 +267,6 @@ def _machines(request: Request) -> None:
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.decide.machines_compared.compare import as_json, compare_machines
     from nhalf.present.terminal import comparison as machines
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     if len(request.b) > 1:
         raise InputError("machines are compared two at a time", "name two of them")
@@ -290,7 +282,6 @@ def _machines(request: Request) -> None:
     comparison = compare_machines(machine_a, machine_b, libraries, *cells)
     page_path = None
     if request.report is not None:
-        from nhalf.base.files import write_text
         from nhalf.present.report.machines_page import machines_page
         from nhalf.present.report.place import check_place
 
@@ -314,8 +305,6 @@ def _numbers(text: str) -> list[int]:
 
 
 def _sizes(text: str) -> list[int]:
-    from nhalf.measure.plan.sizes import parse_sizes
-
     return list(parse_sizes(text).size_bytes) if text else []
 
 
@@ -323,8 +312,6 @@ def _sides(
     a: str, b: str, mpi: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
     """Launch medians of both sides, and which libraries to pair (None: equal names)."""
-    from nhalf.cli.run_side import counterpart
-
     medians_a, library_a = _medians(a)
     medians_b, library_b = _medians(b) if b else (medians_a, "")
     names = [name.strip() for name in mpi.split(",")] if mpi else []
@@ -364,7 +351,6 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
     """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
-    from nhalf.cli.run_side import run_and_library
     from nhalf.statistics.summary import flagged_medians
 
     run, library = run_and_library(text)

@@ -6,9 +6,12 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
+from click.shell_completion import get_completion_class
+
 from nhalf.base.errors import unknown
 from nhalf.base.request import Request as BaseRequest
 from nhalf.base.request import Word
+from nhalf.cli.group import command_line
 
 GROUP = "setup"
 
@@ -29,10 +32,6 @@ def command(request: Request) -> None:
     nhalf completion zsh > ~/.zfunc/_nhalf
     nhalf completion fish > ~/.config/fish/completions/nhalf.fish
     """
-    from click.shell_completion import get_completion_class
-
-    from nhalf.cli.group import command_line
-
     completion_class = get_completion_class(request.shell) if request.shell in SHELLS else None
     if completion_class is None:
         raise unknown("shell", request.shell, SHELLS)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import MissingError, NhalfError
 from nhalf.base.request import Option
 from nhalf.cli.options import PrefixOptions, TableOptions
+from nhalf.mpi import Library
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from nhalf.base.compiled import CompiledProgram
-    from nhalf.base.errors import NhalfError
-    from nhalf.mpi import Library
     from nhalf.sites.build import Further
     from nhalf.sites.examine import ExaminedItem
 
@@ -46,7 +45,6 @@ def command(request: Request) -> int:
     from rich.markup import escape
 
     from nhalf.mpi.discover import discover
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.build import build
     from nhalf.sites.examine import can_measure, examine
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.run_side import run_and_library
+from nhalf.cli.wrong_data import announce
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
@@ -40,8 +43,6 @@ def command(request: Request) -> None:
     nhalf fit runs/today:openmpi --out openmpi.toml
     nhalf fit runs/today --node runs/node
     """
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.wrong_data import announce
     from nhalf.facts.certainty.machine_states import machine_states
     from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import not_modelled
@@ -52,7 +53,6 @@ def command(request: Request) -> None:
         pattern_json,
         pattern_tables,
     )
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import states_text
     from nhalf.store.run import MACHINE
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import FailedError, InputError
+from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.run_side import print_skipped
+from nhalf.cli.wrong_data import announce_these
 from nhalf.decide.check.verdict import UNCLEAR_MAX
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.store.described import USUAL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nhalf.decide.history.history import History
     from nhalf.facts.wrong_data import WrongData
     from nhalf.present.findings import Finding
@@ -28,8 +33,7 @@ class Request(TableOptions, heading="Which curves"):
     """The runs, and which of their curves to show."""
 
     runs: Annotated[
-        tuple[Path, ...],
-        Word("Runs, or folders of runs; default: ./runs.", "RUN..."),
+        tuple[Path, ...], Word("Runs, or folders of runs; default: ./runs.", "RUN...")
     ] = ()
     pattern: Annotated[str, Option("Only this pattern.")] = ""
     mpi: Annotated[str, Option("Only this library, in all versions, e.g. openmpi.")] = ""
@@ -62,10 +66,8 @@ def command(request: Request) -> int:
     nhalf history runs --report history.html
     nhalf history runs --format csv
     """
-    from nhalf.cli.wrong_data import announce_these
     from nhalf.decide.history.history import as_json
     from nhalf.present.report.place import check_place
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     if request.report is not None:
         check_place(request.report)
@@ -79,7 +81,6 @@ def command(request: Request) -> int:
     changes = _changes(collection.runs, history, request)
     page_path = None
     if request.report is not None:
-        from nhalf.base.files import write_text
         from nhalf.present.report.history_page import history_page
 
         alarms = [curve.headline for curve in wrong]
@@ -105,9 +106,7 @@ def command(request: Request) -> int:
 
 def _collection(request: Request) -> Collection:
     """The runs that can be read, with a line about each of the others."""
-    from nhalf.cli.run_side import print_skipped
     from nhalf.decide.history.levels import usable_runs
-    from nhalf.store.described import USUAL
 
     collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())
@@ -154,6 +153,4 @@ def _found(runs: Sequence[Run], request: Request) -> History:
 
 
 def _sizes(request: Request) -> tuple[int, ...]:
-    from nhalf.measure.plan.sizes import parse_sizes
-
     return tuple(parse_sizes(request.size).size_bytes) if request.size else ()

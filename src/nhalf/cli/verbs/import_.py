@@ -11,6 +11,9 @@ from nhalf.base.errors import InputError
 from nhalf.base.printable import CONTROL
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.outcome import run_json
+from nhalf.cli.programs import parse_flop_rate
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:
     from nhalf.exchange.logs.log import LogFile
@@ -55,10 +58,8 @@ def command(request: Request) -> None:
     nhalf import old/osu_latency.log --out runs/old
     nhalf import lulesh.goal --out runs/lulesh
     """
-    from nhalf.cli.outcome import run_json
     from nhalf.exchange.logs.imported_run import write_run
     from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     files = request.files
     if _is_profile(files[0]):
@@ -121,7 +122,6 @@ def _import_profile(request: Request) -> None:
 
 def _import_program(request: Request) -> bool:
     """Import a program into a trace folder; False if the first file is none."""
-    from nhalf.cli.programs import parse_flop_rate
     from nhalf.exchange.program.foreign import read_foreign, reader_of
     from nhalf.exchange.program.written import write_program
 
@@ -141,8 +141,6 @@ def _import_program(request: Request) -> bool:
 
 
 def _say_imported(request: Request, out: Path, calls: int) -> None:
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     if request.json:
         emit_json({"run": str(out.absolute()), "calls": calls})
     else:

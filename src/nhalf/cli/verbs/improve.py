@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.request import Option, Word
+from nhalf.base.units import parse_duration
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
+from nhalf.cli.programs import is_program, open_program
+from nhalf.experiment.turns import Turns
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nhalf.experiment.improve.bench import ProgramBench
     from nhalf.experiment.improve.candidate import Candidate, Setting
     from nhalf.experiment.improve.left_behind import LeftBehind
     from nhalf.experiment.improve.provable import Provable
     from nhalf.experiment.improve.situation import Situation
     from nhalf.experiment.improve.trials import SearchState
-    from nhalf.experiment.turns import Turns
     from nhalf.facts.program.program import Program
     from nhalf.mpi.launch_settings import LaunchCommand
 
@@ -80,10 +86,6 @@ def command(request: Request) -> int:
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
-    import shutil
-    import time
-
-    from nhalf.base.units import parse_duration
     from nhalf.experiment.improve.bench import ProgramBench
     from nhalf.experiment.improve.own_files import own_file_remarks
     from nhalf.experiment.improve.same_output import SameOutput
@@ -132,8 +134,6 @@ def _tracing_s(turns: Turns[Setting]) -> float:
 
 def _given(path: Path | None) -> Program | None:
     """The program of a trace that the user names. Raises InputError if it is none."""
-    from nhalf.cli.programs import is_program, open_program
-
     if path is None:
         return None
     if not is_program(path):
@@ -181,8 +181,6 @@ def _check_out(path: Path | None, form: str) -> None:
 
 def _is_writable(path: Path) -> bool:
     """Whether a file can have this name: neither a folder nor a device has it."""
-    import os
-
     parent = path.absolute().parent
     is_free = path.is_file() or not path.exists()
     return parent.is_dir() and is_free and os.access(parent, os.W_OK)
@@ -201,8 +199,6 @@ def _say(request: Request) -> Callable[[str], None]:
 
 def _launch(request: Request) -> Situation:
     """The launch that the command describes."""
-    import os
-
     from nhalf.experiment.improve.situation import situation_of
     from nhalf.mpi.discover import libraries
 
@@ -274,7 +270,6 @@ def _report(
     """Write what switches the winner on, and print the answer."""
     from nhalf.experiment.improve.left_behind import leave
     from nhalf.present.improve import left_json, provable_json, remarks, search_json
-    from nhalf.present.terminal.output import emit_json
 
     files = None
     if state.proven:
@@ -301,7 +296,6 @@ def _show(
 ) -> None:
     from nhalf.present.improve import effort, left_lines, rows, verdict
     from nhalf.present.program.verdict import program_verdict
-    from nhalf.present.terminal.tables import show_table
 
     hint = program_verdict(situation.program) if situation.program is not None else ""
     answer = [*([hint] if hint else []), verdict(state)]

@@ -16,6 +16,10 @@ from typing import Annotated
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
 from nhalf.cli.options import TableOptions
+from nhalf.present.terminal.lab import show_status
+from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.sites.lab.layout import HEAD
+from nhalf.sites.lab.shaping import parse_link_rate, rate_text
 
 GROUP = "setup"
 
@@ -45,8 +49,7 @@ class Up(TableOptions, heading="What to build"):
     topology: Annotated[str, Option("Network topology: star, ring or tree.")] = "star"
     cores: Annotated[int, Option("Cores per node, as configured in Slurm.", former=("--cpus",))] = 4
     slow: Annotated[
-        tuple[str, ...],
-        Option("Link with a different rate: NODE=RATE or A-B=RATE; repeatable."),
+        tuple[str, ...], Option("Link with a different rate: NODE=RATE or A-B=RATE; repeatable.")
     ] = ()
     name: Annotated[str, Option("Name of the lab; several can run at once.")] = DEFAULT
     install: Annotated[bool, Option("Install missing packages with apt-get on Debian.")] = True
@@ -59,21 +62,13 @@ def up(request: Up) -> None:
     """
     from rich.markup import escape
 
-    from nhalf.present.terminal.lab import show_status
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.lab import build, packages
-    from nhalf.sites.lab.shaping import parse_link_rate
     from nhalf.sites.lab.status import status
 
     _outside()
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     planned = build.plan(
-        request.name,
-        request.nodes,
-        request.topology,
-        request.cores,
-        rate_Bps,
-        _slow(request.slow),
+        request.name, request.nodes, request.topology, request.cores, rate_Bps, _slow(request.slow)
     )
     build.require_root()
     packages.ensure(
@@ -101,7 +96,6 @@ def execute(request: Execute) -> None:
     nhalf lab exec -- nhalf run pair-map --budget 60s
     """
     from nhalf.sites.lab import build, environment, state
-    from nhalf.sites.lab.layout import HEAD
 
     build.require_root()
     lab = state.load(request.name)
@@ -120,8 +114,6 @@ def show(request: Status) -> None:
 
     nhalf lab status
     """
-    from nhalf.present.terminal.lab import show_status
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, state
     from nhalf.sites.lab.status import status
 
@@ -148,9 +140,7 @@ def link(request: Link) -> None:
 
     nhalf lab link n3 --rate 100mbit
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, state
-    from nhalf.sites.lab.shaping import parse_link_rate, rate_text
 
     if request.plug and request.unplug:
         raise InputError("a link cannot be up and down", "take one of --up and --down")
@@ -171,7 +161,6 @@ def kill(request: NodeRequest) -> None:
 
     nhalf lab kill n2
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, state
 
     build.require_root()
@@ -188,7 +177,6 @@ def restart(request: NodeRequest) -> None:
 
     nhalf lab restart n2
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, slurm, state
 
     build.require_root()
@@ -215,7 +203,6 @@ def down(request: Down) -> None:
 
     nhalf lab down
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build
     from nhalf.sites.lab.remove import remove_named
 
@@ -242,8 +229,6 @@ COMMANDS = {
 
 
 def _slow(texts: Iterable[str]) -> dict[str, float]:
-    from nhalf.sites.lab.shaping import parse_link_rate
-
     rates_Bps = {}
     for text in texts:
         link, equals, rate = text.partition("=")

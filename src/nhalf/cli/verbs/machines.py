@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
+from nhalf.decide.engines.names import ENGINES
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 GROUP = "machine"
 
@@ -29,9 +33,7 @@ def list_machines(request: List) -> None:
 
     nhalf machines list
     """
-    from nhalf.base.errors import InputError
     from nhalf.present.terminal import machine_list
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     if not request.folder.is_dir():
         raise InputError(
@@ -59,7 +61,6 @@ def show(request: Show) -> None:
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.present.terminal.machine_show import machine_json, show_machine
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     machine = change(catalogue.machine(request.machine), request.set_)
     if request.json:
@@ -89,17 +90,13 @@ def check(request: Check) -> int:
 
     nhalf machines check altix-bx2 --ranks 2,8 --engine model,library
     """
-    from nhalf.base.errors import unknown
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.decide.engines.agreement import Inquiry, agreement
-    from nhalf.decide.engines.names import ENGINES
     from nhalf.machines.change import change
     from nhalf.machines.message import Messages
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.present.terminal import machine_list
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     engines = request.engine.split(",")
     for name in engines:

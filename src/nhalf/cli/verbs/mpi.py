@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import PrefixOptions, TableOptions
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +36,6 @@ def list_libraries(request: List) -> None:
     nhalf mpi list
     """
     from nhalf.mpi.discover import as_json, discover
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     discovery = discover(request.mpi_prefix, ask_failed_again=True)
     if request.json:
@@ -62,7 +62,6 @@ def install_libraries(request: Install) -> None:
     from rich.markup import escape
 
     from nhalf.mpi.install import install
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     with console().status(f"installing {escape(', '.join(request.names))} …"):
         installations = install(request.names)
@@ -109,7 +108,6 @@ def preload_collectives(request: Preload) -> None:
     """
     from nhalf.mpi.discover import find, libraries
     from nhalf.mpi.preload import preload
-    from nhalf.present.terminal.output import emit_json
 
     chosen = preload(find(request.name), request.program, request.table, libraries())
     if request.json:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import MissingError
 from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, RunOptions
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nhalf.facts.facts import Facts
     from nhalf.machines.processor import Processor
     from nhalf.store.run import Run
@@ -27,8 +28,7 @@ class Request(RunOptions, heading=OUTPUT):
     lfk: Annotated[
         bool,
         Option(
-            "Run the 24 Livermore kernels instead: bound, time and advice for each.",
-            heading="What",
+            "Run the 24 Livermore kernels instead: bound, time and advice for each.", heading="What"
         ),
     ] = False
 
@@ -43,7 +43,6 @@ def command(request: Request) -> None:
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.progress import Progress
     from nhalf.node.measuring import begin, measure
-    from nhalf.present.terminal.output import emit_json
 
     if request.lfk:
         _livermore(request)
@@ -127,7 +126,6 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
 
 def _livermore(request: Request) -> None:
     """Run the Livermore kernels; compare with bounds if this processor was measured before."""
-    from nhalf.base.errors import MissingError
     from nhalf.facts.facts import Facts
     from nhalf.loops.livermore.keeping import keep
     from nhalf.loops.livermore.table import as_json, measured
@@ -135,7 +133,6 @@ def _livermore(request: Request) -> None:
     from nhalf.node.measuring import begin
     from nhalf.present.terminal.bounds import show_livermore
     from nhalf.present.terminal.node import show_place
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     try:
         processor = described(HERE)
@@ -143,8 +140,7 @@ def _livermore(request: Request) -> None:
         processor = None
     run, progress = begin(request.out), console()
     table = measured(
-        processor,
-        lambda kernel: None if request.is_silent else progress.print(f"running {kernel}"),
+        processor, lambda kernel: None if request.is_silent else progress.print(f"running {kernel}")
     )
     report_path = _report(request, Facts.of([keep(run, table).run]), run)
     if request.json:
@@ -159,6 +155,4 @@ def _report(request: Request, facts: Facts, run: Run) -> Path | None:
     """Write the requested report; None if there is none."""
     if not request.report:
         return None
-    from nhalf.present.report import write_report
-
     return write_report(facts, run.path / "report.html")

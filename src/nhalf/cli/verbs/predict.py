@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
+from nhalf.base.units import parse_share, parse_size
 from nhalf.cli.options import (
     OUTPUT,
     PREDICTED_CORES,
@@ -17,6 +20,12 @@ from nhalf.cli.options import (
     TableOptions,
     TraceOptions,
 )
+from nhalf.cli.program_prediction import TraceRequest, predict_trace
+from nhalf.cli.programs import is_program
+from nhalf.cli.recording import record
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.mpi.decision_table import rules_of, table_text
+from nhalf.present.terminal.output import answered_by, emit_json
 
 if TYPE_CHECKING:
     from nhalf.decide.choice import Grid
@@ -46,8 +55,7 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
         ),
     ]
     further_traces: Annotated[
-        tuple[str, ...],
-        Word("Traces of further launches of the same program.", "TRACE..."),
+        tuple[str, ...], Word("Traces of further launches of the same program.", "TRACE...")
     ] = ()
     machine: Annotated[
         str, Option("Machine of record (nhalf machines list), machine file or run.")
@@ -64,8 +72,7 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
         SIZES
     )
     part: Annotated[
-        str,
-        Option("Size of the parts of algorithms that cut messages; by default the fastest."),
+        str, Option("Size of the parts of algorithms that cut messages; by default the fastest.")
     ] = ""
     extrapolate: Annotated[
         bool,
@@ -116,8 +123,6 @@ def command(request: Request) -> None:
     nhalf predict runs/lu --machine altix-bx2 --mpi mpich,openmpi
     nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2
     """
-    from nhalf.present.terminal.output import answered_by
-
     if request.formula:
         _show_costs(request)
         return
@@ -130,16 +135,12 @@ def command(request: Request) -> None:
 
 def _answer(request: Request) -> None:
     """Predict a trace, rates, or the cells of a pattern, and print them."""
-    from nhalf.cli.programs import is_program
-    from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.predicted_times import show_prediction
 
     if is_program(Path(request.subject)):
         _predict_trace(request)
         return
     if _names_file(request.subject):
-        from nhalf.exchange.program import FORMS
-
         raise InputError(
             f"{request.subject} is not a trace",
             f"name a pattern, a trace, or a program in a form that is read: {', '.join(FORMS)} "
@@ -157,7 +158,6 @@ def _answer(request: Request) -> None:
     if request.out is not None:
         _write_table(prediction, request.out)
     if request.report is not None:
-        from nhalf.base.files import write_text
         from nhalf.present.report.place import check_place
         from nhalf.present.report.prediction_page import prediction_page
 
@@ -187,7 +187,6 @@ def _check_cells(request: Request) -> None:
 def _calibrated(request: Request, prediction: Prediction) -> Prediction:
     """Record a prediction if requested, and return it with intervals by the ledger."""
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.recording import record
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
     from nhalf.machines.message import Messages
 
@@ -223,8 +222,6 @@ def _predict_rates(request: Request) -> None:
 
 
 def _predict_trace(request: Request) -> None:
-    from nhalf.cli.program_prediction import TraceRequest, predict_trace
-
     options = {name: getattr(request, name) for name in OF_TRACES}
     typed = TraceRequest(
         paths=(request.subject, *request.further_traces),
@@ -241,11 +238,8 @@ def _predict_trace(request: Request) -> None:
 
 def _show_costs(request: Request) -> None:
     """Print the cost formulas, which need no machine."""
-    import sys
-
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.costs import costs_text, printed_costs
-    from nhalf.present.terminal.output import emit_json
 
     if request.simulate or request.out or request.report:
         raise InputError("--formula gives no times", "leave out --simulate, --out and --report")
@@ -266,7 +260,6 @@ def _predicted(request: Request) -> Prediction:
     from nhalf.machines.change import change
     from nhalf.machines.spread import placed
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
 
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
@@ -285,7 +278,6 @@ def _predicted(request: Request) -> Prediction:
 
 def _part_bytes(request: Request) -> int | None:
     """The size of parts, None for the fastest; the ledger has those that runs measure."""
-    from nhalf.base.units import parse_size
     from nhalf.models.expression import PART_BYTES
 
     if not request.part:
@@ -302,8 +294,6 @@ def _part_bytes(request: Request) -> int | None:
 
 def _share(text: str) -> float:
     """The share of cells to simulate; raises InputError outside 0 to 1."""
-    from nhalf.base.units import parse_share
-
     share = parse_share(text)
     if not 0 < share <= 1:
         raise InputError(f"{text} of all cells cannot be simulated", "ask for 15% or so")
@@ -342,7 +332,6 @@ def _grid(request: Request, operation: str) -> Grid:
     from nhalf.decide.choice import Grid
     from nhalf.decide.ways import UNSIZED
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
 
     sizes = sorted(set(parse_sizes(request.sizes).size_bytes))
     ranks = sorted(set(parse_ranks(request.ranks, PREDICTED_CORES)))
@@ -350,9 +339,7 @@ def _grid(request: Request, operation: str) -> Grid:
 
 
 def _write_table(prediction: Prediction, path: Path) -> None:
-    from nhalf.base.files import write_text
     from nhalf.models.expression import PART_BYTES
-    from nhalf.mpi.decision_table import rules_of, table_text
 
     parts = [
         [None if part_bytes == PART_BYTES else part_bytes for part_bytes in row]

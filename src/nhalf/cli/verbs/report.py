@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, JsonOption
+from nhalf.cli.run_side import facts_of, newest_run, print_skipped, readable, run_and_library
+from nhalf.cli.wrong_data import announce
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nhalf.facts.facts import Facts, Overlay
     from nhalf.facts.program.program import Program
     from nhalf.store.run import Run
@@ -65,13 +68,10 @@ def command(request: Request) -> int:
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
-    from nhalf.cli.run_side import newest_run, print_skipped, readable
-    from nhalf.cli.wrong_data import announce
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
     from nhalf.present.findings import findings
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     request = replace(request, runs=request.runs or (newest_run(),))
     traced = [path for path in request.runs if is_trace(path)]
@@ -102,8 +102,6 @@ def command(request: Request) -> int:
 
 def _facts(request: Request) -> Facts:
     """The facts of measured runs, with what is drawn behind them."""
-    from nhalf.cli.run_side import facts_of
-
     facts = facts_of(request.runs)
     if request.overlay:
         facts = facts.with_known(overlay=_overlay(facts, request.overlay))
@@ -113,7 +111,6 @@ def _facts(request: Request) -> Facts:
 def _overlay(facts: Facts, text: str) -> Overlay:
     """The data to draw behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.run_side import facts_of, run_and_library
     from nhalf.facts.overlay import of_machine, of_run
     from nhalf.machines.catalogue import is_machine
 
@@ -143,9 +140,7 @@ def _name(run: Run, library: str, first: Run) -> str:
 
 def _write(subject: Facts | Program, request: Request) -> Path:
     """Write the report in the requested form; returns its file or folder, absolute."""
-    from nhalf.cli.run_side import run_and_library
     from nhalf.facts.facts import Facts
-    from nhalf.present.report import write_report
     from nhalf.present.report.images import write_images
     from nhalf.present.report.place import check_place
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, parameters
+from nhalf.base.units import format_duration
+from nhalf.cli.allocate import allocate
+from nhalf.cli.job import run_as_job
+from nhalf.cli.listing import list_plans
 from nhalf.cli.options import OUTPUT, RunOptions
+from nhalf.cli.outcome import check_sound, finish, measured, print_launcher_warning, print_outcome
+from nhalf.cli.run_side import pair_of, run_and_library
+from nhalf.cli.unclear_runs import announce_undecided, until_decided, with_unclear_runs
+from nhalf.cli.virtual_side import in_words, virtual_machine
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import patterns_of
+from nhalf.sites.placement import FREE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nhalf.decide.check.verdict import CheckedRun
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.session import More, Prepared
@@ -40,8 +50,7 @@ class Request(RunRequest, RunOptions, heading=OUTPUT):
     """What to measure, and what to print."""
 
     list_: Annotated[
-        bool,
-        Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT),
+        bool, Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT)
     ] = False
     dry_run: Annotated[
         bool, Option("Print the launch commands; compile and run nothing.", heading=WHERE)
@@ -65,17 +74,11 @@ def command(request: Request) -> int:
     nhalf run p2p --submit --job='--nodes=2'
     nhalf run --like runs/accepted --budget 1m --until-decided 5m
     """
-    from nhalf.cli.outcome import check_sound, finish, print_outcome
-
     if request.list_:
-        from nhalf.cli.listing import list_plans
-
         is_table = request.format == "table"
         list_plans(request.study, as_json=request.json, as_table=is_table)
         return 0
     if request.style:
-        from nhalf.present.terminal.tables import patterns_of
-
         request = replace(request, pattern=patterns_of(request.style, request.pattern))
     if request.dry_run:
         _rehearse(request)
@@ -86,7 +89,6 @@ def command(request: Request) -> int:
     if request.like is None:
         finish(outcome, request, request.style)
         return 0
-    from nhalf.cli.unclear_runs import announce_undecided
     from nhalf.facts.facts import Facts
 
     outcome, change = _decided(request, request.like, outcome)
@@ -101,9 +103,7 @@ def command(request: Request) -> int:
 
 def _rehearse(request: Request) -> None:
     """Print the commands that would be started; raises InputError with --submit or --resume."""
-    from nhalf.cli.outcome import print_launcher_warning
     from nhalf.measure.loop.rehearsal import rehearse
-    from nhalf.present.terminal.output import emit_json
 
     for name in ("submit", "resume"):
         if getattr(request, name):
@@ -132,10 +132,7 @@ def _outcome(request: Request) -> RunOutcome | None:
         _check_only_resume(request)
     if request.submit:
         _check_no_more(request)
-        from nhalf.cli.job import run_as_job
-
         return run_as_job(request, json=request.json, silent=request.is_silent)
-    from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
     prepared = _prepare(request)
@@ -151,7 +148,6 @@ def _announce(prepared: Prepared) -> None:
     from nhalf.measure.plan.agenda import Agenda
     from nhalf.measure.plan.state import RunState
     from nhalf.measure.virtual.real_time import real_time
-    from nhalf.sites.placement import FREE
 
     agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
     if words := real_time(agenda).in_words(prepared.plan.budget_s):
@@ -172,7 +168,6 @@ def _announce_ranks(plan: Plan) -> None:
 
 def _prepare(request: RunRequest) -> Prepared:
     """A resumed run, or a new run of this request's plan with its own directory."""
-    from nhalf.cli.allocate import allocate
     from nhalf.measure.loop import session
     from nhalf.measure.plan.like import points_of
     from nhalf.store.run import Run
@@ -182,11 +177,7 @@ def _prepare(request: RunRequest) -> Prepared:
     allocate(request)
     if request.resume is not None:
         return session.resume(
-            request.resume,
-            request.hosts,
-            request.host_file_path,
-            request.launcher,
-            _more(request),
+            request.resume, request.hosts, request.host_file_path, request.launcher, _more(request)
         )
     former = _former(request)
     machine = _machine(request, former)
@@ -196,15 +187,12 @@ def _prepare(request: RunRequest) -> Prepared:
     prepared = session.begin(plan, request.out, site, points, machine)
     if machine is None:
         return prepared
-    from nhalf.cli.virtual_side import in_words
-
     note = f"{machine.host}: in virtual time {in_words(machine)}"
     return replace(prepared, notes=(*prepared.notes, note))
 
 
 def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMachine | None:
     """The simulated machine, of the request or of the run to measure once more."""
-    from nhalf.cli.virtual_side import virtual_machine
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
 
     if not request.machine and former is not None:
@@ -222,16 +210,11 @@ def _site(request: RunRequest, machine: VirtualMachine | None) -> Site:
 
 def _former(request: RunRequest) -> tuple[Run, str] | None:
     """The run to measure once more, and one library of it or ''; None without --like."""
-    from nhalf.cli.run_side import run_and_library
-
     return run_and_library(request.like) if request.like else None
 
 
 def _plan(
-    request: RunRequest,
-    site: Site,
-    former: tuple[Run, str] | None,
-    machine: VirtualMachine | None,
+    request: RunRequest, site: Site, former: tuple[Run, str] | None, machine: VirtualMachine | None
 ) -> Plan:
     """The plan of the request, or that of an earlier run; once in virtual time."""
     import msgspec
@@ -288,10 +271,6 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
 
     Answers that are unclear are counted over the earlier runs of its folder.
     """
-    from nhalf.base.units import format_duration
-    from nhalf.cli.outcome import measured
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.unclear_runs import until_decided, with_unclear_runs
     from nhalf.decide.check.verdict import UNCLEAR_MAX
     from nhalf.measure.loop import session
     from nhalf.measure.loop.progress import Progress
@@ -314,7 +293,6 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
 
 def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
     """The check against the run whose points were measured again."""
-    from nhalf.cli.run_side import pair_of, run_and_library
     from nhalf.decide.check.against import of_libraries
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
@@ -329,7 +307,6 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
 def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
     """Print the changes against the run whose points were measured again."""
     from nhalf.present.terminal.changes import show_effects
-    from nhalf.present.terminal.output import stdout_console
 
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.outcome import run_json
+from nhalf.cli.run_side import newest_run, run_and_library
+from nhalf.cli.wrong_data import announce
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import show_frame, show_style
 
 if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
@@ -57,7 +63,6 @@ def command(request: Request) -> int:
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
     """
-    from nhalf.cli.run_side import newest_run
     from nhalf.machines.catalogue import is_machine
 
     if request.only and request.pattern:
@@ -92,7 +97,6 @@ def _show_program(request: Request) -> None:
         _show_tolerance(program, request.json)
     elif request.json:
         from nhalf.present.program.answer import program_json
-        from nhalf.present.terminal.output import emit_json
 
         emit_json(program_json(program))
     else:
@@ -104,7 +108,6 @@ def _show_program(request: Request) -> None:
 def _show_tolerance(program: Program, as_json: bool) -> None:
     from nhalf.decide.program.tolerance_curves import curves
     from nhalf.present.program.tolerance import show_curves
-    from nhalf.present.terminal.output import emit_json
 
     drawn = curves([program])
     if as_json:
@@ -115,8 +118,6 @@ def _show_tolerance(program: Program, as_json: bool) -> None:
 
 def _show_run(request: Request) -> int:
     """Show a run; 1 if its data arrived wrong."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.wrong_data import announce
     from nhalf.facts.facts import Facts
 
     if request.formula:
@@ -125,17 +126,10 @@ def _show_run(request: Request) -> int:
     facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi)
     is_wrong = announce(facts, request)
     if request.json:
-        from nhalf.cli.outcome import run_json
-        from nhalf.present.terminal.output import emit_json
-
         emit_json(run_json(run, facts))
     elif request.style:
-        from nhalf.present.terminal.tables import show_style
-
         show_style(request.style, facts)
     elif request.format == "csv":
-        from nhalf.present.terminal.tables import show_frame
-
         show_frame(facts.summary)
     else:
         from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
@@ -149,7 +143,6 @@ def _show_run(request: Request) -> int:
 def _show_machine(request: Request) -> None:
     from nhalf.machines import catalogue
     from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     if request.style:
         raise InputError("--style is for runs", f"leave it out: {request.run} is a machine")
@@ -163,10 +156,7 @@ def _show_machine(request: Request) -> None:
 
 
 def _show_formulas(machine: Machine, form: str, json: bool) -> None:
-    import sys
-
     from nhalf.machines.formula import FORMS, formulas
-    from nhalf.present.terminal.output import emit_json
 
     if form not in FORMS:
         raise unknown("form", form, FORMS)

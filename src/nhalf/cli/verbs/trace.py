@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
+from nhalf.base.units import format_size, format_time
 from nhalf.cli.options import OUTPUT, QuietOption
+from nhalf.facts.program.operations import is_non_blocking
+from nhalf.measure.traced.injection import parse_injection
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
@@ -67,7 +73,6 @@ def command(request: Traced) -> int:
     nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
     """
     from nhalf.measure.traced.collect import collect
-    from nhalf.measure.traced.injection import parse_injection
     from nhalf.measure.traced.start import start
 
     injection = parse_injection(request.inject, request.calls, request.source, request.target)
@@ -113,7 +118,6 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
 
 def _name_undelayed(traced: TraceFolder) -> None:
     """Say on standard error which calls move data that could not be delayed."""
-    from nhalf.facts.program.operations import is_non_blocking
     from nhalf.measure.traced.totals import totals
 
     names = [
@@ -130,8 +134,6 @@ def _name_undelayed(traced: TraceFolder) -> None:
 
 def _folder() -> Path:
     """The path of a new folder, named by the time."""
-    import time
-
     return Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
 
 
@@ -141,7 +143,6 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.totals import totals
     from nhalf.present.program.answer import answer_json
-    from nhalf.present.terminal.output import emit_json
 
     program = Program.open(traced.path)
     rows = totals(shown_run(program).calls.lazy())
@@ -162,9 +163,7 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
 
 
 def _show(rows: list[dict[str, Any]], traced: TraceFolder, program: Program) -> None:
-    from nhalf.base.units import format_size, format_time
     from nhalf.present.program.answer import answer_lines
-    from nhalf.present.terminal.tables import show_table
 
     titles = ("call", "kind", "count", "bytes", "time", "waiting")
     shown = [

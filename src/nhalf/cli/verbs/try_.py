@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
+from nhalf.base.units import format_size, format_time, parse_duration
 from nhalf.cli.options import JsonOption
+from nhalf.cli.virtual_side import computing_factor, noise_of
+from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
+from nhalf.mpi import Library
+from nhalf.present.terminal.output import emit_json
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Tried, VirtualLaunch
-    from nhalf.measure.virtual.progress import VirtualProgress
-    from nhalf.mpi import Library
 
 GROUP = "machine"
 
@@ -57,8 +61,7 @@ class Request(JsonOption, heading="On which machine"):
     ] = ""
     seed: Annotated[int, Option("Seed of the noise.", least=0)] = 1
     inside: Annotated[
-        str,
-        Option("Way of messages within a node: virtual, or library (its own shared memory)."),
+        str, Option("Way of messages within a node: virtual, or library (its own shared memory).")
     ] = "virtual"
     timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
         "5m"
@@ -77,7 +80,6 @@ def command(request: Request) -> int:
     from nhalf.measure.virtual.launch import run
     from nhalf.measure.virtual.real_time import start_in_words
     from nhalf.mpi.discover import libraries
-    from nhalf.present.terminal.output import emit_json
 
     installed = libraries()
     trial = _trial(request)
@@ -108,8 +110,6 @@ def command(request: Request) -> int:
 
 def _progress(request: Request) -> VirtualProgress | None:
     """What says how far the program is, in a log less often than on a terminal."""
-    from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
-
     if request.json:
         return None
     is_terminal = sys.stderr.isatty()
@@ -124,9 +124,7 @@ def _say(text: str) -> None:
 
 def _trial(request: Request) -> VirtualLaunch:
     """What is to run; raises InputError if the request does not say it."""
-    from nhalf.base.units import parse_duration
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.virtual_side import computing_factor, noise_of
     from nhalf.machines.message import Messages
     from nhalf.machines.wires import nodes_of
     from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
@@ -180,8 +178,6 @@ def _check_inside(way: str, library: Library) -> None:
 
 
 def _summary(trial: VirtualLaunch, tried: Tried) -> str:
-    from nhalf.base.numbers import whole
-    from nhalf.base.units import format_size, format_time
     from nhalf.present.wording import count
 
     head = f"{count(trial.ranks, 'rank')} of {trial.library.name} on {trial.messages.machine.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,17 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
 from nhalf.base.request import Option
+from nhalf.base.units import parse_duration
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where
+from nhalf.cli.run_side import run_and_library
+from nhalf.cli.virtual_side import virtual_machine
+from nhalf.cli.wrong_data import announce_these
+from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
+from nhalf.measure.plan.sizes import parse_sizes, sizes_text
+from nhalf.mpi import Library
+from nhalf.mpi.named_prefix import in_prefixes, named_here
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.sites.placement import Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.outcome import Checked
     from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.plan import Plan
-    from nhalf.mpi import Library
     from nhalf.mpi.tuner import Tuner
     from nhalf.sites.site import Site
 
@@ -97,7 +104,6 @@ def command(request: Request) -> int:
 
 def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
     """The bench and the goal of the request, checked before anything is created."""
-    from nhalf.cli.virtual_side import virtual_machine
     from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.search import check_operations
     from nhalf.measure.loop.progress import Progress
@@ -105,7 +111,6 @@ def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
     from nhalf.measure.plan.planning import site_of
     from nhalf.mpi.tuner import content
     from nhalf.mpi.tuning import tuner_for
-    from nhalf.sites.placement import Placement
 
     if not 0 < request.least_share < 1:
         raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
@@ -155,11 +160,8 @@ def _tell(text: str) -> None:
 
 def _goal(request: Request, cores: int) -> TuningRequest:
     """The cells to decide, and the budget."""
-    from nhalf.base.units import parse_duration
     from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.request import words
-    from nhalf.measure.plan.sizes import parse_sizes, sizes_text
 
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
     if not ranks or ranks[0] < 2:
@@ -171,10 +173,8 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
-    from nhalf.cli.run_side import run_and_library
     from nhalf.experiment.tune.violated import violated_cells
     from nhalf.facts.facts import Facts
-    from nhalf.measure.plan.sizes import sizes_text
 
     assert request.violated is not None
     run, _ = run_and_library(request.violated)
@@ -191,7 +191,6 @@ def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> Tuni
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
     """The plan of all measurements; its blocks come with the search."""
     from nhalf.measure.plan.plan import Plan
-    from nhalf.mpi.named_prefix import named_here
 
     return Plan(
         transports=["mpi"],
@@ -221,7 +220,6 @@ def _timeout_s(request: Request) -> float:
 def _library(name: str, prefixes: Sequence[Path]) -> Library:
     """The named library, or the only one that is installed."""
     from nhalf.mpi import discover
-    from nhalf.mpi.named_prefix import in_prefixes
 
     if name:
         return discover.find(name, prefixes)
@@ -247,9 +245,7 @@ def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
     """Search, write and verify; finding no improvement is a valid result, wrong data are not: 1."""
     import msgspec
 
-    from nhalf.cli.wrong_data import announce_these
     from nhalf.experiment.tune.outcome import tune
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_tuned
 
     tuned = tune(bench, goal)
@@ -265,9 +261,7 @@ def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
 
 def _check(bench: LibraryBench, goal: TuningRequest, path: Path, request: Request) -> int:
     """Check a tuning file; 1 for wrong data. Raises FailedError unless it is active."""
-    from nhalf.cli.wrong_data import announce_these
     from nhalf.experiment.tune.outcome import check
-    from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_checked
 
     checked: Checked = check(bench, path, goal)

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from nhalf.base.errors import InputError, Interrupted
 from nhalf.base.request import Option, Word
+from nhalf.base.units import parse_duration
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
+from nhalf.cli.run_side import names_run, run_and_library
+from nhalf.mpi.launch_script import LaunchScript, parse_script
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
 if TYPE_CHECKING:
     from nhalf.experiment.why.investigate import Investigation
     from nhalf.experiment.why.switch import Mixture
     from nhalf.experiment.why.ways import Ways
-    from nhalf.mpi.launch_script import LaunchScript
 
 
 GROUP = "program"
@@ -64,8 +68,6 @@ def command(request: Request) -> int:
     nhalf why old.sh new.sh --seconds 'Time in seconds = *([0-9.]+)'
     """
     from nhalf.experiment.why.explanation import explanation
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.why import show_differences, show_explanation
 
     ways = ways_of(request)
     if request.list_:
@@ -91,7 +93,6 @@ def command(request: Request) -> int:
 
 
 def _investigation(request: Request, ways: Ways) -> Investigation:
-    from nhalf.base.units import parse_duration
     from nhalf.experiment.why.investigate import Investigation
 
     if not 0 < request.least_share < 1:
@@ -112,8 +113,6 @@ class _Progress:
 
     def __call__(self, mixture: Mixture, time_s: float, problem: str) -> None:
         """Say it if it has changed."""
-        from nhalf.present.terminal.why import progress_text
-
         text = progress_text(self._investigation)
         if text != self._last:
             sys.stderr.write(f"nhalf: {self._investigation.turns.launches} launches: {text}\n")
@@ -154,8 +153,6 @@ class SidesRequest(Protocol):
 
 def ways_of(request: SidesRequest) -> Ways:
     """Two sides, ready for the search. Raises InputError unless there are two of a kind."""
-    from nhalf.cli.run_side import names_run
-
     places = list(request.sides)
     if len(places) + bool(request.a) + bool(request.b) != 2:
         raise InputError("two sides are needed", HOW)
@@ -168,7 +165,6 @@ def ways_of(request: SidesRequest) -> Ways:
 
 
 def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
-    from nhalf.cli.run_side import run_and_library
     from nhalf.experiment.why.sides.runs import run_ways
 
     if request.seconds:
@@ -177,7 +173,6 @@ def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
 
 
 def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
-    from nhalf.base.units import parse_duration
     from nhalf.experiment.why.sides.reading import (
         CommandTiming,
         command_ways,
@@ -186,7 +181,6 @@ def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
     )
     from nhalf.measure.traced.tables import is_trace, open_trace
     from nhalf.mpi.discover import libraries
-    from nhalf.mpi.launch_script import parse_script
 
     waiting = iter(places)
 

@@ -160,12 +160,7 @@ def curves(
     shade = 0.22 if len(series) <= common.BANDS_MAX else 0.0
     low, high = ends
     base = (
-        alt.Chart()
-        .transform_filter(common.only_shown())
-        .encode(
-            x=common.size_axis(),
-            color=color,
-        )
+        alt.Chart().transform_filter(common.only_shown()).encode(x=common.size_axis(), color=color)
     )
     band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, shade))
     bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))

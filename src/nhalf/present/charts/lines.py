@@ -78,9 +78,7 @@ def lines(
         parameters = [common.choice("chosen", options, options[0], choice[1])]
         chosen = f'datum["{choice[0]}"] === chosen'
     base = alt.Chart().encode(
-        x=x,
-        y=y,
-        color=common.kind_color(kinds if every_kind else alt.Undefined, sort=list(kinds)),
+        x=x, y=y, color=common.kind_color(kinds if every_kind else alt.Undefined, sort=list(kinds))
     )
     shape = alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes)
     marks = base.mark_point(filled=True, size=42, opacity=1).encode(

@@ -115,10 +115,7 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def ways_chart(
-    facts: Facts,
-    variants: Variants,
-    name: Callable[[Mapping[str, str]], str],
-    words: str,
+    facts: Facts, variants: Variants, name: Callable[[Mapping[str, str]], str], words: str
 ) -> alt.TopLevelMixin | None:
     """The chart of `against_standard`; None if there is nothing.
 
@@ -168,9 +165,7 @@ def dots(
     )
     rules = base.mark_rule(strokeWidth=2, opacity=0.5).encode(x=alt.X("low:Q"), x2="high:Q")
     marks = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=value,
-        shape=alt.Shape("kind:N", title=None, scale=scale),
-        tooltip=list(tooltip),
+        x=value, shape=alt.Shape("kind:N", title=None, scale=scale), tooltip=list(tooltip)
     )
     layers = [rules, marks]
     if level is not None:

@@ -17,11 +17,7 @@ from nhalf.present.wording import interval_text
 from nhalf.results.logp import LogPResult
 from nhalf.results.logp.times import PATTERNS
 
-QUANTITIES = {
-    "o_s, send": "send_overhead_s",
-    "o_r, receive": "recv_overhead_s",
-    "g, gap": "gap_s",
-}
+QUANTITIES = {"o_s, send": "send_overhead_s", "o_r, receive": "recv_overhead_s", "g, gap": "gap_s"}
 
 
 class Logp(Panel[Facts]):

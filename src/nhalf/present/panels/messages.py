@@ -238,11 +238,7 @@ def _stripes(rows: list[Row]) -> Any:
         alt.Chart()
         .transform_filter("datum.kind === 'switch'")
         .mark_rect(opacity=0.22, color="#8a94a3", stroke="#8a94a3", strokeWidth=1.5)
-        .encode(
-            x=common.size_axis(),
-            x2="until:Q",
-            tooltip=common.tooltip(rows, words="switch"),
-        )
+        .encode(x=common.size_axis(), x2="until:Q", tooltip=common.tooltip(rows, words="switch"))
     )
 
 

@@ -50,10 +50,7 @@ class Multicast(Panel[Facts]):
         )
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash(
-                "method:N",
-                title=None,
-                sort=methods,
-                scale=alt.Scale(domain=methods, range=dashes),
+                "method:N", title=None, sort=methods, scale=alt.Scale(domain=methods, range=dashes)
             )
         )
         marks = base.mark_point(filled=True, size=46, opacity=1).encode(

@@ -7,6 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from nhalf.base.numbers import WIDEST, fixed, format_number, percent, says_nothing, span
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.costs import UsedAlgorithm
@@ -28,8 +32,6 @@ from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from nhalf.decide.program.alternatives import Alternative, Alternatives
 
 
@@ -118,9 +120,6 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
 
 def show_predictions(console: Console, alternatives: Alternatives) -> None:
     """Print a line for each machine, library and placement, the fastest first, and caveats."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(title=Text(_title(alternatives)), title_justify="left", box=None, pad_edge=False)
     texts = _named_columns(alternatives)
     for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):

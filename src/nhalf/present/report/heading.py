@@ -95,10 +95,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     low, high = extent.launches
     launches = str(high) if low == high else f"{low} to {high}"
     words = "launch of every point" if high == 1 else "separate launches of every point"
-    counts = [
-        (launches, words),
-        (grouped(extent.samples), "timed samples kept"),
-    ]
+    counts = [(launches, words), (grouped(extent.samples), "timed samples kept")]
     if extent.is_node:
         return counts
     half_width = "–"

@@ -64,11 +64,7 @@ def _theme(palette: list[str], text: str, muted: str, grid: str, ground: str) ->
         "title": {"color": text, "subtitleColor": muted, "anchor": "start"},
         "facet": {"spacing": {"row": 36, "column": 32}},
         "rule": {"color": muted},
-        "style": {
-            PATH: {"color": text},
-            PATH_EDGE: {"color": ground},
-            ON_COLOR: {"color": ground},
-        },
+        "style": {PATH: {"color": text}, PATH_EDGE: {"color": ground}, ON_COLOR: {"color": ground}},
         "point": {"color": palette[0]},
     }
 

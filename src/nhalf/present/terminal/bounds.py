@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
 from nhalf.base.numbers import fixed, percent, whole
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.reductions import REGROUPING
@@ -14,9 +18,6 @@ from nhalf.machines.processor import Processor
 from nhalf.present.terminal.tables import add_literal
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from nhalf.loops.file_ladders import Ladders, LoopLadder
     from nhalf.loops.livermore.table import Row
 
@@ -89,9 +90,6 @@ def _headline(bound: Bound) -> dict[str, Any]:
 
 def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound]) -> None:
     """Print a table, a line for each loop, and the bounds of those whose order may be kept."""
-    from rich.markup import escape
-    from rich.table import Table
-
     title = f"{processor.title or processor.name}: per iteration, times in cycles"
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     for number, name in enumerate(COLUMNS):
@@ -159,8 +157,6 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
     """Print a line for each loop and build, and what is missing."""
     if ladders is None:
         return
-    from rich.table import Table
-
     title = "From the bound to the time, cycles per iteration"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("loop")
@@ -194,9 +190,6 @@ def _ladder_cells(ladder: LoopLadder) -> list[str]:
 
 def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
     """Print the times, then the ladder of each kernel's fastest build with the cause of gaps."""
-    from rich.markup import escape
-    from rich.table import Table
-
     from nhalf.loops.livermore.table import used
     from nhalf.loops.livermore.titles import EXPLANATIONS
 
@@ -226,8 +219,6 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
 
 def _ladders(table: Sequence[Row]) -> Table:
     """The rungs of each kernel in its fastest build, and what to try next."""
-    from rich.table import Table
-
     title = "From the bound to the time, in the fastest build (all builds: --json, --report)"
     shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
     shown.add_column("kernel")
@@ -249,8 +240,6 @@ def _ladders(table: Sequence[Row]) -> Table:
 
 def _tuned(table: Sequence[Row]) -> Table:
     """Kernels before and after they were transformed."""
-    from rich.table import Table
-
     from nhalf.loops.livermore.tuned import TUNED
 
     title = "Transformed kernels, cycles per iteration and share of the bounding rate"

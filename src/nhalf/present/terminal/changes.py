@@ -190,12 +190,7 @@ def _numbers(ratio: Ratio, as_factor: bool) -> list[str]:
     ]
 
 
-COLOURS = {
-    "regression": "red",
-    "incomplete": "red",
-    "unclear": "yellow",
-    "no regression": "green",
-}
+COLOURS = {"regression": "red", "incomplete": "red", "unclear": "yellow", "no regression": "green"}
 
 
 def show_effects(

@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
 from nhalf.base.numbers import MISSING, change, format_number
@@ -16,15 +22,12 @@ from nhalf.decide.machines_compared.words import labels, sentences
 from nhalf.present.changes import curve_names
 from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
 from nhalf.present.terminal.tables import raw_text, show_table
+from nhalf.statistics.doubt import Doubt
 from nhalf.store.keys import COMPARED_CURVE
 from nhalf.store.launch_interval import launch_interval_s
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from nhalf.decide.changes import Comparison, CurveRatio
-    from nhalf.statistics.doubt import Doubt
     from nhalf.store.run import Run
 
 
@@ -77,8 +80,6 @@ def show_comparison(
 
 def _sentence(verdict: str, before: str, now: str) -> str:
     """The verdict with its colour; one library of a run has no name without the other."""
-    from rich.markup import escape
-
     if verdict == "unclear":
         between = "" if before == "A" else f" between {escape(before)} and {escape(now)}"
         return f"[bold {COLOURS[verdict]}]No significant difference[/]{between}."
@@ -115,10 +116,7 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     curves = {key: curve for column in columns for key, curve in column.items()}
     titles = curve_names([{**curve.point, "mpi": curve.title} for curve in curves.values()])
     rows = [
-        [
-            name,
-            *(_cell(column[key]) if key in column else MISSING for column in columns),
-        ]
+        [name, *(_cell(column[key]) if key in column else MISSING for column in columns)]
         for name, key in zip(titles, curves, strict=True)
     ]
     console.print(f"Change from {names[0]}", markup=False)
@@ -183,10 +181,6 @@ def show(console: Console, comparison: MachineComparison) -> None:
 
 
 def _table(title_text: str, columns: list[tuple[str, bool]]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(
         title=Text(title_text, style="bold"),
         title_justify="left",
@@ -213,8 +207,6 @@ def _parameters(comparison: MachineComparison) -> Table:
 
 
 def _patterns(comparison: MachineComparison) -> Table:
-    from rich.text import Text
-
     table = _table("Patterns", titles(comparison))
     for row in rows_of(comparison):
         style = "dim" if row[-1] == "neither" else ""

@@ -7,16 +7,13 @@ import functools
 import io
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.markup import render
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from rich.table import Column
-
 
 COLUMNS_MIN = 3
 FOLDED = 24
@@ -37,9 +34,6 @@ def print_fitted(shown: object, put: Callable[..., None], width: int) -> None:
 
     Where three columns are too wide, each row is printed as lines, a line for each column.
     """
-    from rich.console import Group
-    from rich.table import Table
-
     if isinstance(shown, Group):
         for part in shown.renderables:
             print_fitted(part, put, width)
@@ -137,8 +131,6 @@ def _bounded(column: Column, width: int) -> int:
 
 def _longest(column: Column, parts: Callable[[str], Sequence[str]]) -> int:
     """The width of the longest part of any text in a column."""
-    from rich.cells import cell_len
-
     return max((cell_len(part) for text in _texts(column) for part in parts(text)), default=0)
 
 
@@ -152,9 +144,6 @@ def _print_rows(table: Table, put: Callable[..., None], width: int) -> None:
 
     Values that are wider than the terminal are left to it, which divides their words, too.
     """
-    from rich.cells import cell_len
-    from rich.text import Text
-
     if table.title:
         put(table.title)
     titles, *rows = zip(*map(_texts, table.columns), strict=True)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent, span, whole
@@ -20,11 +25,6 @@ from nhalf.machines.machine_file import read
 from nhalf.machines.topology import Topology, Torus, in_words
 from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -132,10 +132,6 @@ def show_list(console: Console, machines: Sequence[Listed]) -> None:
 
 
 def _table(machines: Sequence[Listed]) -> Table:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("name", no_wrap=True)
     table.add_column("year", style="dim", no_wrap=True)

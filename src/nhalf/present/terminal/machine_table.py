@@ -7,6 +7,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import UNKNOWN, half_width_text, percent, says_nothing, whole
@@ -19,9 +23,6 @@ from nhalf.store.axes import parse_axes
 from nhalf.store.keys import CURVE, without
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
     from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
 
 
@@ -83,15 +84,8 @@ PARAMETERS = {
 
 
 def _loggp_table(libraries: Sequence[LogGP]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(
-        title=Text("LogGP", style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
+        title=Text("LogGP", style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
     )
     table.add_column("library")
     for title in PARAMETERS.values():
@@ -119,10 +113,6 @@ def _parameter(name: str, value: float | None) -> str:
 
 
 def _table(model: FittedModel) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(
         title=Text(_title(model), style="bold"),
         title_justify="left",
@@ -205,8 +195,6 @@ def _interval(value: float, ends: Range | None, words: Callable[[float], str]) -
 
 
 def _change(change: Breakpoint | None) -> Text:
-    from rich.text import Text
-
     if change is None:
         return Text("")
     cause = f": {change.cause}" if change.cause else ""
@@ -266,10 +254,6 @@ def pattern_tables(models: Sequence[PatternModel]) -> list[Table]:
 
 
 def _pattern_table(regions: Sequence[PatternModel]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(
         title=Text(_pattern_title(regions[0]), style="bold"),
         title_justify="left",

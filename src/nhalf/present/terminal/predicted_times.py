@@ -6,6 +6,9 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from rich import box
+from rich.table import Table
+
 from nhalf.base.numbers import percent
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size, format_time
@@ -14,8 +17,6 @@ from nhalf.present.terminal.tables import add_literal, row_text, show_table
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from nhalf.decide.predict import Prediction
 
 CROSSOVERS_SHOWN = 12
@@ -60,9 +61,6 @@ def _words(prediction: Prediction) -> str:
 
 def _table(prediction: Prediction) -> Table:
     """A row per number of ranks, a column per size: the fastest, its time, and the runner-up."""
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
     best, best_parts = prediction.best(), prediction.best_parts()

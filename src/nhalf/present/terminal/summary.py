@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from rich.markup import escape
+from rich.table import Table
 
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import few, ranks_text
@@ -25,8 +27,6 @@ from nhalf.results import kinds
 from nhalf.statistics.summary import VIRTUAL
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from nhalf.facts.overview import LibraryOverview, PatternOverview
     from nhalf.measure.loop.ending import RunOutcome
 
@@ -101,8 +101,6 @@ def _unmeasured_line(row: Mapping[str, Any]) -> str:
 
 def overview_table(lines: Sequence[LibraryOverview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
-    from rich.markup import escape
-
     table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "steps at")
     for line in lines:
         table.add_row(
@@ -126,8 +124,6 @@ def _half_width(line: LibraryOverview) -> str:
 
 def patterns_table(lines: Sequence[PatternOverview]) -> Table:
     """One row per library and pattern: points, time of the smallest message, peak rate."""
-    from rich.markup import escape
-
     table = house_table("library", "pattern", "points", "smallest", "its time", "peak rate")
     for line in lines:
         is_constant = line.quickest_s == line.slowest_s

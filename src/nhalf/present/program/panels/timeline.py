@@ -88,12 +88,7 @@ class Timeline(Panel[Program]):
         return alt.layer(bars, edge, path).properties(width="container", height=height)
 
 
-def _rows(
-    program: Program,
-    by_rank: dict[int, Shares],
-    step: int,
-    edges_s: Floats,
-) -> list[Row]:
+def _rows(program: Program, by_rank: dict[int, Shares], step: int, edges_s: Floats) -> list[Row]:
     """Stretches of a rank, or a group, in which it does one thing most."""
     rows: list[Row] = []
     begin_s = float(edges_s[0])
