@@ -18,16 +18,14 @@ from nhalf.base.errors import InputError, UnknownName
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
 from nhalf.cli import foreign_names
-from nhalf.cli.examples import split_examples, write_examples
 from nhalf.cli.foreign_names import explained
 from nhalf.cli.options import FORMATS, OUTPUT
+from nhalf.cli.summaries import split_examples, write_examples
 from nhalf.jobs.request import AS_JOB
 from nhalf.present.terminal.output import printed_as
 
 Action = Callable[[Any], int | None]
 """The function that executes a request; returns the exit code, None for 0."""
-
-
 SCHEMA_VERSION = 1
 """Version of all JSON that verbs print (docs/schemas): raised if a member changes or is removed."""
 ARGUMENTS, HELP = "Arguments", "Help"

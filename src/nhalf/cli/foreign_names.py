@@ -45,7 +45,6 @@ COUNTERPARTS: dict[str, tuple[str, ...]] = {
 }
 """The spellings that people bring along, by the option that does the same. Of several, the first
 that a verb has counts."""
-
 EXAMPLES = {"--ranks": "4", "--bytes": "8", "--budget": "60s"}
 """Values for where none was typed."""
 OF_SLURM = ("--ntasks", "--nodes", "--nodelist", "-N", "-w", "--cpu-bind")

@@ -16,7 +16,7 @@ from nhalf.base.version import __version__
 from nhalf.cli import summaries
 
 if TYPE_CHECKING:
-    from nhalf.cli.form import FormOption
+    from nhalf.cli.engines import FormOption
 
 
 USUAL = {
@@ -81,10 +81,8 @@ class OrderedGroup(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write examples, commands, and the options last, as in the help of a command."""
-        from nhalf.cli.examples import write_examples
-
         if self.examples:
-            write_examples(formatter, self.examples)
+            summaries.write_examples(formatter, self.examples)
         super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -171,20 +169,17 @@ class VerbGroup(OrderedGroup):
 def load_verb(name: str) -> click.Command:
     """The click command of one verb."""
     from nhalf.cli.command import command
-    from nhalf.cli.examples import split_examples
-    from nhalf.cli.form import FormOption
+    from nhalf.cli.engines import EngineOption, FormOption
 
     module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
     if not hasattr(module, "COMMANDS"):
         built = command(name, module.command)
         built.params += [FormOption(name, *form) for form in getattr(module, "FORMS", {}).items()]
         if name == "predict":
-            from nhalf.cli.engines import EngineOption
-
             built.params.append(EngineOption())
         return built
     below = [command(name, action) for name, action in module.COMMANDS.items()]
-    description, examples = split_examples(module.__doc__ or "")
+    description, examples = summaries.split_examples(module.__doc__ or "")
     group = OrderedGroup(name, below, help=description, no_args_is_help=True)
     group.examples = examples
     return group
@@ -192,7 +187,7 @@ def load_verb(name: str) -> click.Command:
 
 def forms_of(verb: click.Command | None) -> list[FormOption]:
     """The options that make another command of a verb."""
-    from nhalf.cli.form import FormOption
+    from nhalf.cli.engines import FormOption
 
     parameters = verb.params if verb else []
     return [parameter for parameter in parameters if isinstance(parameter, FormOption)]

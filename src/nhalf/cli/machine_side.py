@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.arguments import as_path
-from nhalf.cli.run_side import facts_of, names_run, run_and_library
-from nhalf.cli.wrong_data import remark
+from nhalf.cli.run_side import facts_of, names_run, remark, run_and_library
 from nhalf.machines import catalogue
 
 if TYPE_CHECKING:

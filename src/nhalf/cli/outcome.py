@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError, Interrupted, how_ended
 from nhalf.cli.options import RunOptions
-from nhalf.cli.wrong_data import announce
+from nhalf.cli.run_side import announce
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, name_engine
 from nhalf.present.terminal.tables import show_style

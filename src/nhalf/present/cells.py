@@ -18,7 +18,6 @@ UNITS: Mapping[str, Callable[[Any], str]] = {
     "concentration": format_number,
 }
 """How values are written, by the last word of their column's name."""
-
 Cell = str | Callable[[Row], str]
 """A column of rows, or what makes a cell of a row."""
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import TableOptions
-from nhalf.cli.run_side import facts_of, print_skipped, readable
-from nhalf.cli.wrong_data import announce
+from nhalf.cli.run_side import announce, facts_of, print_skipped, readable
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option
 from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.cli.outcome import finish, measured
-from nhalf.cli.run_side import names_run, run_and_library
-from nhalf.cli.wrong_data import remark
+from nhalf.cli.run_side import names_run, remark, run_and_library
 from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
 from nhalf.measure.plan.sizes import B_EFF
 from nhalf.present.terminal.output import answered_by

@@ -11,7 +11,7 @@ from nhalf.base.request import Option
 from nhalf.cli.allocate import allocate
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
 from nhalf.cli.outcome import measured
-from nhalf.cli.wrong_data import announce
+from nhalf.cli.run_side import announce
 from nhalf.facts.npb_traffic import traffic_rows
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.session import Prepared
 
 GROUP = "measure"
-
-
 MACHINE = "On which machine"
 
 

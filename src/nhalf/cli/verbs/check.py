@@ -14,9 +14,8 @@ from nhalf.base.numbers import percent, says_nothing
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, parse_share
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.cli.run_side import names_run, pair_of, run_and_library
+from nhalf.cli.run_side import announce, names_run, pair_of, run_and_library
 from nhalf.cli.unclear_runs import announce_undecided, with_unclear_runs
-from nhalf.cli.wrong_data import announce
 from nhalf.decide.check.verdict import (
     UNCLEAR_MAX,
     format_bounds,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
 
 GROUP = "look"
-
 COLOURS = {"missed": "red", "not measured": "magenta", "unclear": "yellow", "met": "green"}
 CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
 LINES_MAX = 8

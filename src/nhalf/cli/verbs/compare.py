@@ -12,8 +12,14 @@ from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_share
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.cli.run_side import counterpart, facts_of, print_skipped, readable, run_and_library
-from nhalf.cli.wrong_data import announce_these
+from nhalf.cli.run_side import (
+    announce_these,
+    counterpart,
+    facts_of,
+    print_skipped,
+    readable,
+    run_and_library,
+)
 from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.statistics.doubt import Doubt

@@ -14,7 +14,6 @@ from nhalf.base.request import Word
 from nhalf.cli.group import command_line
 
 GROUP = "setup"
-
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 GROUP = "setup"
 FORMS = {"--selftest": "selftest"}
-
 MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
 NAME_WIDTH = 22

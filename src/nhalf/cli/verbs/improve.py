@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nhalf.mpi.launch_settings import LaunchCommand
 
 GROUP = "program"
-
 TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 """The share of the budget that tracing may take, and what it may take in any case."""
 

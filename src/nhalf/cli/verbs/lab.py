@@ -22,7 +22,6 @@ from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.shaping import parse_link_rate, rate_text
 
 GROUP = "setup"
-
 DEFAULT = "lab"
 
 

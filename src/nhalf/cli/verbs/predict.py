@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 GROUP = "machine"
 FORMS = {"--score": "ledger"}
-
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""

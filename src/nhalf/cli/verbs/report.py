@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, JsonOption
-from nhalf.cli.run_side import facts_of, newest_run, print_skipped, readable, run_and_library
-from nhalf.cli.wrong_data import announce
+from nhalf.cli.run_side import (
+    announce,
+    facts_of,
+    newest_run,
+    print_skipped,
+    readable,
+    run_and_library,
+)
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, stdout_console
 
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
 
 GROUP = "look"
-
 FORMATS = ("html", "png", "svg", "pdf")
 NAMED = 3
 """More runs are counted in the name of a page."""

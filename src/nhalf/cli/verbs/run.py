@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
 
 GROUP = "measure"
-
 MORE = ("launches", "budget")
 """Options that extend a resumed run."""
 MODEL_RANKS_QUICK = 256

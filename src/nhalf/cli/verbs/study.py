@@ -13,8 +13,7 @@ from nhalf.base.request import Option, Word, parameters
 from nhalf.cli.allocate import allocate
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import check_sound, measured
-from nhalf.cli.run_side import run_and_library
-from nhalf.cli.wrong_data import remark
+from nhalf.cli.run_side import remark, run_and_library
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 from nhalf.present.report import write_report

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from nhalf.measure.traced.tables import TraceFolder
 
 GROUP = "program"
-
-
 INJECTION = "What to make slower"
 
 

@@ -13,9 +13,8 @@ from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
 from nhalf.base.request import Option
 from nhalf.base.units import parse_duration
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.cli.run_side import run_and_library
+from nhalf.cli.run_side import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
-from nhalf.cli.wrong_data import announce_these
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
 from nhalf.measure.plan.sizes import parse_sizes, sizes_text
 from nhalf.mpi import Library
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from nhalf.sites.site import Site
 
 GROUP = "tune"
-
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
 LAUNCHES, PRECISION = 3, 0.02

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 GROUP = "program"
-
 EFFORT = "How long, how sure"
 
 

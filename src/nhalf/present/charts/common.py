@@ -17,14 +17,11 @@ from nhalf.present.wording import interval_of
 
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""
-
 DRAWN_FACTOR = 4.0
 """Intervals are drawn up to this factor around the median: one of two launches may span decades,
 and would flatten every curve. Tooltips and tables give the whole interval."""
-
 BANDS_MAX = 4
 """With more curves, intervals are only bars: overlapping bands hide their curves."""
-
 FACET_WIDTH = 330
 FACET_HEIGHT = 210
 CHART_HEIGHT = 360

@@ -16,7 +16,6 @@ from nhalf.present.charts import common
 
 ELSEWHERE_DATA = "elsewhere"
 """The name of these points' data in a specification."""
-
 CURVES = ["series", "pattern", "axes"]
 
 

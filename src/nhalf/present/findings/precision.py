@@ -114,11 +114,7 @@ DOUBT_WEIGHTS = {
     "drift": 26,
 }
 """Warnings about biased results weigh more than those about wide intervals."""
-
-
 NAMES_MAX = 6
-
-
 SAID_ELSEWHERE = {"unverified", "imprecise", "virtual"}
 """Warnings that have their own finding, or are said of the whole run."""
 
@@ -142,9 +138,7 @@ class Doubts(Finder[Facts]):
 
 
 NAMED_MAX = 3
-
 REMEDY = "Measure again: nhalf run --resume RUN --budget 1m."
-
 FEW_LAUNCHES = 2
 """An interval over this few launches is wide even on a quiet machine."""
 

@@ -60,7 +60,6 @@ class Algorithms(Panel[Facts]):
 
 
 SIZES_SHOWN = 3
-
 ROWS_MAX = 60
 
 

@@ -90,7 +90,6 @@ MEANINGS = {
     "gap_s": "from one small message to the next",
     "gap_per_byte_s": "rate of large messages",
 }
-
 UNKNOWN = "not above 0"
 
 

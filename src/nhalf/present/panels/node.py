@@ -118,10 +118,7 @@ class Units(Panel[Facts]):
 
 
 FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
-
-
 _NUMBER = "format(datum.value, '~r')"
-
 _FRACTION = f"datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : {_NUMBER}"
 
 

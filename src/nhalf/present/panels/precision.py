@@ -27,8 +27,6 @@ LAUNCHES_MAX, LAUNCHES_MIN = 24, 6
 
 Several patterns share them, but each keeps the second.
 """
-
-
 USUAL_FACTOR = 1.8
 """The axis reaches this many times what nine in ten launches stay below."""
 
@@ -162,7 +160,6 @@ def _numbers(times_s: list[float]) -> list[str]:
 
 
 ROWS_MAX = 60
-
 BOOKKEEPING = ("blocks", "hosts_found", "launches_fixed", "looks", "precision")
 """What a plan holds for nhalf itself, or what is put in words here."""
 

@@ -136,7 +136,6 @@ FAN_KINDS = {
     "many-to-one": "many to one",
     "many-to-many": "many to many",
 }
-
 OWN = "one to many, the one's own time"
 """The time of rank 0 until its last message is sent, without waiting for other ranks."""
 
@@ -288,7 +287,6 @@ class BEff(Panel[Facts]):
 
 
 B_EFF_CURVES_KINDS = {"rings": "rings of neighbours", "random": "random orders"}
-
 LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
 
 

@@ -15,7 +15,6 @@ from nhalf.base.rows import Row
 
 ORDER = "ordered"
 """The parameter that arranges what is shown and does not choose it."""
-
 Spec = dict[str, Any]
 Caption = tuple[str, list[str]]
 """What is shown, and further lines below it."""

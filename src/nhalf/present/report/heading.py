@@ -33,8 +33,6 @@ NODE = (
     "three launches. Cycles are those of the clock at that moment; a neighbour only adds time, so "
     "the least disturbed quarter of the samples counts."
 )
-
-
 NOTHING = "Nothing stands out: no difference, cost or doubt beyond the stated thresholds."
 NOT_COMPARED = (
     "These runs are not compared on this page: they have no pattern and size of one library in "

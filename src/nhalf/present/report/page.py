@@ -30,7 +30,6 @@ CURVE_FIELDS = ("curve", "pattern", "series", "kind")
 CURVES_MAX = 12
 FACTS_MAX = 3
 """Facts about either end: its place, its value and the interval."""
-
 Tip = tuple[str, str, str]
 """Field, title and format of a tooltip."""
 

@@ -33,17 +33,13 @@ if TYPE_CHECKING:
 
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
-
 ONE_NUMBER_OF_RANKS = 3
 """Columns of the table of collectives that were measured on one number of ranks."""
 OPERATIONS_SHOWN = 12
 """A longer table of collectives stands in the report alone."""
-
 BROKEN = ("slow-node", "slow-link")
 """Kinds of findings that come before any result: something has to be repaired."""
-
 EQUAL_LAUNCHES = "every launch takes this time"
-
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only if a value differs."""
 

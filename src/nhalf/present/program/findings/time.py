@@ -43,9 +43,7 @@ class TimeInMpi(Finder[Program]):
 
 
 WAITING_SHARE_MIN = 0.05
-
 EQUAL = 1.1
-
 CAUSES = {
     "late sender": "for messages that are sent late",
     "late receiver": "for receivers that are late",
@@ -121,7 +119,6 @@ class LateMessages(Finder[Program]):
 
 
 RATIO_MIN = 1.1
-
 SAVED_SHARE_MIN = 0.02
 
 
@@ -151,7 +148,6 @@ class Imbalance(Finder[Program]):
 
 
 COLLECTIVES_SHARE_MIN = 0.05
-
 TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")
 
 

@@ -44,7 +44,6 @@ class CallSites(Panel[Program]):
 
 
 CALLS_MAX = 5
-
 OTHERS = "other calls"
 
 
@@ -97,9 +96,7 @@ def _threads(program: Program, places: pl.DataFrame) -> pl.DataFrame:
 
 
 KINDS = {"sent": "messages sent", "collective": "collective calls", "one-sided": "one-sided"}
-
 CALLS, BYTES = "calls per second", "bytes per second"
-
 _LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1')"
 
 

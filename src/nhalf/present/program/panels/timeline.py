@@ -20,12 +20,9 @@ from nhalf.present.report.themes import PATH, PATH_EDGE
 
 PLACES_MAX = 64
 """More ranks are drawn as groups of neighbours."""
-
 PARTS_MAX = 240
-
 MARKS_MAX = 6000
 """A page with more rectangles takes noticeably longer to open."""
-
 ROW_HEIGHT = 9
 
 

@@ -24,11 +24,8 @@ from nhalf.present.program.tolerance import TITLES
 from nhalf.present.report.themes import ON_COLOR
 
 KEPT, LOST = "used", "lost"
-
 DEPTH = "› "
-
 LABEL_WIDTH = 150
-
 ROW_HEIGHT = 34
 
 
