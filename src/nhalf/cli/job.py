@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from nhalf.base.errors import Interrupted
+from nhalf.cli.lazy import lazily
 from nhalf.jobs.request import RunRequest
 from nhalf.present.terminal.output import emit_json
 
-if TYPE_CHECKING:
-    from nhalf.jobs.follow import JobStatus
-    from nhalf.jobs.job import BatchJob
+with lazily(globals()):
+    from nhalf.jobs.collect import collected
+    from nhalf.jobs.follow import JobStatus, follow
+    from nhalf.jobs.job import BatchJob, resume_command
+    from nhalf.jobs.submit import submitted
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
 
 
 def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome | None:
     """Submit the run and follow it to its end; None if the request does not wait for it."""
-    from nhalf.jobs.submit import submitted
-
     job = submitted(request)
     if not silent:
         hosts = "1 host" if job.record.nodes == 1 else f"{job.record.nodes} hosts"
@@ -40,11 +40,6 @@ def _print_job(job: BatchJob, *, as_json: bool) -> None:
 
 def _followed(job: BatchJob, *, silent: bool) -> RunOutcome:
     """Wait for the job; an interruption leaves it alone."""
-    from nhalf.jobs.collect import collected
-    from nhalf.jobs.follow import follow
-    from nhalf.jobs.job import resume_command
-    from nhalf.measure.loop.progress import Progress
-
     status: JobStatus | None = None
     try:
         with Progress(quiet=silent) as progress:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nhalf.base.arguments import as_path
+from nhalf.cli.lazy import lazily
 from nhalf.cli.run_side import facts_of, names_run, remark, run_and_library
 from nhalf.machines import catalogue
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.calibrate import calibrated
+    from nhalf.facts.facts import Facts
     from nhalf.machines.machine import Machine
 
 
@@ -25,8 +27,6 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
         name, library = text.rsplit(":", 1)
     if catalogue.is_machine(name) or not Path(name).exists():
         return catalogue.machine(name), library
-    from nhalf.facts.facts import Facts
-
     run, library = run_and_library(name, library)
     facts = Facts.of([run])
     remark(facts)
@@ -35,8 +35,6 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
 
 def calibrated_machine(text: str) -> Machine:
     """A machine by name or file, or the machine of a run, calibrated to the measured times."""
-    from nhalf.decide.calibrate import calibrated
-
     if not names_run(text):
         return catalogue.machine(text)
     facts = facts_of([text])

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nhalf.base.errors import FailedError, Interrupted, how_ended
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import RunOptions
 from nhalf.cli.run_side import announce
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, name_engine
 from nhalf.present.terminal.tables import show_style
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.check.regression import regression_json
     from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.facts.certainty.precision import unresolved
     from nhalf.facts.facts import Facts
+    from nhalf.facts.guidelines import violations
+    from nhalf.facts.wrong_data import wrong_data
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.loop.session import Prepared, measure
+    from nhalf.present.terminal.summary import show_outcome
+    from nhalf.present.wording import count
+    from nhalf.results import as_json
+    from nhalf.sites.launchers import notice
+    from nhalf.store.axes import parse_axes
     from nhalf.store.run import Run
 
 
 def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
     """Measure; an interruption reports how to resume, if there is something to resume."""
-    from nhalf.measure.loop.session import measure
     from nhalf.store.run import DESCRIPTION
 
     print_launcher_warning(prepared.site.launcher)
@@ -40,16 +49,12 @@ def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
 
 def print_launcher_warning(name: str) -> None:
     """Print the warning of a launcher, if it has one, before ranks are started with it."""
-    from nhalf.sites.launchers import notice
-
     if warning := notice(name):
         sys.stderr.write(f"nhalf: {warning}\n")
 
 
 def finish(outcome: RunOutcome, request: RunOptions, style: str = "") -> None:
     """Print the outcome and write the requested report; a failed verification is an error."""
-    from nhalf.facts.facts import Facts
-
     facts = Facts.of([outcome.run])
     print_outcome(outcome, facts, request, style)
     check_sound(outcome, facts)
@@ -80,8 +85,6 @@ def print_outcome(
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
-        from nhalf.facts.certainty.precision import unresolved
-
         rows = unresolved(facts, outcome.unmeasured)
         against = {} if change is None else {"against": _change_json(change)}
         members = {**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes}
@@ -89,16 +92,12 @@ def print_outcome(
     elif style:
         show_style(style, facts)
     elif not request.quiet:
-        from nhalf.present.terminal.summary import show_outcome
-
         show_outcome(outcome, facts, report_path)
         if outcome.run.virtual:
             name_engine("library")
 
 
 def _change_json(change: CheckedRun) -> dict[str, Any]:
-    from nhalf.decide.check.regression import regression_json
-
     return regression_json(change)
 
 
@@ -114,9 +113,6 @@ def _check_hosts(outcome: RunOutcome) -> None:
 
 def _check_verified(facts: Facts) -> None:
     """Raises FailedError if received data were wrong."""
-    from nhalf.facts.wrong_data import wrong_data
-    from nhalf.present.wording import count
-
     if wrong := wrong_data(facts):
         points = sum(len(curve.sizes_bytes) for curve in wrong)
         raise FailedError(
@@ -127,10 +123,6 @@ def _check_verified(facts: Facts) -> None:
 
 def run_json(run: Run, facts: Facts) -> dict[str, Any]:
     """The JSON object of a run, as `run --json` and `show --json` print it."""
-    from nhalf.facts.guidelines import violations
-    from nhalf.results import as_json
-    from nhalf.store.axes import parse_axes
-
     points = facts.summary.drop("run", "bytes_per_time").to_dicts()
     for point in points:
         point["axes"] = parse_axes(point["axes"])

@@ -8,23 +8,34 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError, NhalfError
+from nhalf.cli.lazy import lazily
 from nhalf.cli.programs import open_program, parse_flop_rate
 from nhalf.cli.recording import record
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import read_table
 from nhalf.present.terminal.output import emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from nhalf.decide.program.alternatives import Alternative
-    from nhalf.decide.program.asked_operations import AskedOperations
+with lazily(globals()):
+    from nhalf.decide.ledger.recording import calibrated_program, line_of_program
+    from nhalf.decide.program.alternatives import Alternative, predict_alternatives
+    from nhalf.decide.program.asked_operations import AskedOperations, works_of
+    from nhalf.decide.program.costs import MachineCosts
+    from nhalf.decide.program.launches import predict_launches
     from nhalf.decide.program.predict import ProgramPrediction
+    from nhalf.decide.program.target import Target, hosts_on
     from nhalf.facts.program.program import Program
-    from nhalf.machines.computing import ComputingRatio
+    from nhalf.facts.program.whole_timeline import has_whole_timeline
+    from nhalf.machines.change import change
+    from nhalf.machines.computing import ComputingRatio, computing_ratio
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
+    from nhalf.measure.virtual.asked import AskedLibrary
+    from nhalf.measure.virtual.real_time import start_s
+    from nhalf.mpi.discover import find, libraries
+    from nhalf.mpi.vendors import libraries_in, vendors
+    from nhalf.present.program.prediction import prediction_lines, show_predictions
 
 
 @dataclass(frozen=True)
@@ -58,9 +69,6 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.program.alternatives import predict_alternatives
-    from nhalf.machines.message import Messages
-    from nhalf.present.program.prediction import prediction_lines, show_predictions
 
     misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
     if misplaced:
@@ -105,7 +113,6 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
 def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPrediction]) -> None:
     """Raises InputError if no order of the calls is known, and their counts are not enough."""
     from nhalf.decide.program.predict import COUNTS
-    from nhalf.facts.program.whole_timeline import has_whole_timeline
 
     if all(prediction.is_certain or prediction.method != COUNTS for prediction in predictions):
         return
@@ -121,8 +128,6 @@ def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPred
 
 def _alternatives(request: TraceRequest) -> list[Alternative]:
     """Every machine with every library and every placement that was named."""
-    from nhalf.decide.program.alternatives import Alternative
-
     return [
         Alternative(machine, library, placement)
         for machine in _machines(request.machine)
@@ -139,7 +144,6 @@ def _machines(text: str) -> list[str]:
 def _libraries(machine: str, text: str) -> list[str]:
     """The libraries of a list, '' for the machine's own; ALL are those that the machine has."""
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.machines.message import Messages
 
     if text != ALL_LIBRARIES:
         return _listed(text)
@@ -161,11 +165,6 @@ def _predicted(
     programs: Sequence[Program],
     traced_on: Messages | None,
 ) -> ProgramPrediction:
-    from nhalf.decide.ledger.recording import calibrated_program, line_of_program
-    from nhalf.decide.program.launches import predict_launches
-    from nhalf.decide.program.target import Target, hosts_on
-    from nhalf.machines.change import change
-
     machine, of_machine = subject
     messages, library, not_asked = messages_and_library(
         change(machine, request.changes), of_machine, alternative.mpi
@@ -205,9 +204,6 @@ def _library_of(program: Program, machine: Machine) -> str:
 
     Raises InputError if none or several of its libraries match.
     """
-    from nhalf.machines.message import Messages
-    from nhalf.mpi.vendors import libraries_in
-
     libraries = Messages(machine).libraries
     matches = libraries_in(program.library, libraries)
     if len(libraries) > 1 and len(matches) != 1:
@@ -224,7 +220,6 @@ def _computing(
 ) -> ComputingRatio:
     """The factor as typed, else the ratio of both machines' cores if both are known, else 1."""
     from nhalf.decide.program.target import AS_IT_WAS
-    from nhalf.machines.computing import ComputingRatio, computing_ratio
 
     if "computing_factor" in request.explicit:
         factor = _factor(request.computing_factor)
@@ -254,10 +249,6 @@ def messages_and_library(
     `of_machine` is that of MACHINE:LIBRARY, `name` that of --mpi; '' for none. Raises InputError
     for a name that is neither of the machine nor of a library that may be installed.
     """
-    from nhalf.machines.message import Messages
-    from nhalf.mpi.discover import find
-    from nhalf.mpi.vendors import vendors
-
     own = Messages(machine, name or of_machine)
     if not name:
         return own, None, ""
@@ -291,11 +282,8 @@ def asked_operations(
     Of a machine that was measured with the library, only what was not measured is asked for, and
     nothing within one node, where the library has ways that virtual time has not.
     """
-    from nhalf.decide.program.asked_operations import AskedOperations, works_of
-    from nhalf.decide.program.costs import MachineCosts
-    from nhalf.measure.virtual.asked import LIMIT_S, AskedLibrary
-    from nhalf.measure.virtual.real_time import START_MOST, start_s
-    from nhalf.mpi.discover import libraries
+    from nhalf.measure.virtual.asked import LIMIT_S
+    from nhalf.measure.virtual.real_time import START_MOST
 
     ask = AskedLibrary(messages, library, libraries(), say).times_s
     title = f"{library.vendor_title or library.vendor} {library.version}"

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
+from nhalf.cli.lazy import lazily
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.exchange.program.foreign import read_foreign, reader_of
     from nhalf.facts.program.program import Program
+    from nhalf.measure.traced.tables import is_trace
 
 
 def is_program(path: Path) -> bool:
     """Whether a path is a traced program, or one that another tool wrote down."""
-    from nhalf.measure.traced.tables import is_trace
-
     if is_trace(path):
         return True
     if not path.exists():
         return False
-    from nhalf.exchange.program.foreign import reader_of
-
     return reader_of(path) is not None
 
 
@@ -30,10 +28,6 @@ def open_program(path: Path, flop_rate: float = 0.0) -> Program:
 
     Raises InputError if it is none, or damaged.
     """
-    from nhalf.exchange.program.foreign import read_foreign
-    from nhalf.facts.program.program import Program
-    from nhalf.measure.traced.tables import is_trace
-
     if is_trace(path):
         if flop_rate:
             raise InputError(f"{path} has times, and needs no --flop-rate", "leave it out")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
+from nhalf.cli.lazy import lazily
 from nhalf.statistics.doubt import MORE_LAUNCHES
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.check.unclear_runs import counted, runs_before
     from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.decide.interim_analyses import analysis_budgets_s
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.session import More
     from nhalf.store.run import Run
@@ -30,8 +33,6 @@ def with_unclear_runs(
     `check_of` checks an earlier run of its folder in the same way, and raises InputError for one
     that measured something else. With `runs_max` 0 nothing is counted.
     """
-    from nhalf.decide.check.unclear_runs import counted, runs_before
-
     if not runs_max:
         return result
 
@@ -69,9 +70,6 @@ def until_decided(
 
     It is looked at as decide/interim_analyses.py says, for up to `time_s` seconds more.
     """
-    from nhalf.decide.interim_analyses import analysis_budgets_s
-    from nhalf.measure.loop.session import More
-
     change = check_of(outcome.run)
     for budget_s in analysis_budgets_s(time_s):
         curves = open_curves(change)

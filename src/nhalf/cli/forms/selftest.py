@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
 from nhalf.cli.run_side import announce, facts_of, print_skipped, readable
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from rich import box
     from rich.console import Console
+    from rich.table import Table
 
-    from nhalf.experiment.selftest.selftest import SelfTest
+    from nhalf.experiment.selftest.resampled_nights import resampled_nights
+    from nhalf.experiment.selftest.selftest import SelfTest, selftest
+    from nhalf.present.terminal.resampled_nights import show_rates
 
 NIGHTS_LEAST = 2
 WORDS = {
@@ -60,8 +65,6 @@ def command(request: Request) -> int:
     """
     if request.kept_runs:
         return _of_kept(request)
-    from nhalf.experiment.selftest.selftest import selftest
-
     words = console()
     if words.is_terminal:
         with words.status(f"simulating {request.runs} runs"):
@@ -77,9 +80,6 @@ def command(request: Request) -> int:
 
 def _of_kept(request: Request) -> int:
     """Print what nights that are drawn from kept runs find; the exit code is as of reports."""
-    from nhalf.experiment.selftest.resampled_nights import resampled_nights
-    from nhalf.present.terminal.resampled_nights import show_rates
-
     runs, unreadable = readable(request.kept_runs)
     print_skipped(unreadable.values())
     facts = facts_of(runs)
@@ -97,9 +97,6 @@ def _of_kept(request: Request) -> int:
 
 def _show(out: Console, result: SelfTest) -> None:
     """Print the promises as a table, then further figures."""
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("what we promise")
     for name in ("promised", "found", "trials"):

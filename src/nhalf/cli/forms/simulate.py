@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.cli.outcome import finish, measured
 from nhalf.cli.run_side import names_run, remark, run_and_library
@@ -16,12 +17,23 @@ from nhalf.measure.plan.sizes import B_EFF
 from nhalf.present.terminal.output import answered_by
 from nhalf.present.terminal.replay import show
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.cli.machine_side import calibrated_machine
+    from nhalf.experiment.replay import replay
+    from nhalf.facts.facts import Facts
+    from nhalf.machines.change import change
     from nhalf.machines.machine import Machine
+    from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.plan import catalogue
+    from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.plan import Block
+    from nhalf.measure.plan.planning import plan_of
+    from nhalf.measure.simulate import multicast_session, session
+    from nhalf.measure.simulate.multicast_session import nodes_of
+    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate.subject import site_of
     from nhalf.sites.site import Site
-
 
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 """Options that override those of a study."""
@@ -68,10 +80,6 @@ def command(request: Request) -> None:
     nhalf predict --engine simgrid dense --machine altix-bx2 --ranks 512
     nhalf predict --engine simgrid bcast/binomial --machine sp2-mpl --ranks 32 --bytes 8,64K
     """
-    from nhalf.cli.machine_side import calibrated_machine
-    from nhalf.machines.change import change
-    from nhalf.measure.loop.progress import Progress
-
     if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
     with answered_by("simgrid", is_named=not request.is_silent):
@@ -85,9 +93,6 @@ def command(request: Request) -> None:
 
 def _replay(request: Request) -> None:
     """Print the ping-pongs of a run beside their simulation."""
-    from nhalf.experiment.replay import replay
-    from nhalf.facts.facts import Facts
-
     misplaced = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
     if request.study or misplaced:
         names = ", ".join([request.study, *misplaced] if request.study else misplaced)
@@ -104,17 +109,12 @@ def _replay(request: Request) -> None:
 
 def _is_multicast(study: str) -> bool:
     """Whether a study is of multicasts, which have their own simulator."""
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.simulate import multicast_session
-
     return bool(study) and multicast_session.is_multicast(catalogue.study(study, 1).blocks)
 
 
 def _messages(machine: Machine, request: Request) -> Prepared:
     """A run of MPI messages on a simulated machine."""
-    from nhalf.measure.simulate import session
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
-    from nhalf.measure.simulate.subject import SELECTORS, site_of
+    from nhalf.measure.simulate.subject import SELECTORS
 
     if request.cost:
         raise InputError("--cost is for multicasts", "see nhalf predict multicast --engine simgrid")
@@ -147,8 +147,6 @@ def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
 
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
     """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
-    from nhalf.measure.plan.planning import plan_of
-
     measuring_request = PlanRequest(
         study=request.study,
         pattern=request.pattern,
@@ -166,8 +164,6 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
 
 def _multicast(machine: Machine, request: Request) -> Prepared:
     """A run of multicasts on a simulated machine."""
-    from nhalf.measure.simulate import multicast_session
-
     for name in ("placement", "pattern", "mpi", "collectives", "algorithm"):
         if name in request.given:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
@@ -179,10 +175,6 @@ def _multicast(machine: Machine, request: Request) -> Prepared:
 def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
     """The blocks of a study, with the user's overrides."""
     import msgspec
-
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.simulate.multicast_session import nodes_of
 
     nodes = nodes_of(machine)
     axes = pairs(request.axis, "--axis group=1,2,4")

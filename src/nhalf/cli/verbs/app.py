@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option
 from nhalf.cli.allocate import allocate
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
 from nhalf.cli.outcome import measured
 from nhalf.cli.run_side import announce
@@ -19,9 +20,19 @@ from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.cli.machine_side import calibrated_machine
+    from nhalf.facts.applications import applications
+    from nhalf.facts.facts import Facts
+    from nhalf.machines.change import change
+    from nhalf.measure.apps import app_of, apps
     from nhalf.measure.loop.ending import RunOutcome
+    from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.simulate import session as simulation
+    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.present.terminal.applications import show_applications, show_traffic
+    from nhalf.store.run import Run
 
 GROUP = "measure"
 MACHINE = "On which machine"
@@ -49,28 +60,20 @@ def command(request: Request) -> None:
 
     nhalf app npb --class S --ranks 1,2
     """
-    from nhalf.measure.apps import apps
-
     if request.list_:
         _list(apps(), as_json=request.json)
         return
-    from nhalf.measure.loop.progress import Progress
-
     outcome = measured(_prepare(request), Progress(request.is_silent, announces=not request.quiet))
     _print_outcome(outcome, request)
 
 
 def _prepare(request: Request) -> Prepared:
     """A resumed run or a new one. Raises InputError for impossible requests."""
-    from nhalf.measure.apps import app_of
     from nhalf.measure.loop import session
     from nhalf.measure.plan.planning import site_of
-    from nhalf.store.run import Run
 
     allocate(request)
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
-        from nhalf.measure.simulate import session as simulation
-
         return simulation.resume(run)
     if request.resume is not None:
         return session.resume(
@@ -86,11 +89,7 @@ def _prepare(request: Request) -> Prepared:
 
 def _simulated(request: Request) -> Prepared:
     """A run of the message-passing program on a simulated machine."""
-    from nhalf.cli.machine_side import calibrated_machine
-    from nhalf.machines.change import change
-    from nhalf.measure.apps import app_of
     from nhalf.measure.simulate import session
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import site_of
 
     for name in ("barrier", "table", "hosts", "host_file", "mpi"):
@@ -127,10 +126,6 @@ def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
 
 def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
-    from nhalf.facts.applications import applications
-    from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.applications import show_applications, show_traffic
-
     facts = Facts.of([outcome.run])
     rows = applications(facts)
     traffic = traffic_rows(rows)

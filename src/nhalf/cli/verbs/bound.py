@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
 from nhalf.loops.source.refusal import RefusedSource
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from nhalf.loops.file_ladders import Ladders
-    from nhalf.loops.source.ma_bounds import Bound
-    from nhalf.loops.source.program import SourceProgram
+with lazily(globals()):
+    from nhalf.loops.execution import Execution
+    from nhalf.loops.file_ladders import Ladders, ladders
+    from nhalf.loops.source.ma_bounds import Bound, bound
+    from nhalf.loops.source.preprocessed import HeaderSearch
+    from nhalf.loops.source.program import ReadingOptions, SourceProgram, read_program
     from nhalf.machines.processor import Processor
+    from nhalf.node.described import described
+    from nhalf.present.terminal.bounds import bounds_json, show_bounds, show_ladders
 
 GROUP = "program"
 
@@ -64,10 +69,6 @@ def command(request: Request) -> None:
     nhalf bound kernel.c --machine here
     nhalf bound kernel.c --machine here --set n=1000 --run
     """
-    from nhalf.loops.source.ma_bounds import bound
-    from nhalf.node.described import described
-    from nhalf.present.terminal.bounds import bounds_json, show_bounds, show_ladders
-
     program = _program(request)
     processor = described(request.machine)
     bounds = [bound(loop, processor, request.quad_word or None) for loop in program.loops]
@@ -82,8 +83,6 @@ def command(request: Request) -> None:
 
 def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) -> Ladders | None:
     """The ladders of the loops with the compilers here; None for any other processor."""
-    from nhalf.loops.execution import Execution
-    from nhalf.loops.file_ladders import ladders
     from nhalf.node.described import HERE
 
     if request.machine != HERE:
@@ -96,9 +95,6 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
 
 def _program(request: Request) -> SourceProgram:
     """The loops of the file that can be read; raises InputError if there are none."""
-    from nhalf.loops.source.preprocessed import HeaderSearch
-    from nhalf.loops.source.program import ReadingOptions, read_program
-
     search = HeaderSearch(request.include, request.define)
     reading = ReadingOptions(request.function, _numbers(request.set_), request.no_alias, search)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
+from typing import Annotated, Any, Required, TypedDict
 
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes, write_text
@@ -13,6 +13,7 @@ from nhalf.base.listing import few
 from nhalf.base.numbers import percent, says_nothing
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, parse_share
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.run_side import announce, names_run, pair_of, run_and_library
 from nhalf.cli.unclear_runs import announce_undecided, with_unclear_runs
@@ -26,12 +27,18 @@ from nhalf.decide.check.verdict import (
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.tables import print_table
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
+    from nhalf.decide.check.expected import check
+    from nhalf.decide.check.junit import junit
+    from nhalf.decide.check.regression import regression_json
+    from nhalf.decide.check.template import template
     from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict, Verdict
     from nhalf.facts.facts import Facts
+    from nhalf.present.terminal.changes import show_effects
     from nhalf.store.run import Run
 
 GROUP = "look"
@@ -100,10 +107,6 @@ def command(request: Request) -> int:
     nhalf check runs/today:openmpi-5 --against runs/accepted:openmpi-4
     nhalf check runs/today:openmpi --expect sp2-mpl --tolerance 20%
     """
-    from nhalf.decide.check.expected import check
-    from nhalf.decide.check.regression import regression_json
-    from nhalf.facts.facts import Facts
-
     run, mpi = run_and_library(request.run, request.mpi)
     if request.init is not None:
         return _init(request, Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi))
@@ -130,10 +133,6 @@ def _counted(
     result: CheckedRun, request: Request, run: Run, expect: str, sides: Sides
 ) -> CheckedRun:
     """The check with the number of runs in a row for which its answers are unclear."""
-    from nhalf.decide.check.expected import check
-    from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
-
     share = parse_share(request.tolerance) if request.tolerance else None
 
     def check_of(former: Run) -> CheckedRun:
@@ -147,9 +146,6 @@ def _counted(
 
 def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
     """What is asked about: the run, and a baseline."""
-    from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
-
     runs, libraries = [run], [sides["mpi"]]
     if names_run(sides["expect"]):
         runs.append(Run.open(Path(sides["expect"])))
@@ -159,8 +155,6 @@ def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
 
 def _init(request: Request, facts: Facts) -> int:
     """Write the promises of a run; raises InputError if the file is there already."""
-    from nhalf.decide.check.template import template
-
     path = request.init or Path()
     if request.expect or request.against is not None or request.json:
         raise InputError("--init checks nothing", "leave out --expect, --against and --json")
@@ -203,8 +197,6 @@ def _sides(expect: str, run: Run, mpi: str) -> Sides:
 def _write_junit(path: Path, result: CheckedRun, run: Run, expect: str, strict: bool) -> None:
     import polars as pl
 
-    from nhalf.decide.check.junit import junit
-
     began = pl.col("started_s")
     times = run.measurements().select(low=began.min(), high=began.max()).collect().row(0)
     content = junit(
@@ -222,8 +214,6 @@ def _show_baseline(
     console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool
 ) -> None:
     """Print the changes from a baseline, what was not compared, and the finding."""
-    from nhalf.present.terminal.changes import show_effects
-
     console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
     show_effects(console, result, run, all_points, [*result.notes, *_left_out(result)])
 
@@ -300,9 +290,7 @@ def _shortened(lines: list[str], kind: str) -> list[str]:
 
 def _table(answers: Sequence[JudgedExpectation], all_points: bool, shared: dict[str, Any]) -> Table:
     """A row per expectation, of its worst point; with `all_points`, a row per point."""
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("verdict", no_wrap=True)

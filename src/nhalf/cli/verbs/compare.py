@@ -11,6 +11,7 @@ from nhalf.base.errors import FailedError, InputError, library_named
 from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_share
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.run_side import (
     announce_these,
@@ -24,11 +25,25 @@ from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.statistics.doubt import Doubt
 
+with lazily(globals()):
+    from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names, of_imported
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.decide.changes import Comparison
+    from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
+    from nhalf.decide.interim_analyses import analyses_of
+    from nhalf.decide.machines_compared.compare import as_json, compare_machines
+    from nhalf.facts.wrong_data import wrong_data
+    from nhalf.present.changes import curve_names
+    from nhalf.present.report.machines_page import machines_page
+    from nhalf.present.report.place import check_place
+    from nhalf.present.terminal import comparison as machines
+    from nhalf.present.terminal.comparison import show_comparison, show_ratios, show_several
+    from nhalf.present.wording import sentence
+    from nhalf.statistics.same_state import same_states
+    from nhalf.statistics.summary import flagged_medians
+
 if TYPE_CHECKING:
     import polars as pl
-
-    from nhalf.decide.changes import Comparison
-    from nhalf.decide.compare import Sides
 
     Lost = Sequence[dict[str, Any]]
 
@@ -92,9 +107,6 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
     Raises InputError if they have nothing in common.
     """
-    from nhalf.cli.imported_side import of_imported
-    from nhalf.decide.compare import nothing_in_common
-
     b = "".join(request.b)
     sides, lost = _in_equal_states(request, b)
     (comparison,) = _compared(request, [sides])
@@ -105,9 +117,6 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
 def _two(request: Request) -> int:
     """Compare two runs, or two libraries of one run."""
-    from nhalf.present.terminal.comparison import show_comparison, show_ratios
-    from nhalf.present.wording import sentence
-
     is_wrong = _announce(request)
     try:
         comparison, lost = of_two(request)
@@ -134,8 +143,6 @@ def _two(request: Request) -> int:
 
 def _announce(request: Request) -> bool:
     """Say first which data of the compared runs and libraries arrived wrong; whether any did."""
-    from nhalf.facts.wrong_data import wrong_data
-
     names = tuple(name.strip() for name in request.mpi.split(",") if name.strip())
     try:
         places, _ = readable([Path(place) for place in (request.a, *request.b)])
@@ -152,8 +159,6 @@ def _is_of(mpi: str, names: Sequence[str]) -> bool:
 
 def _several(request: Request) -> int:
     """Compare several runs with the first, as one family; 2 if some cannot be compared."""
-    from nhalf.present.terminal.comparison import show_several
-
     is_wrong = _announce(request)
     compared, skipped = _comparable(request)
     print_skipped(f"{b}: {reason}" for b, reason in skipped.items())
@@ -179,8 +184,6 @@ def _comparable(request: Request) -> tuple[dict[str, tuple[Comparison, Lost]], d
 
     Raises InputError if none can.
     """
-    from nhalf.decide.compare import nothing_in_common
-
     _medians(request.a)  # without the baseline there is nothing to compare
     sides: dict[str, tuple[Sides, Lost]] = {}
     skipped: dict[str, str] = {}
@@ -203,18 +206,11 @@ def _comparable(request: Request) -> tuple[dict[str, tuple[Comparison, Lost]], d
 
 def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
     """The comparisons with each of the other runs: all their curves are one family."""
-    from nhalf.decide.compare import compare_all
-
     return compare_all(sides, 1 + parse_share(request.tolerance)) if sides else []
 
 
 def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     """The launches of A and B in equal states of the machine, and curves that are lost so."""
-    from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names
-    from nhalf.decide.compare import Sides, pair_libraries
-    from nhalf.decide.interim_analyses import analyses_of
-    from nhalf.statistics.same_state import same_states
-
     medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
     libraries = libraries or pair_libraries(medians_a, medians_b)
     medians_a, medians_b, amount_notes = comparable_medians(request.a, b, medians_a, medians_b)
@@ -249,8 +245,6 @@ def _is_one_run(a: str, b: str) -> bool:
 
 
 def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
-    from nhalf.present.changes import curve_names
-
     names = curve_names(lost)
     return [(name, row["doubt"]) for name, row in zip(names, lost, strict=True)]
 
@@ -270,10 +264,6 @@ def _lost_json(lost: Lost) -> dict[str, Any]:
 
 def _machines(request: Request) -> None:
     """Compare two machines by their models; without a verdict, so the exit code is 0."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.machines_compared.compare import as_json, compare_machines
-    from nhalf.present.terminal import comparison as machines
-
     if len(request.b) > 1:
         raise InputError("machines are compared two at a time", "name two of them")
     b = "".join(request.b)
@@ -288,9 +278,6 @@ def _machines(request: Request) -> None:
     comparison = compare_machines(machine_a, machine_b, libraries, *cells)
     page_path = None
     if request.report is not None:
-        from nhalf.present.report.machines_page import machines_page
-        from nhalf.present.report.place import check_place
-
         check_place(request.report)
         page_path = write_text(request.report, machines_page(comparison)).absolute()
     if request.json:
@@ -357,8 +344,6 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
     """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
-    from nhalf.statistics.summary import flagged_medians
-
     run, library = run_and_library(text)
     return flagged_medians(run.measurements()), library
 

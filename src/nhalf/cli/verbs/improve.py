@@ -9,26 +9,50 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 from nhalf.cli.programs import is_program, open_program
 from nhalf.experiment.turns import Turns
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
-if TYPE_CHECKING:
+with lazily(globals()):
     from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.candidate import Candidate, Setting
-    from nhalf.experiment.improve.left_behind import LeftBehind
-    from nhalf.experiment.improve.provable import Provable
-    from nhalf.experiment.improve.situation import Situation
+    from nhalf.experiment.improve.candidate import Candidate, Setting, in_order, title
+    from nhalf.experiment.improve.candidates import candidates
+    from nhalf.experiment.improve.forms import form_for
+    from nhalf.experiment.improve.left_behind import LeftBehind, leave
+    from nhalf.experiment.improve.own_files import own_file_remarks
+    from nhalf.experiment.improve.provable import Provable, provable
+    from nhalf.experiment.improve.same_output import SameOutput
+    from nhalf.experiment.improve.search import first, run, search, turns_of
+    from nhalf.experiment.improve.situation import Situation, situation_of
+    from nhalf.experiment.improve.tracing import traced_or_given
     from nhalf.experiment.improve.trials import SearchState
+    from nhalf.experiment.improve.working_folder import search_folder
     from nhalf.facts.program.program import Program
+    from nhalf.measure.launches.printed_time import printed_time
+    from nhalf.mpi.discover import libraries
+    from nhalf.mpi.launch_ranks import ranks_in
     from nhalf.mpi.launch_settings import LaunchCommand
+    from nhalf.present.improve import (
+        effort,
+        left_json,
+        left_lines,
+        provable_json,
+        provable_text,
+        remarks,
+        rows,
+        search_json,
+        verdict,
+    )
+    from nhalf.present.program.verdict import program_verdict
+    from nhalf.present.wording import count
 
 GROUP = "program"
 TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
@@ -85,14 +109,6 @@ def command(request: Request) -> int:
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
-    from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.own_files import own_file_remarks
-    from nhalf.experiment.improve.same_output import SameOutput
-    from nhalf.experiment.improve.search import first
-    from nhalf.experiment.improve.tracing import traced_or_given
-    from nhalf.experiment.improve.working_folder import search_folder
-    from nhalf.measure.launches.printed_time import printed_time
-
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
     if shutil.which(request.command[0]) is None:
@@ -155,9 +171,6 @@ def _check_mpi(situation: Situation, state: SearchState, bounded: list[Candidate
 
 def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
     """Raises InputError for a trace of another number of ranks than a command starts."""
-    from nhalf.mpi.launch_ranks import ranks_in
-    from nhalf.present.wording import count
-
     started = ranks_in(launch)
     if program is not None and started is not None and started != program.ranks:
         raise InputError(
@@ -168,8 +181,6 @@ def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
 
 def _check_out(path: Path | None, form: str) -> None:
     """Raises InputError for a file that cannot be written, before hours are spent."""
-    from nhalf.experiment.improve.forms import form_for
-
     if path is None and form:
         raise InputError("a form is given and no file", "name the file with --out")
     if path is not None:
@@ -198,17 +209,12 @@ def _say(request: Request) -> Callable[[str], None]:
 
 def _launch(request: Request) -> Situation:
     """The launch that the command describes."""
-    from nhalf.experiment.improve.situation import situation_of
-    from nhalf.mpi.discover import libraries
-
     cores = len(os.sched_getaffinity(0))
     return situation_of(request.command, libraries(), dict(os.environ), cores)
 
 
 def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
-    from nhalf.experiment.improve.candidate import title
-    from nhalf.experiment.improve.search import turns_of
 
     def report(setting: Setting, time_s: float, problem: str) -> None:
         say(f"{title(setting)}: {problem or f'{time_s:.4g} s'}")
@@ -220,10 +226,6 @@ def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> 
 
 def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
-    from nhalf.experiment.improve.candidate import in_order
-    from nhalf.experiment.improve.candidates import candidates
-    from nhalf.experiment.improve.search import search
-
     all_candidates = candidates(situation)
     bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
     return search(turns, in_order(all_candidates)), bounded
@@ -231,9 +233,6 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState
 
 def _provable(state: SearchState, say: Callable[[str], None]) -> Provable | None:
     """What the search can prove, which it says; None without candidates."""
-    from nhalf.experiment.improve.provable import provable
-    from nhalf.present.improve import provable_text
-
     if not state.trials:
         return None
     possible = provable(state)
@@ -245,8 +244,6 @@ def _run(
     state: SearchState, say: Callable[[str], None]
 ) -> tuple[Provable | None, NhalfError | None]:
     """Run a search; what ended it early is raised after what was learned has been shown."""
-    from nhalf.experiment.improve.search import run
-
     possible = None
     try:
         possible = _provable(state, say)
@@ -267,9 +264,6 @@ def _report(
     notes: list[str],
 ) -> None:
     """Write what switches the winner on, and print the answer."""
-    from nhalf.experiment.improve.left_behind import leave
-    from nhalf.present.improve import left_json, provable_json, remarks, search_json
-
     files = None
     if state.proven:
         files = leave(request.out, request.to, situation, state.proven, remarks(state))
@@ -293,9 +287,6 @@ def _report(
 def _show(
     situation: Situation, state: SearchState, bounded: list[Candidate], files: LeftBehind | None
 ) -> None:
-    from nhalf.present.improve import effort, left_lines, rows, verdict
-    from nhalf.present.program.verdict import program_verdict
-
     hint = program_verdict(situation.program) if situation.program is not None else ""
     answer = [*([hint] if hint else []), verdict(state)]
     sys.stdout.write("\n".join(answer) + "\n")

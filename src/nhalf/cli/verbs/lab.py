@@ -15,11 +15,19 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
 from nhalf.present.terminal.lab import show_status
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.shaping import parse_link_rate, rate_text
+
+with lazily(globals()):
+    from rich.markup import escape
+
+    from nhalf.sites.lab import build, environment, faults, packages, slurm, state
+    from nhalf.sites.lab.remove import remove_named
+    from nhalf.sites.lab.status import status
 
 GROUP = "setup"
 DEFAULT = "lab"
@@ -59,11 +67,6 @@ def up(request: Up) -> None:
 
     nhalf lab up --nodes 4 --rate 1gbit
     """
-    from rich.markup import escape
-
-    from nhalf.sites.lab import build, packages
-    from nhalf.sites.lab.status import status
-
     _outside()
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     planned = build.plan(
@@ -94,8 +97,6 @@ def execute(request: Execute) -> None:
 
     nhalf lab exec -- nhalf run pair-map --budget 60s
     """
-    from nhalf.sites.lab import build, environment, state
-
     build.require_root()
     lab = state.load(request.name)
     node = request.node or HEAD
@@ -113,9 +114,6 @@ def show(request: Status) -> None:
 
     nhalf lab status
     """
-    from nhalf.sites.lab import build, state
-    from nhalf.sites.lab.status import status
-
     build.require_root()
     current = status(state.load(request.name))
     if request.json:
@@ -139,8 +137,6 @@ def link(request: Link) -> None:
 
     nhalf lab link n3 --rate 100mbit
     """
-    from nhalf.sites.lab import build, faults, state
-
     if request.plug and request.unplug:
         raise InputError("a link cannot be up and down", "take one of --up and --down")
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
@@ -160,8 +156,6 @@ def kill(request: NodeRequest) -> None:
 
     nhalf lab kill n2
     """
-    from nhalf.sites.lab import build, faults, state
-
     build.require_root()
     node = request.node
     died = faults.kill_node(state.load(request.name), node)
@@ -176,8 +170,6 @@ def restart(request: NodeRequest) -> None:
 
     nhalf lab restart n2
     """
-    from nhalf.sites.lab import build, faults, slurm, state
-
     build.require_root()
     node = request.node
     lab = state.load(request.name)
@@ -202,9 +194,6 @@ def down(request: Down) -> None:
 
     nhalf lab down
     """
-    from nhalf.sites.lab import build
-    from nhalf.sites.lab.remove import remove_named
-
     _outside()
     name = request.name
     build.require_root()

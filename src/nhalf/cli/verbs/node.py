@@ -5,17 +5,27 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from nhalf.base.errors import MissingError
 from nhalf.base.request import Option
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
     from nhalf.facts.facts import Facts
+    from nhalf.loops.livermore.keeping import keep
+    from nhalf.loops.livermore.table import as_json
     from nhalf.machines.processor import Processor
+    from nhalf.machines.processor_file import write
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.node.described import described, keep_here
+    from nhalf.node.measuring import begin, measure
+    from nhalf.node.reading import readings
+    from nhalf.present.terminal.bounds import show_livermore
+    from nhalf.present.terminal.node import show_node, show_place
     from nhalf.store.run import Run
 
 GROUP = "measure"
@@ -40,10 +50,6 @@ def command(request: Request) -> None:
     nhalf node --report --json
     nhalf node --lfk
     """
-    from nhalf.facts.facts import Facts
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.node.measuring import begin, measure
-
     if request.lfk:
         _livermore(request)
         return
@@ -54,17 +60,12 @@ def command(request: Request) -> None:
     if request.json:
         emit_json(node_json(outcome.run, facts, processor))
     elif not request.quiet:
-        from nhalf.present.terminal.node import show_node
-
         show_node(outcome.run, facts, processor, report_path)
 
 
 def _keep(run: Run) -> Processor | None:
     """Write the measured processor into its run, and to the file that `--machine here` reads."""
-    from nhalf.machines.processor_file import write
-    from nhalf.node.described import keep_here
     from nhalf.node.measured import measured
-    from nhalf.node.reading import readings
 
     ((name, reading),) = readings(run.measurements()).items()
     processor = measured(reading, name, run.environment)
@@ -126,13 +127,8 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
 
 def _livermore(request: Request) -> None:
     """Run the Livermore kernels; compare with bounds if this processor was measured before."""
-    from nhalf.facts.facts import Facts
-    from nhalf.loops.livermore.keeping import keep
-    from nhalf.loops.livermore.table import as_json, measured
-    from nhalf.node.described import HERE, described
-    from nhalf.node.measuring import begin
-    from nhalf.present.terminal.bounds import show_livermore
-    from nhalf.present.terminal.node import show_place
+    from nhalf.loops.livermore.table import measured
+    from nhalf.node.described import HERE
 
     try:
         processor = described(HERE)

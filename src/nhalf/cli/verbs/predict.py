@@ -6,12 +6,13 @@ import dataclasses
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_share, parse_size
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import (
     OUTPUT,
     PREDICTED_CORES,
@@ -27,10 +28,24 @@ from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.mpi.decision_table import rules_of, table_text
 from nhalf.present.terminal.output import answered_by, emit_json
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.cli.machine_side import calibrated_machine, machine_and_library
+    from nhalf.cli.rate_prediction import RateRequest
     from nhalf.decide.choice import Grid
-    from nhalf.decide.predict import Prediction
+    from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
+    from nhalf.decide.predict import Prediction, corrected, message_caveat, predict
+    from nhalf.experiment.explore import simulated_choice
+    from nhalf.machines.algorithms import algorithms
+    from nhalf.machines.change import change
+    from nhalf.machines.costs import costs_text, printed_costs
     from nhalf.machines.machine import Machine
+    from nhalf.machines.message import Messages
+    from nhalf.machines.spread import placed
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.present.report.place import check_place
+    from nhalf.present.report.prediction_page import prediction_page
+    from nhalf.present.terminal.predicted_times import show_prediction
 
 GROUP = "machine"
 FORMS = {"--score": "ledger"}
@@ -134,8 +149,6 @@ def command(request: Request) -> None:
 
 def _answer(request: Request) -> None:
     """Predict a trace, rates, or the cells of a pattern, and print them."""
-    from nhalf.present.terminal.predicted_times import show_prediction
-
     if is_program(Path(request.subject)):
         _predict_trace(request)
         return
@@ -157,9 +170,6 @@ def _answer(request: Request) -> None:
     if request.out is not None:
         _write_table(prediction, request.out)
     if request.report is not None:
-        from nhalf.present.report.place import check_place
-        from nhalf.present.report.prediction_page import prediction_page
-
         check_place(request.report)
         write_text(request.report, prediction_page(prediction))
     if request.json:
@@ -185,10 +195,6 @@ def _check_cells(request: Request) -> None:
 
 def _calibrated(request: Request, prediction: Prediction) -> Prediction:
     """Record a prediction if requested, and return it with intervals by the ledger."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
-    from nhalf.machines.message import Messages
-
     prediction = calibrated_cells(prediction, request.ledger)
     if request.record and not request.set_:
         machine, library = machine_and_library(request.machine)
@@ -202,7 +208,7 @@ def _calibrated(request: Request, prediction: Prediction) -> Prediction:
 
 
 def _predict_rates(request: Request) -> None:
-    from nhalf.cli.rate_prediction import RateRequest, predict_b_effs, predict_permutations
+    from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations
 
     typed = RateRequest(
         subject=request.subject,
@@ -237,9 +243,6 @@ def _predict_trace(request: Request) -> None:
 
 def _show_costs(request: Request) -> None:
     """Print the cost formulas, which need no machine."""
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.machines.costs import costs_text, printed_costs
-
     if request.simulate or request.out or request.report:
         raise InputError("--formula gives no times", "leave out --simulate, --out and --report")
     form = request.formula
@@ -253,13 +256,6 @@ def _show_costs(request: Request) -> None:
 
 def _predicted(request: Request) -> Prediction:
     """The prediction by the models, refined by simulation if requested."""
-    from nhalf.cli.machine_side import calibrated_machine, machine_and_library
-    from nhalf.decide.predict import predict
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.machines.change import change
-    from nhalf.machines.spread import placed
-    from nhalf.measure.plan.axes import parse_ranks
-
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
     machine, library = machine_and_library(request.machine)
@@ -301,11 +297,6 @@ def _share(text: str) -> float:
 
 def _simulated(request: Request, machine: Machine) -> Prediction:
     """The prediction after simulating the share of cells where the models are least certain."""
-    from nhalf.decide.predict import corrected, message_caveat
-    from nhalf.experiment.explore import simulated_choice
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.measure.loop.progress import Progress
-
     operation = request.subject.partition("/")[0]
     operations = algorithms()
     if operation not in operations:
@@ -328,9 +319,7 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
 
 def _grid(request: Request, operation: str) -> Grid:
     """The distinct cells of the request; operations without data have no sizes."""
-    from nhalf.decide.choice import Grid
     from nhalf.decide.ways import UNSIZED
-    from nhalf.measure.plan.axes import parse_ranks
 
     sizes = sorted(set(parse_sizes(request.sizes).size_bytes))
     ranks = sorted(set(parse_ranks(request.ranks, PREDICTED_CORES)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.request import Option, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
 from nhalf.cli.run_side import (
     announce,
@@ -21,9 +22,17 @@ from nhalf.cli.run_side import (
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.cli.machine_side import machine_and_library
     from nhalf.facts.facts import Facts, Overlay
+    from nhalf.facts.overlay import of_machine, of_run
     from nhalf.facts.program.program import Program
+    from nhalf.machines.catalogue import is_machine
+    from nhalf.measure.traced.tables import is_trace
+    from nhalf.present.findings import as_json as finding_json
+    from nhalf.present.findings import findings
+    from nhalf.present.report.images import write_images
+    from nhalf.present.report.place import check_place
     from nhalf.store.run import Run
 
 GROUP = "look"
@@ -73,11 +82,6 @@ def command(request: Request) -> int:
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
-    from nhalf.facts.program.program import Program
-    from nhalf.measure.traced.tables import is_trace
-    from nhalf.present.findings import as_json as finding_json
-    from nhalf.present.findings import findings
-
     request = replace(request, runs=request.runs or (newest_run(),))
     traced = [path for path in request.runs if is_trace(path)]
     if traced and len(request.runs) > 1:
@@ -115,10 +119,6 @@ def _facts(request: Request) -> Facts:
 
 def _overlay(facts: Facts, text: str) -> Overlay:
     """The data to draw behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.facts.overlay import of_machine, of_run
-    from nhalf.machines.catalogue import is_machine
-
     name = text if is_machine(text) else text.rpartition(":")[0] or text
     if is_machine(name) or not (Path(text).exists() or Path(name).exists()):
         return of_machine(facts, *machine_and_library(text))
@@ -145,10 +145,6 @@ def _name(run: Run, library: str, first: Run) -> str:
 
 def _write(subject: Facts | Program, request: Request) -> Path:
     """Write the report in the requested form; returns its file or folder, absolute."""
-    from nhalf.facts.facts import Facts
-    from nhalf.present.report.images import write_images
-    from nhalf.present.report.place import check_place
-
     first = request.runs[0]
     if isinstance(subject, Facts):
         sides = [run_and_library(run) for run in request.runs]

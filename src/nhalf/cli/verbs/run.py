@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, parameters
 from nhalf.base.units import format_duration
 from nhalf.cli.allocate import allocate
 from nhalf.cli.job import run_as_job
+from nhalf.cli.lazy import lazily
 from nhalf.cli.listing import list_plans
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import check_sound, finish, measured, print_launcher_warning, print_outcome
@@ -24,12 +25,24 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.tables import patterns_of
 from nhalf.sites.placement import FREE
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.check.against import of_libraries
+    from nhalf.decide.check.expected import check
     from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.facts.facts import Facts
     from nhalf.measure.loop.ending import RunOutcome
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.loop.rehearsal import rehearse
     from nhalf.measure.loop.session import More, Prepared
+    from nhalf.measure.plan.agenda import Agenda
+    from nhalf.measure.plan.like import plan_like, points_of
     from nhalf.measure.plan.plan import Plan
-    from nhalf.measure.virtual.machine import VirtualMachine
+    from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.measure.plan.state import RunState
+    from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
+    from nhalf.measure.virtual.real_time import real_time
+    from nhalf.present.terminal.changes import show_effects
+    from nhalf.present.wording import count
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
@@ -88,8 +101,6 @@ def command(request: Request) -> int:
     if request.like is None:
         finish(outcome, request, request.style)
         return 0
-    from nhalf.facts.facts import Facts
-
     outcome, change = _decided(request, request.like, outcome)
     facts = Facts.of([outcome.run])
     print_outcome(outcome, facts, request, request.style, change)
@@ -102,8 +113,6 @@ def command(request: Request) -> int:
 
 def _rehearse(request: Request) -> None:
     """Print the commands that would be started; raises InputError with --submit or --resume."""
-    from nhalf.measure.loop.rehearsal import rehearse
-
     for name in ("submit", "resume"):
         if getattr(request, name):
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
@@ -132,8 +141,6 @@ def _outcome(request: Request) -> RunOutcome | None:
     if request.submit:
         _check_no_more(request)
         return run_as_job(request, json=request.json, silent=request.is_silent)
-    from nhalf.measure.loop.progress import Progress
-
     prepared = _prepare(request)
     if prepared.run.virtual and not request.is_silent:
         _announce(prepared)
@@ -144,10 +151,6 @@ def _outcome(request: Request) -> RunOutcome | None:
 
 def _announce(prepared: Prepared) -> None:
     """Say how long a run in virtual time will take, if that is long."""
-    from nhalf.measure.plan.agenda import Agenda
-    from nhalf.measure.plan.state import RunState
-    from nhalf.measure.virtual.real_time import real_time
-
     agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
     if words := real_time(agenda).in_words(prepared.plan.budget_s):
         sys.stderr.write(f"nhalf: {words}\n")
@@ -168,8 +171,6 @@ def _announce_ranks(plan: Plan) -> None:
 def _prepare(request: RunRequest) -> Prepared:
     """A resumed run, or a new run of this request's plan with its own directory."""
     from nhalf.measure.loop import session
-    from nhalf.measure.plan.like import points_of
-    from nhalf.store.run import Run
 
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
         return _resume_simulation(run, request)
@@ -192,7 +193,7 @@ def _prepare(request: RunRequest) -> Prepared:
 
 def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMachine | None:
     """The simulated machine, of the request or of the run to measure once more."""
-    from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
+    from nhalf.measure.virtual.machine import CORES_USUAL
 
     if not request.machine and former is not None:
         return VirtualMachine.of(former[0])
@@ -202,8 +203,6 @@ def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMach
 
 def _site(request: RunRequest, machine: VirtualMachine | None) -> Site:
     """The nodes of a simulated machine, or the hosts of the request."""
-    from nhalf.measure.plan.planning import site_of
-
     return machine.site if machine else site_of(request)
 
 
@@ -219,9 +218,7 @@ def _plan(
     import msgspec
 
     from nhalf.decide.interim_analyses import INTERIM_ANALYSES
-    from nhalf.measure.plan.like import plan_like
-    from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
+    from nhalf.measure.virtual.machine import TIMEOUT_S
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if request.until_decided_s:
@@ -237,8 +234,6 @@ def _plan(
 
 def _more(request: RunRequest) -> More | None:
     """The launches and the budget to add to a resumed run, None if there are none."""
-    from nhalf.measure.loop.session import More
-
     if not request.given.intersection(MORE):
         return None
     launches = request.launches if "launches" in request.given else 0
@@ -272,8 +267,6 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
     """
     from nhalf.decide.check.verdict import UNCLEAR_MAX
     from nhalf.measure.loop import session
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.present.wording import count
 
     def check_of(run: Run) -> CheckedRun:
         return _change(run, like, bool(request.mpi))
@@ -292,10 +285,6 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
 
 def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
     """The check against the run whose points were measured again."""
-    from nhalf.decide.check.against import of_libraries
-    from nhalf.decide.check.expected import check
-    from nhalf.facts.facts import Facts
-
     facts = Facts.of([run])
     baseline, library = run_and_library(former)
     former_mpi, mpi = pair_of((baseline, library), (run, ""))
@@ -305,8 +294,6 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
 
 def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
     """Print the changes against the run whose points were measured again."""
-    from nhalf.present.terminal.changes import show_effects
-
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
     show_effects(console, change, run)

@@ -5,19 +5,30 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.outcome import run_json
 from nhalf.cli.run_side import announce, newest_run, run_and_library
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.tables import show_frame, show_style
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.program.tolerance_curves import curves
+    from nhalf.facts.facts import Facts
     from nhalf.facts.program.program import Program
+    from nhalf.machines import catalogue
+    from nhalf.machines.catalogue import is_machine
+    from nhalf.machines.formula import formulas
     from nhalf.machines.machine import Machine
+    from nhalf.present.program.answer import program_json
+    from nhalf.present.program.terminal import show_program
+    from nhalf.present.program.tolerance import show_curves
+    from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
+    from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
 
 GROUP = "look"
 FORMS = {"--sql": "sql"}
@@ -62,8 +73,6 @@ def command(request: Request) -> int:
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
     """
-    from nhalf.machines.catalogue import is_machine
-
     if request.only and request.pattern:
         raise InputError("two patterns are given", "use PATTERN or --pattern, not both")
     request = replace(
@@ -84,8 +93,6 @@ def command(request: Request) -> int:
 
 
 def _show_program(request: Request) -> None:
-    from nhalf.facts.program.program import Program
-
     for option, value in (("PATTERN", request.pattern), ("--mpi", request.mpi)):
         if value:
             raise InputError(f"{request.run} is a trace and has no {option}", "leave it out")
@@ -95,19 +102,12 @@ def _show_program(request: Request) -> None:
     if request.tolerance:
         _show_tolerance(program, request.json)
     elif request.json:
-        from nhalf.present.program.answer import program_json
-
         emit_json(program_json(program))
     else:
-        from nhalf.present.program.terminal import show_program
-
         show_program(program)
 
 
 def _show_tolerance(program: Program, as_json: bool) -> None:
-    from nhalf.decide.program.tolerance_curves import curves
-    from nhalf.present.program.tolerance import show_curves
-
     drawn = curves([program])
     if as_json:
         emit_json({"run": str(program.path), "curves": [curve.as_json() for curve in drawn]})
@@ -117,8 +117,6 @@ def _show_tolerance(program: Program, as_json: bool) -> None:
 
 def _show_run(request: Request) -> int:
     """Show a run; 1 if its data arrived wrong."""
-    from nhalf.facts.facts import Facts
-
     if request.formula:
         raise InputError("--formula is for machines", f"fit the run first: nhalf fit {request.run}")
     run, mpi = run_and_library(request.run, request.mpi)
@@ -131,8 +129,6 @@ def _show_run(request: Request) -> int:
     elif request.format == "csv":
         show_frame(facts.summary)
     else:
-        from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
-
         show_results(facts.results, facts.titles)
         show_points(facts)
         show_guidelines(facts)
@@ -140,9 +136,6 @@ def _show_run(request: Request) -> int:
 
 
 def _show_machine(request: Request) -> None:
-    from nhalf.machines import catalogue
-    from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
-
     if request.style:
         raise InputError("--style is for runs", f"leave it out: {request.run} is a machine")
     machine = narrowed(catalogue.machine(request.run), request.pattern, request.mpi)
@@ -155,7 +148,7 @@ def _show_machine(request: Request) -> None:
 
 
 def _show_formulas(machine: Machine, form: str, json: bool) -> None:
-    from nhalf.machines.formula import FORMS, formulas
+    from nhalf.machines.formula import FORMS
 
     if form not in FORMS:
         raise unknown("form", form, FORMS)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word, parameters
 from nhalf.cli.allocate import allocate
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import check_sound, measured
 from nhalf.cli.run_side import remark, run_and_library
@@ -19,13 +20,28 @@ from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from msgspec.structs import replace
+
+    from nhalf.facts.facts import Facts
+    from nhalf.loops.livermore.brief import measure_brief
+    from nhalf.measure.loop import session
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.node.measuring import begin
+    from nhalf.present.report.place import check_place
+    from nhalf.present.report.studies_page import studies_page
+    from nhalf.present.report.study_page import study_page
+    from nhalf.present.terminal.study import show_repetition, show_studies
+    from nhalf.statistics.summary import check_samples
     from nhalf.store.run import Run
     from nhalf.studies.form import StudyForm
     from nhalf.studies.judge import NumberSource
-    from nhalf.studies.repeat import Repetition
+    from nhalf.studies.measured import Measured
+    from nhalf.studies.overview import overviews
+    from nhalf.studies.recorded import RecordedMachine
+    from nhalf.studies.repeat import Repetition, repeat
 
 GROUP = "machine"
 
@@ -76,9 +92,7 @@ def command(request: Request) -> None:
     nhalf study b-eff-2005 --run runs/today
     nhalf study --report
     """
-    from nhalf.present.terminal.study import show_repetition
     from nhalf.studies import catalogue
-    from nhalf.studies.repeat import repeat
 
     name = request.published_study
     if not name:
@@ -98,9 +112,6 @@ def command(request: Request) -> None:
 
 def _page(repetition: Repetition, run: str | None, out: Path | None) -> str:
     """Write the page of a study: as `out`, into its run, or named after study and machine."""
-    from nhalf.present.report.place import check_place
-    from nhalf.present.report.study_page import study_page
-
     name = Path(repetition.study).stem
     path = out or (Path(run, PAGE) if run else Path(f"{name}-{repetition.machine}.html"))
     check_place(path)
@@ -116,7 +127,6 @@ def _show_place(page: str | None) -> None:
 
 def _all(request: Request) -> None:
     """Print the studies that can be repeated, or write a page of them all."""
-    from nhalf.present.terminal.study import show_studies
     from nhalf.studies import catalogue
 
     if misplaced := sorted(request.given - FORMS_OF_A_RUN):
@@ -124,9 +134,6 @@ def _all(request: Request) -> None:
     forms = {name: catalogue.study(name) for name in catalogue.names()}
     page, rows = None, [_row(name, form) for name, form in forms.items()]
     if request.report:
-        from nhalf.present.report.studies_page import studies_page
-        from nhalf.studies.overview import overviews
-
         everything = list(overviews())
         rows = [row | of.as_json() for row, of in zip(rows, everything, strict=True)]
         page = str(write_text(Path(ALL_PAGE), studies_page(everything)).absolute())
@@ -150,10 +157,7 @@ def _row(name: str, form: StudyForm) -> dict[str, Any]:
 
 def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, str | None]]:
     """The numbers of a machine of record, of a run, or of a run that is made; and its place."""
-    from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
-    from nhalf.studies.measured import Measured
-    from nhalf.studies.recorded import RecordedMachine
 
     sources = request.given & SOURCES
     allowed = FORMS_OF_A_RUN | ({"out"} if request.report else set())
@@ -179,8 +183,7 @@ def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, 
 
 def _node_runs(run: Run) -> list[Run]:
     """The run of the node that was measured with a run, if it is whole; prints why it is not."""
-    from nhalf.statistics.summary import check_samples
-    from nhalf.store.run import DESCRIPTION, Run
+    from nhalf.store.run import DESCRIPTION
 
     folder = run.path / NODE
     if not (folder / DESCRIPTION).is_file():
@@ -202,12 +205,6 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
     A node, if the study has one, is measured after it, in its own run inside; its time is
     taken off the budget of messages.
     """
-    from msgspec.structs import replace
-
-    from nhalf.facts.facts import Facts
-    from nhalf.measure.loop import session
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.plan.planning import plan_of, site_of
     from nhalf.studies import catalogue
 
     forms = (Subjects, Effort, Where)
@@ -235,9 +232,7 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
 
 def _measure_node(run: Run, progress: Progress) -> None:
     """Measure the node briefly; prints why it cannot be."""
-    from nhalf.loops.livermore.brief import measure_brief
     from nhalf.measure.probe.process import LaunchError
-    from nhalf.node.measuring import begin
 
     try:
         measure_brief(begin(run.path / NODE), progress)

@@ -7,21 +7,27 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, format_time
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.facts.program.operations import is_non_blocking
 from nhalf.measure.traced.injection import parse_injection
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.program.basis import shown_run
     from nhalf.facts.program.program import Program
+    from nhalf.measure.traced.collect import collect
+    from nhalf.measure.traced.start import start
     from nhalf.measure.traced.tables import TraceFolder
+    from nhalf.measure.traced.totals import totals
+    from nhalf.present.program.answer import answer_json, answer_lines
 
 GROUP = "program"
 INJECTION = "What to make slower"
@@ -70,9 +76,6 @@ def command(request: Traced) -> int:
     nhalf trace --out traced -- mpiexec -n 4 ./program
     nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
     """
-    from nhalf.measure.traced.collect import collect
-    from nhalf.measure.traced.start import start
-
     injection = parse_injection(request.inject, request.calls, request.source, request.target)
     if request.collect is not None:
         if request.command or request.inject:
@@ -105,8 +108,6 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
     """Collect a trace; None with a line on standard error if there is none, for whatever becomes
     of the trace, the exit code is the command's own.
     """
-    from nhalf.measure.traced.collect import collect
-
     try:
         return collect(folder, code)
     except NhalfError as error:
@@ -116,8 +117,6 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
 
 def _name_undelayed(traced: TraceFolder) -> None:
     """Say on standard error which calls move data that could not be delayed."""
-    from nhalf.measure.traced.totals import totals
-
     names = [
         row["call"]
         for row in totals(traced.table("calls"))
@@ -137,11 +136,6 @@ def _folder() -> Path:
 
 def _print_totals(traced: TraceFolder, request: Traced) -> None:
     """Print totals by call, or one JSON object, with the notes."""
-    from nhalf.decide.program.basis import shown_run
-    from nhalf.facts.program.program import Program
-    from nhalf.measure.traced.totals import totals
-    from nhalf.present.program.answer import answer_json
-
     program = Program.open(traced.path)
     rows = totals(shown_run(program).calls.lazy())
     if request.json:
@@ -161,8 +155,6 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
 
 
 def _show(rows: list[dict[str, Any]], traced: TraceFolder, program: Program) -> None:
-    from nhalf.present.program.answer import answer_lines
-
     titles = ("call", "kind", "count", "bytes", "time", "waiting")
     shown = [
         (

@@ -5,20 +5,29 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, format_time, parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
 from nhalf.cli.virtual_side import computing_factor, noise_of
 from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
 from nhalf.mpi import Library
 from nhalf.present.terminal.output import emit_json
 
-if TYPE_CHECKING:
-    from nhalf.measure.virtual.launch import Tried, VirtualLaunch
+with lazily(globals()):
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.machines.message import Messages
+    from nhalf.machines.wires import nodes_of
+    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
+    from nhalf.measure.virtual.launch import Tried, VirtualLaunch, run
+    from nhalf.measure.virtual.real_time import start_in_words
+    from nhalf.mpi.discover import find, libraries
+    from nhalf.mpi.vendors import vendor_of
+    from nhalf.present.wording import count
 
 GROUP = "machine"
 
@@ -77,10 +86,6 @@ def command(request: Request) -> int:
     nhalf try --machine altix-bx2 --ranks 64 --placement 32x2 -- ./program arguments
     nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
     """
-    from nhalf.measure.virtual.launch import run
-    from nhalf.measure.virtual.real_time import start_in_words
-    from nhalf.mpi.discover import libraries
-
     installed = libraries()
     trial = _trial(request)
     if not request.json:
@@ -124,13 +129,6 @@ def _say(text: str) -> None:
 
 def _trial(request: Request) -> VirtualLaunch:
     """What is to run; raises InputError if the request does not say it."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.machines.message import Messages
-    from nhalf.machines.wires import nodes_of
-    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
-    from nhalf.measure.virtual.launch import VirtualLaunch
-    from nhalf.mpi.discover import find
-
     if not request.command:
         raise InputError("no program is given", "give it at the end: -- ./program")
     refuse_to_trace_each_rank(request.command)
@@ -163,8 +161,6 @@ def _trial(request: Request) -> VirtualLaunch:
 
 def _check_inside(way: str, library: Library) -> None:
     """Raises for a way of messages within a node that is not possible, which says why."""
-    from nhalf.mpi.vendors import vendor_of
-
     if way == "virtual":
         return
     if way != "library":
@@ -178,8 +174,6 @@ def _check_inside(way: str, library: Library) -> None:
 
 
 def _summary(trial: VirtualLaunch, tried: Tried) -> str:
-    from nhalf.present.wording import count
-
     head = f"{count(trial.ranks, 'rank')} of {trial.library.name} on {trial.messages.machine.name}"
     if not tried.has_begun:
         return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
 from nhalf.base.request import Option
 from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.cli.run_side import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
@@ -22,12 +23,21 @@ from nhalf.mpi.named_prefix import in_prefixes, named_here
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.sites.placement import Placement
 
-if TYPE_CHECKING:
+with lazily(globals()):
     from nhalf.experiment.tune.bench import LibraryBench
-    from nhalf.experiment.tune.outcome import Checked
-    from nhalf.experiment.tune.search import TuningRequest
+    from nhalf.experiment.tune.outcome import Checked, check, tune
+    from nhalf.experiment.tune.search import TuningRequest, check_operations
+    from nhalf.experiment.tune.violated import violated_cells
+    from nhalf.facts.facts import Facts
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.loop.session import default_folder
+    from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.plan import Plan
-    from nhalf.mpi.tuner import Tuner
+    from nhalf.measure.plan.planning import site_of
+    from nhalf.mpi import discover
+    from nhalf.mpi.tuner import Tuner, content
+    from nhalf.mpi.tuning import tuner_for
+    from nhalf.present.terminal.tune import show_checked, show_tuned
     from nhalf.sites.site import Site
 
 GROUP = "tune"
@@ -102,14 +112,6 @@ def command(request: Request) -> int:
 
 def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
     """The bench and the goal of the request, checked before anything is created."""
-    from nhalf.experiment.tune.bench import LibraryBench
-    from nhalf.experiment.tune.search import check_operations
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.loop.session import default_folder
-    from nhalf.measure.plan.planning import site_of
-    from nhalf.mpi.tuner import content
-    from nhalf.mpi.tuning import tuner_for
-
     if not 0 < request.least_share < 1:
         raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
     if request.check is not None:
@@ -158,9 +160,6 @@ def _tell(text: str) -> None:
 
 def _goal(request: Request, cores: int) -> TuningRequest:
     """The cells to decide, and the budget."""
-    from nhalf.experiment.tune.search import TuningRequest
-    from nhalf.measure.plan.axes import parse_ranks
-
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
     if not ranks or ranks[0] < 2:
         raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
@@ -171,9 +170,6 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
-    from nhalf.experiment.tune.violated import violated_cells
-    from nhalf.facts.facts import Facts
-
     assert request.violated is not None
     run, _ = run_and_library(request.violated)
     cells = violated_cells(Facts.of([run]), tuner)
@@ -188,8 +184,6 @@ def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> Tuni
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
     """The plan of all measurements; its blocks come with the search."""
-    from nhalf.measure.plan.plan import Plan
-
     return Plan(
         transports=["mpi"],
         mpi=named_here([request.mpi or library.name]),
@@ -217,8 +211,6 @@ def _timeout_s(request: Request) -> float:
 
 def _library(name: str, prefixes: Sequence[Path]) -> Library:
     """The named library, or the only one that is installed."""
-    from nhalf.mpi import discover
-
     if name:
         return discover.find(name, prefixes)
     libraries = discover.libraries(prefixes)
@@ -243,9 +235,6 @@ def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
     """Search, write and verify; finding no improvement is a valid result, wrong data are not: 1."""
     import msgspec
 
-    from nhalf.experiment.tune.outcome import tune
-    from nhalf.present.terminal.tune import show_tuned
-
     tuned = tune(bench, goal)
     result = {**_about(bench, goal), **tuned.as_json(), "notes": bench.notes}
     (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
@@ -259,9 +248,6 @@ def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
 
 def _check(bench: LibraryBench, goal: TuningRequest, path: Path, request: Request) -> int:
     """Check a tuning file; 1 for wrong data. Raises FailedError unless it is active."""
-    from nhalf.experiment.tune.outcome import check
-    from nhalf.present.terminal.tune import show_checked
-
     checked: Checked = check(bench, path, goal)
     is_wrong = announce_these(bench.wrong, request)
     if request.json:

@@ -6,22 +6,32 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated, Protocol
 
 from nhalf.base.errors import InputError, Interrupted
 from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 from nhalf.cli.run_side import names_run, run_and_library
 from nhalf.mpi.launch_script import LaunchScript, parse_script
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.experiment.why.explanation import explanation
     from nhalf.experiment.why.investigate import Investigation
+    from nhalf.experiment.why.sides.reading import (
+        CommandTiming,
+        command_ways,
+        recorded_differences,
+        script_of,
+    )
+    from nhalf.experiment.why.sides.runs import run_ways
     from nhalf.experiment.why.switch import Mixture
     from nhalf.experiment.why.ways import Ways
-
+    from nhalf.measure.traced.tables import open_trace
+    from nhalf.mpi.discover import libraries
 
 GROUP = "program"
 EFFORT = "How long, how sure"
@@ -66,8 +76,6 @@ def command(request: Request) -> int:
     nhalf why --a 'mpiexec -n 4 ./program' --b 'FI_PROVIDER=tcp mpiexec -n 4 ./program'
     nhalf why old.sh new.sh --seconds 'Time in seconds = *([0-9.]+)'
     """
-    from nhalf.experiment.why.explanation import explanation
-
     ways = ways_of(request)
     if request.list_:
         if request.json:
@@ -92,8 +100,6 @@ def command(request: Request) -> int:
 
 
 def _investigation(request: Request, ways: Ways) -> Investigation:
-    from nhalf.experiment.why.investigate import Investigation
-
     if not 0 < request.least_share < 1:
         raise InputError(f"a difference of {request.least_share} is not possible", "0.02 means 2 %")
     turns = ways.turns(parse_duration(request.budget), request.seed)
@@ -164,22 +170,13 @@ def ways_of(request: SidesRequest) -> Ways:
 
 
 def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
-    from nhalf.experiment.why.sides.runs import run_ways
-
     if request.seconds:
         raise InputError("--seconds is for commands; runs have times of their own", "leave it out")
     return run_ways(run_and_library(a), run_and_library(b), request.least_share)
 
 
 def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
-    from nhalf.experiment.why.sides.reading import (
-        CommandTiming,
-        command_ways,
-        recorded_differences,
-        script_of,
-    )
-    from nhalf.measure.traced.tables import is_trace, open_trace
-    from nhalf.mpi.discover import libraries
+    from nhalf.measure.traced.tables import is_trace
 
     waiting = iter(places)
 
