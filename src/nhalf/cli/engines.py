@@ -22,7 +22,7 @@ import click
 from nhalf.base.errors import InputError, unknown
 from nhalf.cli import summaries
 from nhalf.cli.command import SCHEMA_VERSION, Command, RequestArgument, command
-from nhalf.cli.programs import is_program
+from nhalf.cli.sides import is_program
 from nhalf.decide.engines.names import ENGINES
 
 OPTION = "--engine"

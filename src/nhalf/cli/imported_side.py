@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import WINDOWS
-from nhalf.cli.run_side import run_and_library
+from nhalf.cli.sides import run_and_library
 
 if TYPE_CHECKING:
     import polars as pl

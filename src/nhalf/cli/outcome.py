@@ -8,7 +8,7 @@ from typing import Any
 from nhalf.base.errors import FailedError, Interrupted, how_ended
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import RunOptions
-from nhalf.cli.run_side import announce
+from nhalf.cli.sides import announce
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, name_engine
 from nhalf.present.terminal.tables import show_style

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.cli.lazy import lazily
-from nhalf.cli.programs import open_program, parse_flop_rate
 from nhalf.cli.recording import record
+from nhalf.cli.sides import open_program, parse_flop_rate
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import read_table
 from nhalf.present.terminal.output import emit_json, stdout_console
@@ -68,7 +68,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     Raises InputError for options of patterns, and where counts alone predict nothing; FailedError
     if none of several can be predicted.
     """
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
 
     misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
     if misplaced:
@@ -143,7 +143,7 @@ def _machines(text: str) -> list[str]:
 
 def _libraries(machine: str, text: str) -> list[str]:
     """The libraries of a list, '' for the machine's own; ALL are those that the machine has."""
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
 
     if text != ALL_LIBRARIES:
         return _listed(text)

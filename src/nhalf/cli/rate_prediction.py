@@ -18,7 +18,7 @@ from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.decide.b_eff import predict_b_eff
     from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
     from nhalf.decide.traffic import predict_traffic

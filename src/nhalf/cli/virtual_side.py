@@ -75,7 +75,7 @@ def virtual_machine(
                 f"--{name.replace('_', '-')} does not go with --machine",
                 "all ranks of a simulated machine run on this host: leave it out",
             )
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.machines.message import Messages
     from nhalf.measure.simulate.room import numbers_of, ranks_asked
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from nhalf.base.request import Word
 from nhalf.cli.options import LedgerOptions, TableOptions
-from nhalf.cli.run_side import print_skipped
+from nhalf.cli.sides import print_skipped
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 
@@ -31,7 +31,7 @@ def command(request: Request) -> None:
     """
     from nhalf.decide.ledger.compared import ComparedLedger, compared_ledger
     from nhalf.decide.ledger.lines import Ledger, usual_path
-    from nhalf.present.terminal.ledger import show_ledger
+    from nhalf.present.terminal.predictions import show_ledger
 
     if request.ledger is None and not usual_path().exists():
         if request.json:

@@ -10,7 +10,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
-from nhalf.cli.run_side import announce, facts_of, print_skipped, readable
+from nhalf.cli.sides import announce, facts_of, print_skipped, readable
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 with lazily(globals()):

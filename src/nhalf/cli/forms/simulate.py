@@ -11,14 +11,14 @@ from nhalf.base.request import Option
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.cli.outcome import finish, measured
-from nhalf.cli.run_side import names_run, remark, run_and_library
+from nhalf.cli.sides import names_run, remark, run_and_library
 from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
 from nhalf.measure.plan.sizes import B_EFF
 from nhalf.present.terminal.output import answered_by
 from nhalf.present.terminal.replay import show
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import calibrated_machine
+    from nhalf.cli.sides import calibrated_machine
     from nhalf.experiment.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.machines.change import change

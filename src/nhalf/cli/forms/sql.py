@@ -9,7 +9,7 @@ from typing import Annotated
 from nhalf.base.errors import InputError
 from nhalf.base.request import Word
 from nhalf.cli.options import TableOptions
-from nhalf.cli.run_side import print_skipped
+from nhalf.cli.sides import print_skipped
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_frame
 from nhalf.store.described import USUAL

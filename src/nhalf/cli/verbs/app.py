@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option
-from nhalf.cli.allocate import allocate
+from nhalf.cli.job import allocate
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
 from nhalf.cli.outcome import measured
-from nhalf.cli.run_side import announce
+from nhalf.cli.sides import announce
 from nhalf.facts.npb_traffic import traffic_rows
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
@@ -21,7 +21,7 @@ from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import calibrated_machine
+    from nhalf.cli.sides import calibrated_machine
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
     from nhalf.machines.change import change

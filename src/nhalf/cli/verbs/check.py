@@ -15,7 +15,7 @@ from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, parse_share
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.cli.run_side import announce, names_run, pair_of, run_and_library
+from nhalf.cli.sides import announce, names_run, pair_of, run_and_library
 from nhalf.cli.unclear_runs import announce_undecided, with_unclear_runs
 from nhalf.decide.check.verdict import (
     UNCLEAR_MAX,

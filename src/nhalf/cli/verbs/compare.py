@@ -13,7 +13,7 @@ from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_share
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.cli.run_side import (
+from nhalf.cli.sides import (
     announce_these,
     counterpart,
     facts_of,
@@ -27,7 +27,7 @@ from nhalf.statistics.doubt import Doubt
 
 with lazily(globals()):
     from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names, of_imported
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
     from nhalf.decide.interim_analyses import analyses_of

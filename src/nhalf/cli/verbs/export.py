@@ -14,7 +14,7 @@ from nhalf.base.plugins import load
 from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_size
 from nhalf.cli.options import OUTPUT, ChangeOptions, TableOptions
-from nhalf.cli.run_side import facts_of
+from nhalf.cli.sides import facts_of
 from nhalf.exchange.exporters import PACKAGE, Exporter, ExportOptions, Subject, the_machine
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table

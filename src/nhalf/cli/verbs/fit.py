@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.cli.run_side import announce, run_and_library
+from nhalf.cli.sides import announce, run_and_library
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:

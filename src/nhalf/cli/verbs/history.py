@@ -12,7 +12,7 @@ from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.cli.run_side import announce_these, print_skipped
+from nhalf.cli.sides import announce_these, print_skipped
 from nhalf.decide.check.verdict import UNCLEAR_MAX
 from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console

@@ -13,7 +13,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.outcome import run_json
-from nhalf.cli.programs import parse_flop_rate
+from nhalf.cli.sides import parse_flop_rate
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):

@@ -16,7 +16,7 @@ from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
-from nhalf.cli.programs import is_program, open_program
+from nhalf.cli.sides import is_program, open_program
 from nhalf.experiment.turns import Turns
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table

@@ -20,7 +20,7 @@ from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.decide.engines.agreement import Inquiry, agreement
     from nhalf.machines import catalogue
     from nhalf.machines.change import change

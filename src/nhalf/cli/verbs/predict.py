@@ -22,15 +22,15 @@ from nhalf.cli.options import (
     TraceOptions,
 )
 from nhalf.cli.program_prediction import TraceRequest, predict_trace
-from nhalf.cli.programs import is_program
 from nhalf.cli.recording import record
+from nhalf.cli.sides import is_program
 from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.mpi.decision_table import rules_of, table_text
 from nhalf.present.terminal.output import answered_by, emit_json
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import calibrated_machine, machine_and_library
     from nhalf.cli.rate_prediction import RateRequest
+    from nhalf.cli.sides import calibrated_machine, machine_and_library
     from nhalf.decide.choice import Grid
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
     from nhalf.decide.predict import Prediction, corrected, message_caveat, predict
@@ -45,7 +45,7 @@ with lazily(globals()):
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.present.report.place import check_place
     from nhalf.present.report.prediction_page import prediction_page
-    from nhalf.present.terminal.predicted_times import show_prediction
+    from nhalf.present.terminal.predictions import show_prediction
 
 GROUP = "machine"
 FORMS = {"--score": "ledger"}

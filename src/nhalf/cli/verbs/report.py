@@ -11,7 +11,7 @@ from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.request import Option, Word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
-from nhalf.cli.run_side import (
+from nhalf.cli.sides import (
     announce,
     facts_of,
     newest_run,
@@ -23,7 +23,7 @@ from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.facts.facts import Facts, Overlay
     from nhalf.facts.overlay import of_machine, of_run
     from nhalf.facts.program.program import Program

@@ -12,7 +12,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.outcome import run_json
-from nhalf.cli.run_side import announce, newest_run, run_and_library
+from nhalf.cli.sides import announce, newest_run, run_and_library
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.tables import show_frame, show_style
 

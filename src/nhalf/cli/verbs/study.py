@@ -10,11 +10,11 @@ from typing import Annotated, Any
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.files import write_text
 from nhalf.base.request import Option, Word, parameters
-from nhalf.cli.allocate import allocate
+from nhalf.cli.job import allocate
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import check_sound, measured
-from nhalf.cli.run_side import remark, run_and_library
+from nhalf.cli.sides import remark, run_and_library
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 from nhalf.present.report import write_report

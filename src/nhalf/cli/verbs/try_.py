@@ -19,7 +19,7 @@ from nhalf.mpi import Library
 from nhalf.present.terminal.output import emit_json
 
 with lazily(globals()):
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.machines.message import Messages
     from nhalf.machines.wires import nodes_of
     from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank

@@ -14,7 +14,7 @@ from nhalf.base.request import Option
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.cli.run_side import announce_these, run_and_library
+from nhalf.cli.sides import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
 from nhalf.measure.plan.sizes import parse_sizes, sizes_text

@@ -13,7 +13,7 @@ from nhalf.base.request import Option, Word
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
-from nhalf.cli.run_side import names_run, run_and_library
+from nhalf.cli.sides import names_run, run_and_library
 from nhalf.mpi.launch_script import LaunchScript, parse_script
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.why import progress_text, show_differences, show_explanation

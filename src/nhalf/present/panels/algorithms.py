@@ -16,7 +16,7 @@ from nhalf.facts.part_sizes import best_parts
 from nhalf.facts.series import library_label
 from nhalf.present.cells import Cell
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import lines, some_sizes
+from nhalf.present.charts.curves import lines, some_sizes
 from nhalf.present.panels import Panel, Table
 
 OWN = "the library's own"

@@ -16,7 +16,7 @@ from nhalf.facts.roofline import reached
 from nhalf.node.bandwidth import MEMORY
 from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.charts.ratios import dots
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import ends, interval_of, kernel_name, run_by

@@ -25,8 +25,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
 from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import time_curves
-from nhalf.present.charts.lines import some_sizes
+from nhalf.present.charts.curves import some_sizes, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.fastest_by_ranks import fastest_by_ranks
 from nhalf.present.panels import Panel, Table

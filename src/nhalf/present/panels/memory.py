@@ -19,7 +19,7 @@ from nhalf.facts.memory import (
 )
 from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_of, way_name
 

@@ -19,7 +19,7 @@ from nhalf.facts.multicast import (
 )
 from nhalf.present.cells import line, texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis
+from nhalf.present.charts.curves import count_axis
 from nhalf.present.panels import Panel, Table
 
 

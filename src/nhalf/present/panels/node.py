@@ -18,7 +18,7 @@ from nhalf.node.bandwidth import KERNELS
 from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
 from nhalf.present.cells import Cell
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel, Table
 from nhalf.results import Column
 from nhalf.results.caches import size_words

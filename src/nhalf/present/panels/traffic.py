@@ -16,7 +16,7 @@ from nhalf.facts.series import series_names, with_names
 from nhalf.facts.traffic import b_eff_curves, offered_and_accepted
 from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines, some_sizes
+from nhalf.present.charts.curves import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_of
 from nhalf.results.b_eff import EffectiveBandwidth

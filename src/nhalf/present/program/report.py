@@ -11,8 +11,7 @@ from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import communication_shape
 from nhalf.present.program.verdict import program_verdict
-from nhalf.present.report.caption import Caption, ReaderChoice, Spec
-from nhalf.present.report.subject import ReportSubject
+from nhalf.present.report.caption import Caption, ReaderChoice, ReportSubject, Spec
 from nhalf.present.wording import count
 
 FOOTER = (

@@ -15,7 +15,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import lines
+from nhalf.present.charts.curves import lines
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned, choice_of
 from nhalf.present.report.page import rendered

@@ -26,8 +26,15 @@ from nhalf.present.charts.curves import OVERLAY_DATA
 from nhalf.present.panels import Panel, Table
 from nhalf.present.program.report import TraceReport
 from nhalf.present.report import heading, themes
-from nhalf.present.report.caption import Caption, ReaderChoice, Spec, rows_of, with_caption
-from nhalf.present.report.subject import Data, ReportSubject
+from nhalf.present.report.caption import (
+    Caption,
+    Data,
+    ReaderChoice,
+    ReportSubject,
+    Spec,
+    rows_of,
+    with_caption,
+)
 from nhalf.present.verdict import application_verdict, plain_verdict, run_verdict, verdict
 from nhalf.present.wording import n_half_ends, n_half_text
 

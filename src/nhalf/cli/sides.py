@@ -1,21 +1,28 @@
-"""Runs as a verb names them, and their wrong data as the first thing that it says of them."""
+"""Runs, machines and programs as a verb names them; wrong data is what it says first of runs."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nhalf.base.arguments import as_path
 from nhalf.base.errors import InputError, library_named
+from nhalf.cli.lazy import lazily
 from nhalf.present.terminal.output import WRONG_DATA, stdout_console
 from nhalf.store.described import USUAL, described_folders
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.calibrate import calibrated
+    from nhalf.exchange.program.foreign import read_foreign, reader_of
     from nhalf.facts.facts import Facts
-    from nhalf.facts.wrong_data import WrongData
+    from nhalf.facts.program.program import Program
+    from nhalf.facts.wrong_data import WrongData, wrong_data
+    from nhalf.machines import catalogue
+    from nhalf.machines.machine import Machine
+    from nhalf.measure.traced.tables import is_trace
     from nhalf.store.run import Run
 
 
@@ -24,8 +31,6 @@ def facts_of(places: Iterable[str | PathLike[str]]) -> Facts:
 
     Raises InputError for a path that is no run, and for a library that its run does not have.
     """
-    from nhalf.facts.facts import Facts
-
     sides = [run_and_library(place) for place in places]
     return Facts.of([run for run, _ in sides], [library for _, library in sides])
 
@@ -79,7 +84,7 @@ def run_and_library(place: str | PathLike[str], mpi: str = "") -> tuple[Run, str
     Raises InputError for a path that is no run, for damaged measurements, for a library that the
     run does not have, and if one is named in both ways.
     """
-    from nhalf.store.run import MEASUREMENTS, Run
+    from nhalf.store.run import MEASUREMENTS
 
     place = as_path(place, "run", "runs/today")
     path, _, library = str(place).rpartition(":")
@@ -161,8 +166,6 @@ def announce(facts: Facts, request: object) -> bool:
     The words begin a table on standard output; where that holds something for programs or nothing,
     they go to standard error, and an object of JSON names them in its member `wrong_data`.
     """
-    from nhalf.facts.wrong_data import wrong_data
-
     return announce_these(wrong_data(facts), request)
 
 
@@ -181,8 +184,6 @@ def announce_these(wrong: Sequence[WrongData], request: object) -> bool:
 
 def remark(facts: Facts) -> None:
     """Say on standard error, and in JSON, which data of a run arrived wrong: it is one source."""
-    from nhalf.facts.wrong_data import wrong_data
-
     if wrong := wrong_data(facts):
         _remark(wrong)
 
@@ -208,3 +209,69 @@ def _is_for_people(request: object) -> bool:
     """Whether standard output is a table to be read."""
     silent = any(getattr(request, name, False) for name in ("json", "quiet", "style", "formula"))
     return not silent and getattr(request, "format", "table") == "table"
+
+
+def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
+    """The machine of MACHINE, FILE or RUN, or of one of these with :LIBRARY, and the library.
+
+    Models are fitted to a run. Raises InputError for what is none of them.
+    """
+    text = str(as_path(place, "machine", "sp2-mpl"))
+    name, library = text, ""
+    if not _is_there(text) and ":" in text:
+        name, library = text.rsplit(":", 1)
+    if catalogue.is_machine(name) or not Path(name).exists():
+        return catalogue.machine(name), library
+    run, library = run_and_library(name, library)
+    facts = Facts.of([run])
+    remark(facts)
+    return facts.machine, library
+
+
+def calibrated_machine(text: str) -> Machine:
+    """A machine by name or file, or the machine of a run, calibrated to the measured times."""
+    if not names_run(text):
+        return catalogue.machine(text)
+    facts = facts_of([text])
+    remark(facts)
+    return calibrated(facts)
+
+
+def _is_there(text: str) -> bool:
+    return catalogue.is_machine(text) or Path(text).exists()
+
+
+def is_program(path: Path) -> bool:
+    """Whether a path is a traced program, or one that another tool wrote down."""
+    if is_trace(path):
+        return True
+    if not path.exists():
+        return False
+    return reader_of(path) is not None
+
+
+def open_program(path: Path, flop_rate: float = 0.0) -> Program:
+    """A program by its path; `flop_rate` is how many operations a rank does per second.
+
+    Raises InputError if it is none, or damaged.
+    """
+    if is_trace(path):
+        if flop_rate:
+            raise InputError(f"{path} has times, and needs no --flop-rate", "leave it out")
+        return Program.open(path)
+    return read_foreign(path, flop_rate) or Program.open(path)
+
+
+def parse_flop_rate(text: str) -> float:
+    """The operations per second of --flop-rate, 0 if it was left out; raises InputError."""
+    if not text:
+        return 0.0
+    try:
+        flop_rate = float(text)
+    except ValueError:
+        flop_rate = math.nan
+    if not 0 < flop_rate < math.inf:
+        raise InputError(
+            f"--flop-rate {text} is not a rate", "give operations per second of a rank, such as 2e9"
+        )
+    return flop_rate
