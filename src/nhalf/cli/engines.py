@@ -77,7 +77,7 @@ def resolved(words: Sequence[str], load: Load) -> tuple[str, Command, list[str]]
     engine = engine or _cheapest(subject, has_program=bool(program))
     if program and engine != "library":
         raise InputError(f"{OPTION} {engine} runs no program", f"ask {OPTION} library")
-    if subject and Path(subject).exists() and _is_program(subject):
+    if subject and Path(subject).exists() and is_program(Path(subject)):
         if engine == "library":
             remedy = f"give the program: {OPTION} library --machine ... -- ./program"
             raise InputError("a library runs a program, not its trace", remedy)
@@ -126,10 +126,6 @@ def _cheapest(subject: str, *, has_program: bool) -> str:
         return "library"
     is_study = subject in catalogue.names() and subject not in BY_MODEL
     return "simgrid" if is_study else "model"
-
-
-def _is_program(subject: str) -> bool:
-    return is_program(Path(subject))
 
 
 def _is(word: str, *spellings: str) -> bool:

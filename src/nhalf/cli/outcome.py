@@ -86,7 +86,7 @@ def print_outcome(
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
         rows = unresolved(facts, outcome.unmeasured)
-        against = {} if change is None else {"against": _change_json(change)}
+        against = {} if change is None else {"against": regression_json(change)}
         members = {**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes}
         emit_json({**members, **against})
     elif style:
@@ -95,10 +95,6 @@ def print_outcome(
         show_outcome(outcome, facts, report_path)
         if outcome.run.virtual:
             name_engine("library")
-
-
-def _change_json(change: CheckedRun) -> dict[str, Any]:
-    return regression_json(change)
 
 
 def _check_hosts(outcome: RunOutcome) -> None:

@@ -218,7 +218,7 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
     """
     text = str(as_path(place, "machine", "sp2-mpl"))
     name, library = text, ""
-    if not _is_there(text) and ":" in text:
+    if not (catalogue.is_machine(text) or Path(text).exists()) and ":" in text:
         name, library = text.rsplit(":", 1)
     if catalogue.is_machine(name) or not Path(name).exists():
         return catalogue.machine(name), library
@@ -235,10 +235,6 @@ def calibrated_machine(text: str) -> Machine:
     facts = facts_of([text])
     remark(facts)
     return calibrated(facts)
-
-
-def _is_there(text: str) -> bool:
-    return catalogue.is_machine(text) or Path(text).exists()
 
 
 def is_program(path: Path) -> bool:

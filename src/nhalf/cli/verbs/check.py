@@ -36,7 +36,7 @@ with lazily(globals()):
     from nhalf.decide.check.junit import junit
     from nhalf.decide.check.regression import regression_json
     from nhalf.decide.check.template import template
-    from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict, Verdict
+    from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.changes import show_effects
     from nhalf.store.run import Run
@@ -304,12 +304,8 @@ def _table(answers: Sequence[JudgedExpectation], all_points: bool, shared: dict[
         for point in answer.points if all_points else [answer.worst_point]:
             cells = [answer.name, *_cells(point), _where(point, shared)]
             cells += [] if all_points else [_share(answer)]
-            table.add_row(_verdict(point.verdict), *map(escape, cells))
+            table.add_row(f"[{COLOURS[point.verdict]}]{point.verdict}[/]", *map(escape, cells))
     return table
-
-
-def _verdict(verdict: Verdict) -> str:
-    return f"[{COLOURS[verdict]}]{verdict}[/]"
 
 
 def _cells(point: PointVerdict) -> list[str]:

@@ -265,22 +265,18 @@ def _curves(rows: list[Row], names: list[str]) -> list[Any]:
 def _rows(facts: Facts) -> list[Row]:
     rows: list[Row] = []
     for series, curve, models in fitted_curves(facts):
-        rows += _measured(common.thin(curve, ["series"]))
+        rows += [
+            {
+                **{"kind": "measured", "series": row["series"], "bytes": row["bytes"]},
+                **texts(row, size="bytes", words="median_s"),
+                "time": common.digits(row["median_s"]),
+            }
+            for row in common.thin(curve, ["series"]).iter_rows(named=True)
+        ]
         for model in models:
             rows += [{"series": series, **row} for row in _segments(model)]
             rows += [{"series": series, **row} for row in _switches(model, facts)]
     return rows
-
-
-def _measured(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            **{"kind": "measured", "series": row["series"], "bytes": row["bytes"]},
-            **texts(row, size="bytes", words="median_s"),
-            "time": common.digits(row["median_s"]),
-        }
-        for row in points.iter_rows(named=True)
-    ]
 
 
 def _segments(model: FittedModel) -> list[Row]:

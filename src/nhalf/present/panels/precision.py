@@ -11,7 +11,6 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.numbers import MISSING, format_number, half_width_text, percent, span
-from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.certainty.precision import POINT, deviations, missed
 from nhalf.facts.facts import Facts
@@ -45,7 +44,14 @@ class LaunchSpread(Panel[Facts]):
         if points.is_empty():
             return None
         points = _some(common.thin(points, ["series", "pattern"]))
-        rows = _launches(points)
+        rows = [
+            {
+                **common.pick(row, "series", "pattern", "bytes", "launch"),
+                **texts(row, size="bytes", time="median_s"),
+                "deviation": common.digits(row["deviation"], 4),
+            }
+            for row in points.iter_rows(named=True)
+        ]
         patterns = sorted(points["pattern"].unique())
         names = series_names(facts)
         base = (
@@ -99,17 +105,6 @@ def _some(points: pl.DataFrame) -> pl.DataFrame:
         | (deviation == deviation.min().over(POINT))
         | (deviation == deviation.max().over(POINT))
     )
-
-
-def _launches(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            **common.pick(row, "series", "pattern", "bytes", "launch"),
-            **texts(row, size="bytes", time="median_s"),
-            "deviation": common.digits(row["deviation"], 4),
-        }
-        for row in points.iter_rows(named=True)
-    ]
 
 
 POINTS_MAX = 10

@@ -226,7 +226,7 @@ def program_json(program: Program) -> dict[str, Any]:
         "complete": program.trace.complete,
         "exit_code": program.trace.exit_code,
         "messages": _messages(program),
-        "calls": _calls(program),
+        "calls": time_by_call(program).rename({"waiting_s": "wait_s"}).to_dicts(),
         "over_time": rates_over_time(program).to_dicts(),
         "phases": rate_phases(program),
         "sends": _sends(program),
@@ -250,10 +250,6 @@ def _messages(program: Program) -> list[Row]:
     keys = ["rank", "partner", "communicator", "call", "size_bytes"]
     sums = program.sent.group_by(keys).agg(pl.col("bytes", "count").sum()).sort(keys)
     return sums.rename({"rank": "from", "partner": "to"}).to_dicts()
-
-
-def _calls(program: Program) -> list[Row]:
-    return time_by_call(program).rename({"waiting_s": "wait_s"}).to_dicts()
 
 
 def _sends(program: Program) -> dict[str, Any]:
