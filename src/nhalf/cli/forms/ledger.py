@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from nhalf.base.request import Word
+from nhalf.base.request import word
 from nhalf.cli.options import LedgerOptions, TableOptions
 from nhalf.cli.sides import print_skipped
 from nhalf.present.terminal.output import console, emit_json, stdout_console
@@ -16,10 +15,9 @@ from nhalf.present.terminal.output import console, emit_json, stdout_console
 class Request(TableOptions, LedgerOptions, heading="What was measured"):
     """The runs to compare with the recorded predictions."""
 
-    runs: Annotated[
-        tuple[Path, ...],
-        Word("Runs, folders of runs, or traces that began after the predictions.", "RUN..."),
-    ] = ()
+    runs: tuple[Path, ...] = word(
+        (), "Runs, folders of runs, or traces that began after the predictions.", "RUN..."
+    )
 
 
 def command(request: Request) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
 from nhalf.cli.sides import announce, facts_of, print_skipped, readable
@@ -45,12 +44,11 @@ WORDS = {
 class Request(TableOptions, heading="How much"):
     """The number of simulated runs, and their seed."""
 
-    kept_runs: Annotated[
-        tuple[Path, ...],
-        Word("Draw nights from these runs, of one machine, instead of simulating.", "RUN..."),
-    ] = ()
-    runs: Annotated[int, Option("Simulated runs, or ten times the nights drawn from RUNs.")] = 1000
-    seed: Annotated[int, Option("Seed of the random numbers.", least=0)] = 1
+    kept_runs: tuple[Path, ...] = word(
+        (), "Draw nights from these runs, of one machine, instead of simulating.", "RUN..."
+    )
+    runs: int = option(1000, "Simulated runs, or ten times the nights drawn from RUNs.")
+    seed: int = option(1, "Seed of the random numbers.", least=0)
 
 
 def command(request: Request) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option
+from nhalf.base.request import option
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.cli.outcome import finish, measured
@@ -43,35 +43,25 @@ OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
     """What to measure, on which machine."""
 
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    mpi: Annotated[
-        str, Option("Which library's ping-pong to use when the machine file has several.")
-    ] = ""
-    collectives: Annotated[
-        str, Option("Collective algorithm selection to simulate: mpich, ompi or mvapich2.")
-    ] = "mpich"
-    cost: Annotated[
-        tuple[str, ...], Option("Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable.")
-    ] = ()
-    replay: Annotated[
-        bool, Option("Simulate the ping-pongs of a run and compare both, size by size.")
-    ] = False
-    ranks: Annotated[
-        str,
-        Option(
-            "Numbers of ranks, e.g. 2,4,8 or 2:cores:x2; default for multicasts: all nodes.",
-            heading=WHAT,
-        ),
-    ] = "2"
-    placement: Annotated[
-        str,
-        Option(
-            "Placements, separated by commas: cores, same-node, other-node or 4x2 (nodes x ranks).",
-            heading=WHAT,
-        ),
-    ] = "cores"
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    mpi: str = option("", "Which library's ping-pong to use when the machine file has several.")
+    collectives: str = option(
+        "mpich", "Collective algorithm selection to simulate: mpich, ompi or mvapich2."
+    )
+    cost: tuple[str, ...] = option(
+        (), "Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable."
+    )
+    replay: bool = option(False, "Simulate the ping-pongs of a run and compare both, size by size.")
+    ranks: str = option(
+        "2",
+        "Numbers of ranks, e.g. 2,4,8 or 2:cores:x2; default for multicasts: all nodes.",
+        heading=WHAT,
+    )
+    placement: str = option(
+        "cores",
+        "Placements, separated by commas: cores, same-node, other-node or 4x2 (nodes x ranks).",
+        heading=WHAT,
+    )
 
 
 def command(request: Request) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Word
+from nhalf.base.request import REQUIRED, word
 from nhalf.cli.options import TableOptions
 from nhalf.cli.sides import print_skipped
 from nhalf.present.terminal.output import emit_json
@@ -19,10 +18,8 @@ from nhalf.store.described import USUAL
 class Request(TableOptions):
     """The query, and the runs to search."""
 
-    query: Annotated[str, Word("SELECT statement on one of the tables.")]
-    runs: Annotated[
-        tuple[Path, ...], Word("Runs, or folders of runs; default: ./runs.", "RUN...")
-    ] = ()
+    query: str = word(REQUIRED, "SELECT statement on one of the tables.")
+    runs: tuple[Path, ...] = word((), "Runs, or folders of runs; default: ./runs.", "RUN...")
 
 
 def command(request: Request) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.base.request import Option
+from nhalf.base.request import option
 from nhalf.cli.job import allocate
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
@@ -42,14 +42,14 @@ MACHINE = "On which machine"
 class Request(AppRequest, ChangeOptions, RunOptions, heading=OUTPUT):
     """What to run, and what to print."""
 
-    machine: Annotated[
-        str, Option("Simulate on this machine: name, machine file or run.", heading=MACHINE)
-    ] = ""
-    computing_factor: Annotated[
-        float, Option("Scale the compute time measured here by this factor.", heading=MACHINE)
-    ] = 1.0
+    machine: str = option(
+        "", "Simulate on this machine: name, machine file or run.", heading=MACHINE
+    )
+    computing_factor: float = option(
+        1.0, "Scale the compute time measured here by this factor.", heading=MACHINE
+    )
 
-    list_: Annotated[bool, Option("List the applications, and exit.", heading=WHAT)] = False
+    list_: bool = option(False, "List the applications, and exit.", heading=WHAT)
 
 
 def command(request: Request) -> None:

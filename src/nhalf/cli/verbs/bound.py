@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
 from nhalf.loops.source.refusal import RefusedSource
@@ -31,33 +30,25 @@ GROUP = "program"
 class Request(TableOptions, heading="What"):
     """The file whose loops are bounded, and the processor."""
 
-    file: Annotated[Path, Word("C source.", metavar="FILE.c")]
-    function: Annotated[str, Option("Only the loops of this function.")] = ""
-    machine: Annotated[
-        str, Option("Processor: power2, here (measured by nhalf node) or a file.")
-    ] = "power2"
-    set_: Annotated[
-        tuple[str, ...],
-        Option(
-            "Value of a parameter, a global or an undeclared name: n=1000; repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = ()
-    no_alias: Annotated[bool, Option("Assume that pointers of different names do not overlap.")] = (
-        False
+    file: Path = word(REQUIRED, "C source.", metavar="FILE.c")
+    function: str = option("", "Only the loops of this function.")
+    machine: str = option("power2", "Processor: power2, here (measured by nhalf node) or a file.")
+    set_: tuple[str, ...] = option(
+        (),
+        "Value of a parameter, a global or an undeclared name: n=1000; repeatable.",
+        metavar="NAME=VALUE",
     )
-    include: Annotated[
-        tuple[Path, ...], Option("Folder of headers; repeatable.", name="-I", metavar="FOLDER")
-    ] = ()
-    define: Annotated[
-        tuple[str, ...], Option("Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]")
-    ] = ()
-    run: Annotated[
-        bool, Option("Also run each function on generated data and compare its time (x86-64).")
-    ] = False
-    quad_word: Annotated[
-        bool, Option("Count stride-one loads and stores half, as pairs of numbers.")
-    ] = False
+    no_alias: bool = option(False, "Assume that pointers of different names do not overlap.")
+    include: tuple[Path, ...] = option(
+        (), "Folder of headers; repeatable.", name="-I", metavar="FOLDER"
+    )
+    define: tuple[str, ...] = option(
+        (), "Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]"
+    )
+    run: bool = option(
+        False, "Also run each function on generated data and compare its time (x86-64)."
+    )
+    quad_word: bool = option(False, "Count stride-one loads and stores half, as pairs of numbers.")
 
 
 def command(request: Request) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Required, TypedDict
+from typing import Any, Required, TypedDict
 
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes, write_text
 from nhalf.base.listing import few
 from nhalf.base.numbers import percent, says_nothing
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.units import format_size, parse_share
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
@@ -60,40 +60,31 @@ class Sides(TypedDict, total=False):
 class Request(TableOptions, heading="Against what"):
     """The run to check, and its baseline or expectations."""
 
-    run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
-    expect: Annotated[
-        str, Option("Expectations: TOML file, baseline run, machine file or machine name.")
-    ] = ""
-    against: Annotated[
-        Path | None, Option("Baseline, RUN or RUN:LIBRARY: fail if anything is slower.")
-    ] = None
-    init: Annotated[
-        Path | None,
-        Option("Write a file of expectations from what the run measured, to be edited."),
-    ] = None
-    tolerance: Annotated[
-        str,
-        Option(
-            "Allowed slowdown, e.g. 5% (default: 10% against runs and machines; for "
-            "promises, as the file says)."
-        ),
-    ] = ""
-    pattern: Annotated[str, Option("Only this pattern.")] = ""
-    mpi: Annotated[str, Option("Only this library.")] = ""
-    strict: Annotated[bool, Option("Also fail when the interval is inconclusive.")] = False
-    unclear_max: Annotated[
-        int,
-        Option(
-            "Also fail when an answer is unclear for this many runs in a row, of those in the "
-            "folder of RUN; 0: never.",
-            metavar="RUNS",
-            least=0,
-        ),
-    ] = UNCLEAR_MAX
-    points: Annotated[
-        bool, Option("Show every point, not only the worst of each expectation.", heading=OUTPUT)
-    ] = False
-    junit: Annotated[Path | None, Option("Also write JUnit XML for CI.", heading=OUTPUT)] = None
+    run: Path = word(REQUIRED, "RUN or RUN:LIBRARY.")
+    expect: str = option("", "Expectations: TOML file, baseline run, machine file or machine name.")
+    against: Path | None = option(None, "Baseline, RUN or RUN:LIBRARY: fail if anything is slower.")
+    init: Path | None = option(
+        None, "Write a file of expectations from what the run measured, to be edited."
+    )
+    tolerance: str = option(
+        "",
+        "Allowed slowdown, e.g. 5% (default: 10% against runs and machines; for "
+        "promises, as the file says).",
+    )
+    pattern: str = option("", "Only this pattern.")
+    mpi: str = option("", "Only this library.")
+    strict: bool = option(False, "Also fail when the interval is inconclusive.")
+    unclear_max: int = option(
+        UNCLEAR_MAX,
+        "Also fail when an answer is unclear for this many runs in a row, of those in the "
+        "folder of RUN; 0: never.",
+        metavar="RUNS",
+        least=0,
+    )
+    points: bool = option(
+        False, "Show every point, not only the worst of each expectation.", heading=OUTPUT
+    )
+    junit: Path | None = option(None, "Also write JUnit XML for CI.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError, InputError, library_named
 from nhalf.base.files import write_text
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.units import parse_share
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
@@ -54,31 +54,25 @@ GROUP = "look"
 class Request(TableOptions, heading="How to compare"):
     """The runs, libraries or machines to compare."""
 
-    a: Annotated[str, Word("Baseline: RUN or RUN:LIBRARY, or a machine.")]
-    b: Annotated[
-        tuple[str, ...],
-        Word("Runs to compare with A, or a machine; default: two libraries of A.", "B..."),
-    ] = ()
-    mpi: Annotated[str, Option("Library of both, or X,Y for X of A and Y of B.")] = ""
-    tolerance: Annotated[str, Option("Smallest change reported as a difference, e.g. 5%.")] = "2%"
-    ranks: Annotated[
-        str, Option("Numbers of ranks to compare machines at, e.g. 2,8,32; default: a few.")
-    ] = ""
-    size: Annotated[
-        str,
-        Option("Sizes to compare machines at: 0:64K or a list; default: those of both.", "--bytes"),
-    ] = ""
-    points: Annotated[
-        bool,
-        Option(
-            "Show every point, not only those with a difference.",
-            heading=OUTPUT,
-            former=("--sizes",),
-        ),
-    ] = False
-    report: Annotated[
-        Path | None, Option("Also write an HTML page of compared machines.", heading=OUTPUT)
-    ] = None
+    a: str = word(REQUIRED, "Baseline: RUN or RUN:LIBRARY, or a machine.")
+    b: tuple[str, ...] = word(
+        (), "Runs to compare with A, or a machine; default: two libraries of A.", "B..."
+    )
+    mpi: str = option("", "Library of both, or X,Y for X of A and Y of B.")
+    tolerance: str = option("2%", "Smallest change reported as a difference, e.g. 5%.")
+    ranks: str = option("", "Numbers of ranks to compare machines at, e.g. 2,8,32; default: a few.")
+    size: str = option(
+        "", "Sizes to compare machines at: 0:64K or a list; default: those of both.", "--bytes"
+    )
+    points: bool = option(
+        False,
+        "Show every point, not only those with a difference.",
+        heading=OUTPUT,
+        former=("--sizes",),
+    )
+    report: Path | None = option(
+        None, "Also write an HTML page of compared machines.", heading=OUTPUT
+    )
 
 
 def command(request: Request) -> int:

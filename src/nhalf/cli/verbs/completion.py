@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
 
 from click.shell_completion import get_completion_class
 
 from nhalf.base.errors import unknown
+from nhalf.base.request import REQUIRED, word
 from nhalf.base.request import Request as BaseRequest
-from nhalf.base.request import Word
 from nhalf.cli.group import command_line
 
 GROUP = "setup"
@@ -21,7 +20,7 @@ SHELLS = ("bash", "zsh", "fish")
 class Request(BaseRequest):
     """The shell whose script is printed."""
 
-    shell: Annotated[str, Word("bash, zsh or fish.", "SHELL")]
+    shell: str = word(REQUIRED, "bash, zsh or fish.", "SHELL")
 
 
 def command(request: Request) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 from nhalf.base.errors import MissingError, NhalfError
-from nhalf.base.request import Option
+from nhalf.base.request import option
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PrefixOptions, TableOptions
 from nhalf.mpi import Library
@@ -36,9 +35,9 @@ NAME_WIDTH = 22
 class Request(PrefixOptions, TableOptions):
     """Where to search for libraries, and whether to compile what runs on them need."""
 
-    build: Annotated[
-        bool, Option("Compile missing probes, tracers and simulators now, not at their first use.")
-    ] = False
+    build: bool = option(
+        False, "Compile missing probes, tracers and simulators now, not at their first use."
+    )
 
 
 def command(request: Request) -> int:

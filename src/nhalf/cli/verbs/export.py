@@ -6,12 +6,11 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_text
 from nhalf.base.plugins import load
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.base.units import parse_size
 from nhalf.cli.options import OUTPUT, ChangeOptions, TableOptions
 from nhalf.cli.sides import facts_of
@@ -26,20 +25,17 @@ GROUP = "look"
 class Request(ChangeOptions, TableOptions, heading="What to export"):
     """The subject to export, and the format."""
 
-    subject: Annotated[
-        Path | None,
-        Word("Run, RUN:LIBRARY, trace, machine of record or machine file.", "RUN|MACHINE"),
-    ] = None
-    to: Annotated[str, Option("Target format; see --list.")] = ""
-    reframe: Annotated[bool, Option("Same as --to reframe.")] = False
-    mpi: Annotated[str, Option("Library, if there are several.")] = ""
-    pattern: Annotated[str, Option("Pattern (goal).")] = ""
-    ranks: Annotated[int | None, Option("Number of ranks (goal, simgrid).", least=1)] = None
-    size: Annotated[str, Option("Message size (goal).", "--bytes")] = ""
-    list_: Annotated[bool, Option("List the formats, and exit.")] = False
-    out: Annotated[
-        Path | None, Option("Output file; default: standard output.", heading=OUTPUT)
-    ] = None
+    subject: Path | None = word(
+        None, "Run, RUN:LIBRARY, trace, machine of record or machine file.", "RUN|MACHINE"
+    )
+    to: str = option("", "Target format; see --list.")
+    reframe: bool = option(False, "Same as --to reframe.")
+    mpi: str = option("", "Library, if there are several.")
+    pattern: str = option("", "Pattern (goal).")
+    ranks: int | None = option(None, "Number of ranks (goal, simgrid).", least=1)
+    size: str = option("", "Message size (goal).", "--bytes")
+    list_: bool = option(False, "List the formats, and exit.")
+    out: Path | None = option(None, "Output file; default: standard output.", heading=OUTPUT)
 
 
 def command(request: Request) -> None:
@@ -93,9 +89,9 @@ def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:
     size_bytes = parse_size(request.size) if request.size else None
     choices = ExportOptions(request.mpi, request.pattern, request.ranks, size_bytes)
     options = {"--mpi": "mpi", "--pattern": "pattern", "--ranks": "ranks", "--bytes": "size_bytes"}
-    for option, member in options.items():
+    for spelling, member in options.items():
         if getattr(choices, member) not in (None, "") and member not in kind.takes:
-            raise InputError(f"{name} has no {option}", "leave it out")
+            raise InputError(f"{name} has no {spelling}", "leave it out")
     return kind(choices)
 
 

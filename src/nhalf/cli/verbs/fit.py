@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import announce, run_and_library
 from nhalf.present.terminal.output import emit_json, stdout_console
@@ -22,17 +22,13 @@ GROUP = "machine"
 class Request(TableOptions, heading=OUTPUT):
     """The run to fit, and where to write the machine."""
 
-    run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
-    node: Annotated[
-        Path | None,
-        Option(
-            "A run of nhalf node on the same machine: what a core does joins the machine.",
-            heading="What to fit",
-        ),
-    ] = None
-    out: Annotated[
-        Path | None, Option("Machine file to write; default: machine.toml in the run.")
-    ] = None
+    run: Path = word(REQUIRED, "RUN or RUN:LIBRARY.")
+    node: Path | None = option(
+        None,
+        "A run of nhalf node on the same machine: what a core does joins the machine.",
+        heading="What to fit",
+    )
+    out: Path | None = option(None, "Machine file to write; default: machine.toml in the run.")
 
 
 def command(request: Request) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.files import write_text
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import announce_these, print_skipped
@@ -39,23 +38,18 @@ GROUP = "look"
 class Request(TableOptions, heading="Which curves"):
     """The runs, and which of their curves to show."""
 
-    runs: Annotated[
-        tuple[Path, ...], Word("Runs, or folders of runs; default: ./runs.", "RUN...")
-    ] = ()
-    pattern: Annotated[str, Option("Only this pattern.")] = ""
-    mpi: Annotated[str, Option("Only this library, in all versions, e.g. openmpi.")] = ""
-    size: Annotated[str, Option("Only these sizes, e.g. 8 or 0:4K.", "--bytes")] = ""
-    unclear_max: Annotated[
-        int,
-        Option(
-            "Fail when a curve is unclear against the first run for this many runs in a row; "
-            "0: never.",
-            metavar="RUNS",
-            least=0,
-        ),
-    ] = UNCLEAR_MAX
-    points: Annotated[bool, Option("Show every run of every curve.", heading=OUTPUT)] = False
-    report: Annotated[Path | None, Option("Also write this HTML file.", heading=OUTPUT)] = None
+    runs: tuple[Path, ...] = word((), "Runs, or folders of runs; default: ./runs.", "RUN...")
+    pattern: str = option("", "Only this pattern.")
+    mpi: str = option("", "Only this library, in all versions, e.g. openmpi.")
+    size: str = option("", "Only these sizes, e.g. 8 or 0:4K.", "--bytes")
+    unclear_max: int = option(
+        UNCLEAR_MAX,
+        "Fail when a curve is unclear against the first run for this many runs in a row; 0: never.",
+        metavar="RUNS",
+        least=0,
+    )
+    points: bool = option(False, "Show every run of every curve.", heading=OUTPUT)
+    report: Path | None = option(None, "Also write this HTML file.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.printable import CONTROL
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.outcome import run_json
@@ -32,30 +31,21 @@ GROUP = "measure"
 class Request(TableOptions, heading="What the logs leave open"):
     """The logs, and values that they do not contain."""
 
-    files: Annotated[tuple[Path, ...], Word("Log files of any supported suite.", "FILE...")]
-    out: Annotated[
-        Path | None,
-        Option(
-            "Run directory to create; default: runs/ and the first file's name.", heading=OUTPUT
-        ),
-    ] = None
-    ranks: Annotated[
-        str,
-        Option("Number of ranks if logs omit it: one for all, for each log, or for each table."),
-    ] = ""
-    pattern: Annotated[
-        str, Option("Pattern of a log of nccl-tests that does not name its operation.")
-    ] = ""
-    flop_rate: Annotated[
-        str,
-        Option("Operations per second of a rank, for SimGrid's traces, which count operations."),
-    ] = ""
-    mpi: Annotated[str, Option("Library name, which few logs contain.")] = ""
-    transport: Annotated[str, Option("Transport, if it cannot be inferred from the log.")] = ""
-    placement: Annotated[
-        str, Option("Placement of the ranks; only equal placements are compared.")
-    ] = "cores"
-    strict: Annotated[bool, Option("Fail on lines that cannot be used.")] = False
+    files: tuple[Path, ...] = word(REQUIRED, "Log files of any supported suite.", "FILE...")
+    out: Path | None = option(
+        None, "Run directory to create; default: runs/ and the first file's name.", heading=OUTPUT
+    )
+    ranks: str = option(
+        "", "Number of ranks if logs omit it: one for all, for each log, or for each table."
+    )
+    pattern: str = option("", "Pattern of a log of nccl-tests that does not name its operation.")
+    flop_rate: str = option(
+        "", "Operations per second of a rank, for SimGrid's traces, which count operations."
+    )
+    mpi: str = option("", "Library name, which few logs contain.")
+    transport: str = option("", "Transport, if it cannot be inferred from the log.")
+    placement: str = option("cores", "Placement of the ranks; only equal placements are compared.")
+    strict: bool = option(False, "Fail on lines that cannot be used.")
 
 
 def command(request: Request) -> None:

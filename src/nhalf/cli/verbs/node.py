@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import MissingError
-from nhalf.base.request import Option
+from nhalf.base.request import option
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.present.report import write_report
@@ -35,12 +35,11 @@ GROUP = "measure"
 class Request(RunOptions, heading=OUTPUT):
     """The output about the node, and the folder of its run."""
 
-    lfk: Annotated[
-        bool,
-        Option(
-            "Run the 24 Livermore kernels instead: bound, time and advice for each.", heading="What"
-        ),
-    ] = False
+    lfk: bool = option(
+        False,
+        "Run the 24 Livermore kernels instead: bound, time and advice for each.",
+        heading="What",
+    )
 
 
 def command(request: Request) -> None:

@@ -6,11 +6,10 @@ import dataclasses
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_text
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.units import parse_share, parse_size
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import (
@@ -61,70 +60,52 @@ SIZES = "1:64K"
 class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading="What to predict"):
     """What to predict, for which machine."""
 
-    subject: Annotated[
-        str,
-        Word(
-            "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
-            "PATTERN|TRACE",
-        ),
-    ]
-    further_traces: Annotated[
-        tuple[str, ...], Word("Traces of further launches of the same program.", "TRACE...")
-    ] = ()
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    mpi: Annotated[
-        str,
-        Option(
-            "Library, if the machine has several; of a traced program a list, or all. An installed "
-            "one that the machine does not have is asked what its operations take there."
-        ),
-    ] = ""
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")] = "2"
-    sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
-        SIZES
+    subject: str = word(
+        REQUIRED,
+        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
+        "PATTERN|TRACE",
     )
-    part: Annotated[
-        str, Option("Size of the parts of algorithms that cut messages; by default the fastest.")
-    ] = ""
-    extrapolate: Annotated[
-        bool,
-        Option("Also predict beyond the measured ranks and sizes; such times are marked with *."),
-    ] = False
-    simulate: Annotated[
-        str,
-        Option(
-            "Refine uncertain predictions by simulating this share of the cells, e.g. "
-            "15%; needs SimGrid."
-        ),
-    ] = ""
-    out: Annotated[
-        Path | None,
-        Option(
-            "Also write a decision table for `nhalf mpi preload`.",
-            heading=OUTPUT,
-            former=("--table",),
-        ),
-    ] = None
-    report: Annotated[
-        Path | None,
-        Option("Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT),
-    ] = None
-    record: Annotated[
-        bool,
-        Option(
-            "Also record the predictions in the ledger, to be compared with later runs.",
-            heading=OUTPUT,
-        ),
-    ] = False
-    formula: Annotated[
-        str,
-        Option(
-            "Print cost formulas for any machine instead of times: text, latex or python.",
-            heading=OUTPUT,
-        ),
-    ] = ""
+    further_traces: tuple[str, ...] = word(
+        (), "Traces of further launches of the same program.", "TRACE..."
+    )
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    mpi: str = option(
+        "",
+        "Library, if the machine has several; of a traced program a list, or all. An installed "
+        "one that the machine does not have is asked what its operations take there.",
+    )
+    ranks: str = option("2", "Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")
+    sizes: str = option(SIZES, "Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")
+    part: str = option(
+        "", "Size of the parts of algorithms that cut messages; by default the fastest."
+    )
+    extrapolate: bool = option(
+        False, "Also predict beyond the measured ranks and sizes; such times are marked with *."
+    )
+    simulate: str = option(
+        "",
+        "Refine uncertain predictions by simulating this share of the cells, e.g. "
+        "15%; needs SimGrid.",
+    )
+    out: Path | None = option(
+        None,
+        "Also write a decision table for `nhalf mpi preload`.",
+        heading=OUTPUT,
+        former=("--table",),
+    )
+    report: Path | None = option(
+        None, "Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT
+    )
+    record: bool = option(
+        False,
+        "Also record the predictions in the ledger, to be compared with later runs.",
+        heading=OUTPUT,
+    )
+    formula: str = option(
+        "",
+        "Print cost formulas for any machine instead of times: text, latex or python.",
+        heading=OUTPUT,
+    )
 
 
 def command(request: Request) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import FailedError, InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
 from nhalf.cli.sides import (
@@ -45,28 +44,23 @@ NAMED = 3
 class Request(JsonOption, heading=OUTPUT):
     """The runs to report, and the form of the report."""
 
-    runs: Annotated[
-        tuple[Path, ...],
-        Word(
-            "Runs, RUN:LIBRARY for one library, or one trace; default: the newest in ./runs.",
-            "RUN...",
-        ),
-    ] = ()
-    out: Annotated[
-        Path | None,
-        Option("Output file (html) or folder (png, svg, pdf); default: in the first run."),
-    ] = None
-    kind: Annotated[
-        str, Option("Output: html, png, svg or pdf.", "--format", metavar="html|png|svg|pdf")
-    ] = "html"
-    overlay: Annotated[
-        str,
-        Option(
-            "Draw this behind the curves: an earlier run, a machine of record or a machine file.",
-            metavar="RUN|MACHINE",
-            heading="What to report",
-        ),
-    ] = ""
+    runs: tuple[Path, ...] = word(
+        (),
+        "Runs, RUN:LIBRARY for one library, or one trace; default: the newest in ./runs.",
+        "RUN...",
+    )
+    out: Path | None = option(
+        None, "Output file (html) or folder (png, svg, pdf); default: in the first run."
+    )
+    kind: str = option(
+        "html", "Output: html, png, svg or pdf.", "--format", metavar="html|png|svg|pdf"
+    )
+    overlay: str = option(
+        "",
+        "Draw this behind the curves: an earlier run, a machine of record or a machine file.",
+        metavar="RUN|MACHINE",
+        heading="What to report",
+    )
 
 
 def command(request: Request) -> int:

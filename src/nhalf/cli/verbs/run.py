@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, parameters
+from nhalf.base.request import option, parameters
 from nhalf.base.units import format_duration
 from nhalf.cli.job import allocate, run_as_job
 from nhalf.cli.lazy import lazily
@@ -60,16 +59,15 @@ RESUMABLE = {
 class Request(RunRequest, RunOptions, heading=OUTPUT):
     """What to measure, and what to print."""
 
-    list_: Annotated[
-        bool, Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT)
-    ] = False
-    dry_run: Annotated[
-        bool, Option("Print the launch commands; compile and run nothing.", heading=WHERE)
-    ] = False
-    style: Annotated[
-        str,
-        Option("Print tables in the style of imb or osu; --pattern then accepts their test names."),
-    ] = ""
+    list_: bool = option(
+        False, "List studies and patterns, or those with a word (--list WORD).", heading=WHAT
+    )
+    dry_run: bool = option(
+        False, "Print the launch commands; compile and run nothing.", heading=WHERE
+    )
+    style: str = option(
+        "", "Print tables in the style of imb or osu; --pattern then accepts their test names."
+    )
 
 
 def command(request: Request) -> int:

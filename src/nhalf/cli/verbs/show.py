@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.outcome import run_json
@@ -38,28 +37,22 @@ FORMS = {"--sql": "sql"}
 class Request(TableOptions, heading="What to show"):
     """The run, trace or machine to show, and which part of it."""
 
-    run: Annotated[
-        Path,
-        Word(
-            "Run (finished or not), trace, or machine (name or file); default: the newest run in "
-            "./runs.",
-            "RUN|MACHINE",
-        ),
-    ] = Path()
-    pattern: Annotated[str, Word("Only this pattern.")] = ""
-    only: Annotated[str, Option("Same as PATTERN.", "--pattern")] = ""
-    mpi: Annotated[str, Option("Only this library.")] = ""
-    style: Annotated[str, Option("Print tables in the style of imb or osu.", heading=OUTPUT)] = ""
-    formula: Annotated[
-        str, Option("Print the formulas of a machine's models: text, latex or python.")
-    ] = ""
-    tolerance: Annotated[
-        bool,
-        Option(
-            "Show how a trace's run time grows with latency, overhead, time per byte, noise and a "
-            "slow node."
-        ),
-    ] = False
+    run: Path = word(
+        Path(),
+        "Run (finished or not), trace, or machine (name or file); default: the newest run in "
+        "./runs.",
+        "RUN|MACHINE",
+    )
+    pattern: str = word("", "Only this pattern.")
+    only: str = option("", "Same as PATTERN.", "--pattern")
+    mpi: str = option("", "Only this library.")
+    style: str = option("", "Print tables in the style of imb or osu.", heading=OUTPUT)
+    formula: str = option("", "Print the formulas of a machine's models: text, latex or python.")
+    tolerance: bool = option(
+        False,
+        "Show how a trace's run time grows with latency, overhead, time per byte, noise and a "
+        "slow node.",
+    )
 
 
 def command(request: Request) -> int:
@@ -93,9 +86,9 @@ def command(request: Request) -> int:
 
 
 def _show_program(request: Request) -> None:
-    for option, value in (("PATTERN", request.pattern), ("--mpi", request.mpi)):
+    for spelling, value in (("PATTERN", request.pattern), ("--mpi", request.mpi)):
         if value:
-            raise InputError(f"{request.run} is a trace and has no {option}", "leave it out")
+            raise InputError(f"{request.run} is a trace and has no {spelling}", "leave it out")
     if request.style or request.formula:
         raise InputError(f"{request.run} is a trace", "leave out --style and --formula")
     program = Program.open(request.run)

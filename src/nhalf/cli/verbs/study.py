@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.files import write_text
-from nhalf.base.request import Option, Word, parameters
+from nhalf.base.request import option, parameters, word
 from nhalf.cli.job import allocate
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
@@ -64,19 +64,15 @@ ALL_PAGE = "published-studies.html"
 class Request(Subjects, Effort, Where, RunOptions, heading=OUTPUT):
     """Which study to repeat, and where."""
 
-    published_study: Annotated[
-        str, Word("Published study, or a file of one; without, they are listed.", "STUDY")
-    ] = ""
-    on: Annotated[
-        str, Option("Repeat it on this machine of record instead of measuring.", heading=WHERE)
-    ] = ""
-    run: Annotated[
-        str,
-        Option(
-            "Take this run, or one library of it (RUN:LIBRARY), instead of measuring.",
-            heading=WHERE,
-        ),
-    ] = ""
+    published_study: str = word(
+        "", "Published study, or a file of one; without, they are listed.", "STUDY"
+    )
+    on: str = option("", "Repeat it on this machine of record instead of measuring.", heading=WHERE)
+    run: str = option(
+        "",
+        "Take this run, or one library of it (RUN:LIBRARY), instead of measuring.",
+        heading=WHERE,
+    )
 
 
 def command(request: Request) -> None:

@@ -7,11 +7,11 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.base.units import format_size, format_time
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
@@ -37,35 +37,27 @@ INJECTION = "What to make slower"
 class Traced(QuietOption, heading="What to trace"):
     """The command to trace, and the level of detail."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
-    ] = ()
-    detail: Annotated[
-        str, Option("Level of detail: counts, or timeline (every call with its time).")
-    ] = "counts"
-    collect: Annotated[Path | None, Option("Build the tables of an interrupted trace.")] = None
-    inject: Annotated[
-        tuple[str, ...],
-        Option(
-            "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
-            "noise=1% of computing, slow-rank=3:1.1; repeatable.",
-            heading=INJECTION,
-        ),
-    ] = ()
-    calls: Annotated[
-        str,
-        Option("Delay only what these calls complete, e.g. MPI_Recv,MPI_Wait.", heading=INJECTION),
-    ] = ""
-    source: Annotated[
-        str, Option("Delay only messages from these ranks.", "--from", heading=INJECTION)
-    ] = ""
-    target: Annotated[
-        str, Option("Delay only messages to these ranks.", "--to", heading=INJECTION)
-    ] = ""
-    out: Annotated[
-        Path | None, Option("Folder to create; default: runs/trace-DATE-TIME.", heading=OUTPUT)
-    ] = None
+    command: tuple[str, ...] = word(
+        (), "Command to trace: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True
+    )
+    detail: str = option(
+        "counts", "Level of detail: counts, or timeline (every call with its time)."
+    )
+    collect: Path | None = option(None, "Build the tables of an interrupted trace.")
+    inject: tuple[str, ...] = option(
+        (),
+        "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
+        "noise=1% of computing, slow-rank=3:1.1; repeatable.",
+        heading=INJECTION,
+    )
+    calls: str = option(
+        "", "Delay only what these calls complete, e.g. MPI_Recv,MPI_Wait.", heading=INJECTION
+    )
+    source: str = option("", "Delay only messages from these ranks.", "--from", heading=INJECTION)
+    target: str = option("", "Delay only messages to these ranks.", "--to", heading=INJECTION)
+    out: Path | None = option(
+        None, "Folder to create; default: runs/trace-DATE-TIME.", heading=OUTPUT
+    )
 
 
 def command(request: Traced) -> int:

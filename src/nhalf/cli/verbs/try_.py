@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import Annotated
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.numbers import whole
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.base.units import format_size, format_time, parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
@@ -36,45 +35,32 @@ GROUP = "machine"
 class Request(JsonOption, heading="On which machine"):
     """The program, and the machine that it runs on."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Word("Program to run: ./program ARGUMENTS…", "PROGRAM…", takes_remaining=True),
-    ] = ()
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    ranks: Annotated[int, Option("Number of ranks.")] = 2
-    placement: Annotated[
-        str,
-        Option(
-            "Nodes x ranks on each, e.g. 32x2 or 32x2:cyclic, or the node of each rank: 0,1,1,0; "
-            "default: node after node is filled."
-        ),
-    ] = ""
-    mpi: Annotated[str, Option("MPI library that runs the program: mpich, openmpi or intel.")] = (
-        "mpich"
+    command: tuple[str, ...] = word(
+        (), "Program to run: ./program ARGUMENTS…", "PROGRAM…", takes_remaining=True
     )
-    computing: Annotated[
-        str,
-        Option(
-            "Time between MPI calls: none, measured:FACTOR (processor time by a factor), or a "
-            "processor, e.g. power2 (by its speed and that of `nhalf node` here)."
-        ),
-    ] = "none"
-    noise: Annotated[
-        str,
-        Option(
-            "Lengthen messages and computing at random, by this share in the mean, e.g. 10%; "
-            "default: none."
-        ),
-    ] = ""
-    seed: Annotated[int, Option("Seed of the noise.", least=0)] = 1
-    inside: Annotated[
-        str, Option("Way of messages within a node: virtual, or library (its own shared memory).")
-    ] = "virtual"
-    timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
-        "5m"
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    ranks: int = option(2, "Number of ranks.")
+    placement: str = option(
+        "",
+        "Nodes x ranks on each, e.g. 32x2 or 32x2:cyclic, or the node of each rank: 0,1,1,0; "
+        "default: node after node is filled.",
     )
+    mpi: str = option("mpich", "MPI library that runs the program: mpich, openmpi or intel.")
+    computing: str = option(
+        "none",
+        "Time between MPI calls: none, measured:FACTOR (processor time by a factor), or a "
+        "processor, e.g. power2 (by its speed and that of `nhalf node` here).",
+    )
+    noise: str = option(
+        "",
+        "Lengthen messages and computing at random, by this share in the mean, e.g. 10%; "
+        "default: none.",
+    )
+    seed: int = option(1, "Seed of the noise.", least=0)
+    inside: str = option(
+        "virtual", "Way of messages within a node: virtual, or library (its own shared memory)."
+    )
+    timeout: str = option("5m", "Give up on ranks that have sent no message for this long.")
 
 
 def command(request: Request) -> int:

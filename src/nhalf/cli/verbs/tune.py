@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
-from nhalf.base.request import Option
+from nhalf.base.request import option
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
@@ -50,46 +50,33 @@ LAUNCHES, PRECISION = 3, 0.02
 class Request(StartOptions, OnMachine, Where, QuietOption, heading="What to tune"):
     """The library to tune, for which cells, and where."""
 
-    mpi: Annotated[
-        str, Option("MPI library, or NAME=PREFIX; may be omitted if there is only one.")
-    ] = ""
-    pattern: Annotated[
-        str, Option("Collective operations, separated by commas.", former=("--operation",))
-    ] = OPERATIONS
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8.")] = "2:cores:x2"
-    sizes: Annotated[str, Option("Message sizes to tune for.", "--bytes")] = SIZES
-    check: Annotated[
-        Path | None, Option("Do not search; test whether the library applies this tuning file.")
-    ] = None
-    violated: Annotated[
-        Path | None,
-        Option(
-            "Tune where the library violates performance guidelines in this run.", metavar="RUN"
-        ),
-    ] = None
-    to: Annotated[
-        str,
-        Option(
-            "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
-            "table of nhalf's algorithms for libnhalf_coll.so)."
-        ),
-    ] = ""
-    placement: Annotated[str, Option("Placement of ranks, as for nhalf run.", heading=WHERE)] = (
-        "cores"
+    mpi: str = option("", "MPI library, or NAME=PREFIX; may be omitted if there is only one.")
+    pattern: str = option(
+        OPERATIONS, "Collective operations, separated by commas.", former=("--operation",)
     )
-    least_share: Annotated[
-        float,
-        Option(
-            "Minimum saving of time for a rule to be written, e.g. 5%.",
-            "--gain",
-            heading=EFFORT,
-            is_share=True,
-        ),
-    ] = 0.05
-    budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "5m"
-    out: Annotated[
-        Path | None, Option("Folder to create for the file and the runs.", heading=OUTPUT)
-    ] = None
+    ranks: str = option("2:cores:x2", "Numbers of ranks, e.g. 2,4,8.")
+    sizes: str = option(SIZES, "Message sizes to tune for.", "--bytes")
+    check: Path | None = option(
+        None, "Do not search; test whether the library applies this tuning file."
+    )
+    violated: Path | None = option(
+        None, "Tune where the library violates performance guidelines in this run.", metavar="RUN"
+    )
+    to: str = option(
+        "",
+        "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
+        "table of nhalf's algorithms for libnhalf_coll.so).",
+    )
+    placement: str = option("cores", "Placement of ranks, as for nhalf run.", heading=WHERE)
+    least_share: float = option(
+        0.05,
+        "Minimum saving of time for a rule to be written, e.g. 5%.",
+        "--gain",
+        heading=EFFORT,
+        is_share=True,
+    )
+    budget: str = option("5m", "Time for the whole search.", heading=EFFORT)
+    out: Path | None = option(None, "Folder to create for the file and the runs.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Protocol
 
 from nhalf.base.errors import InputError, Interrupted
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
@@ -41,28 +41,22 @@ EFFORT = "How long, how sure"
 class Request(SecondsOption, QuietOption, heading="What differs"):
     """The two sides, and how long to search."""
 
-    sides: Annotated[
-        tuple[Path, ...],
-        Word("Two runs, two traces, or two scripts that start a program.", "[A B]"),
-    ] = ()
-    a: Annotated[str, Option("Command line of side A, instead of a script.", metavar="COMMAND")] = (
-        ""
+    sides: tuple[Path, ...] = word(
+        (), "Two runs, two traces, or two scripts that start a program.", "[A B]"
     )
-    b: Annotated[str, Option("Command line of side B, instead of a script.", metavar="COMMAND")] = (
-        ""
+    a: str = option("", "Command line of side A, instead of a script.", metavar="COMMAND")
+    b: str = option("", "Command line of side B, instead of a script.", metavar="COMMAND")
+    least_share: float = option(
+        0.02,
+        "Differences below this share count as none.",
+        "--least",
+        is_share=True,
+        heading=EFFORT,
     )
-    least_share: Annotated[
-        float,
-        Option(
-            "Differences below this share count as none.", "--least", is_share=True, heading=EFFORT
-        ),
-    ] = 0.02
-    budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "10m"
-    timeout: Annotated[str, Option("Give up on a launch after this long.", heading=EFFORT)] = "5m"
-    seed: Annotated[int, Option("Seed of the order of launches.", least=0, heading=EFFORT)] = 1
-    list_: Annotated[
-        bool, Option("List the differences without launching anything.", heading=OUTPUT)
-    ] = False
+    budget: str = option("10m", "Time for the whole search.", heading=EFFORT)
+    timeout: str = option("5m", "Give up on a launch after this long.", heading=EFFORT)
+    seed: int = option(1, "Seed of the order of launches.", least=0, heading=EFFORT)
+    list_: bool = option(False, "List the differences without launching anything.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:
