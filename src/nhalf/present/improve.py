@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nhalf.base.numbers import percent
+from nhalf.base.rows import members
 from nhalf.base.units import format_duration, format_time
 from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.forms import USUAL
@@ -177,11 +178,7 @@ def provable_json(possible: Provable | None) -> dict[str, Any] | None:
     """What the search could prove, as was known before it began; null if nothing was tried."""
     if possible is None:
         return None
-    return {
-        "factor": possible.factor,
-        "pairs": possible.pairs,
-        "spread_share": possible.spread_share,
-    }
+    return members(possible, "factor", "pairs", "spread_share")
 
 
 def left_json(files: LeftBehind | None) -> dict[str, Any]:
@@ -200,9 +197,7 @@ def left_json(files: LeftBehind | None) -> dict[str, Any]:
 def _change(candidate: Candidate) -> dict[str, Any]:
     change = candidate.change
     return {
-        "name": candidate.name,
-        "text": candidate.text,
-        "undo": candidate.undo,
+        **members(candidate, "name", "text", "undo"),
         "variables": dict(change.variables),
         "options": list(change.options),
         "launcher": list(change.launcher),
@@ -220,10 +215,7 @@ def _trial(state: SearchState, trial: CandidateTrial) -> dict[str, Any]:
 
 def _candidate(candidate: Candidate, fate: str) -> dict[str, Any]:
     return {
-        "name": candidate.name,
-        "text": candidate.text,
-        "upper_share": candidate.upper_share,
-        "expected_share": candidate.expected_share,
+        **members(candidate, "name", "text", "upper_share", "expected_share"),
         "fate": fate,
         "reason": "",
         "launches_factor": None,

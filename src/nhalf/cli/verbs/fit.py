@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.request import REQUIRED, option, word
+from nhalf.base.rows import members
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import announce, run_and_library
 from nhalf.present.terminal.output import emit_json, stdout_console
@@ -88,12 +89,7 @@ def command(request: Request) -> None:
 
 def _not_modelled(unmodelled: Unmodelled) -> dict[str, Any]:
     """A pattern without a model over ranks, for --json."""
-    return {
-        "pattern": unmodelled.pattern,
-        "mpi": unmodelled.mpi,
-        "ranks": unmodelled.ranks,
-        "reason": unmodelled.reason,
-    }
+    return members(unmodelled, "pattern", "mpi", "ranks", "reason")
 
 
 def _with_node(machine: Machine, node: Path) -> Machine:

@@ -9,6 +9,7 @@ from typing import Any
 
 from nhalf.base.errors import MissingError
 from nhalf.base.request import option
+from nhalf.base.rows import members
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.present.report import write_report
@@ -91,11 +92,9 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
         "units": [
             {
                 "name": unit.key,
-                "per_cycle": unit.per_cycle,
-                "per_cycle_ci": unit.per_cycle_ci,
-                "latency_cycles": unit.latency_cycles,
-                "latency_ci": unit.latency_ci,
-                "doubt": unit.doubt,
+                **members(
+                    unit, "per_cycle", "per_cycle_ci", "latency_cycles", "latency_ci", "doubt"
+                ),
             }
             for unit in units
         ],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.numbers import whole
 from nhalf.base.request import option, word
+from nhalf.base.rows import members
 from nhalf.base.units import format_size, format_time, parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
@@ -87,11 +88,7 @@ def command(request: Request) -> int:
                 "noise_share": trial.noise.share,
                 "seed": trial.noise.seed if trial.noise.share else None,
                 "computing_factor": trial.computing_factor,
-                "virtual_s": tried.virtual_s,
-                "real_s": tried.real_s,
-                "messages": tried.messages,
-                "bytes": tried.bytes,
-                "exit_code": tried.exit_code,
+                **members(tried, "virtual_s", "real_s", "messages", "bytes", "exit_code"),
             }
         )
     else:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.numbers import percent
-from nhalf.base.rows import Row
+from nhalf.base.rows import Row, members
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
@@ -280,13 +280,7 @@ def _sizes(program: Program) -> dict[str, Any]:
 
 def _shape(program: Program) -> dict[str, Any]:
     shape = communication_shape(program)
-    return {
-        "name": shape.name,
-        "words": shape.words,
-        "share": shape.share,
-        "partners": shape.partners,
-        "evidence": shape.evidence,
-    }
+    return members(shape, "name", "words", "share", "partners", "evidence")
 
 
 def _placement(program: Program) -> dict[str, Any] | None:

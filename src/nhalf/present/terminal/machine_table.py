@@ -14,6 +14,7 @@ from rich.text import Text
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import UNKNOWN, half_width_text, percent, says_nothing, whole
+from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
@@ -29,28 +30,19 @@ if TYPE_CHECKING:
 def model_json(model: FittedModel) -> dict[str, Any]:
     """One model for --json: infinite rates become null when written."""
     return {
-        "pattern": model.pattern,
-        "mpi": model.mpi,
-        "transport": model.transport,
-        "algorithm": model.algorithm,
-        "ranks": model.ranks,
-        "placement": model.placement,
+        **members(model, "pattern", "mpi", "transport", "algorithm", "ranks", "placement"),
         "axes": parse_axes(model.axes),
         "segments": [_segment_json(segment) for segment in model.segments],
         "breakpoints": list(model.breakpoints),
-        "heldout_median": model.heldout_median,
-        "heldout_p95": model.heldout_p95,
-        "heldout_sizes": model.heldout_sizes,
-        "packet_steps": model.packet_steps,
-        "source": model.source,
+        **members(
+            model, "heldout_median", "heldout_p95", "heldout_sizes", "packet_steps", "source"
+        ),
     }
 
 
 def _segment_json(segment: Segment) -> dict[str, Any]:
     return {
-        "from_bytes": segment.from_bytes,
-        "to_bytes": segment.to_bytes,
-        "t0_s": segment.t0_s,
+        **members(segment, "from_bytes", "to_bytes", "t0_s"),
         "t0_s_ci": segment.t0_ci,
         "r_inf_Bps": segment.r_inf_Bps,
         "r_inf_Bps_ci": segment.r_inf_ci,
