@@ -1,23 +1,17 @@
-"""Changes of curves and runs in words, and curves without what all of them have in common."""
+"""Curves in words, without what all of them have in common, and changes of them over time."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import few, ranks_text
-from nhalf.base.numbers import change, change_span, fixed, percent, span
+from nhalf.base.numbers import fixed, span
 from nhalf.base.operations import NATIVE
-from nhalf.base.units import format_size
-from nhalf.decide.changes import CurveRatio
-from nhalf.decide.history.history import History, Shift
-from nhalf.decide.history.unclear import RUNS_MAX
-from nhalf.decide.runs_compared import RunChange
-from nhalf.present.findings import Finding
-from nhalf.present.wording import count
-from nhalf.statistics.doubt import shared_reason, shared_remedies
+
+if TYPE_CHECKING:
+    from nhalf.decide.history.history import History, Shift
 
 
 def curve_names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -67,6 +61,8 @@ def around_text(shift: Shift) -> str:
 
 def unclear_lines(history: History, names: Sequence[str]) -> list[str]:
     """What was not decided for several runs in a row, a line for each number of runs."""
+    from nhalf.decide.history.unclear import RUNS_MAX
+
     by_count: dict[int, list[str]] = {}
     for name, curve in zip(names, history.curves, strict=True):
         if curve.unclear_runs > 1:
@@ -77,82 +73,3 @@ def unclear_lines(history: History, names: Sequence[str]) -> list[str]:
         f"{runs}{' or more' * (runs == RUNS_MAX)} runs"
         for runs in sorted(by_count, reverse=True)
     ]
-
-
-CHANGED, SAME = 95, 60
-LABELS = {
-    **{"slower": "Slower run", "faster": "Faster run", "mixed": "Slower in places"},
-    **{"equal": "Equal runs", "unclear": "Unclear"},
-}
-
-
-def change_finding(change_of: RunChange, titles: Mapping[str, str]) -> Finding:
-    """What two runs differ by; where that is unclear, why, and what would decide it."""
-    verdict = change_of.comparison.verdict
-    if verdict in ("equal", "unclear"):
-        return _without_change(change_of, verdict)
-    changed = [
-        curve
-        for curve in change_of.comparison.by_evidence()
-        if curve.verdict in ("slower", "faster", "mixed")
-    ]
-    first = changed[0]
-    words = {
-        "slower": f"slower than {change_of.before}",
-        "faster": f"faster than {change_of.before}",
-        "mixed": f"slower than {change_of.before} in places and faster in others",
-    }
-    further = f"; and {count(len(changed) - 1, 'other curve')}" if len(changed) > 1 else ""
-    return Finding(
-        f"{change_of.now} is {words[verdict]}: {_curve(first, titles)}{further}.",
-        importance=CHANGED,
-        kind="run-change",
-        label=LABELS[verdict],
-        figure=change(first.shown.ratio),
-        value=first.shown.ratio,
-        low=first.shown.low,
-        high=first.shown.high,
-        mpi=first.mpi_b,
-        pattern=first.point["pattern"],
-        size_bytes=first.decisive.size_bytes if first.decisive else None,
-    )
-
-
-def _curve(curve: CurveRatio, titles: Mapping[str, str]) -> str:
-    """'pingpong, MPICH 5.0.2: +28.6 % at 8 B (+25 % to +32 %)'."""
-    libraries = " → ".join(dict.fromkeys(titles.get(m, m) for m in (curve.mpi_a, curve.mpi_b)))
-    (name,) = curve_names([{**curve.point, "mpi": libraries}])
-    place = f" at {format_size(curve.decisive.size_bytes)}" if curve.decisive else ""
-    span = change_span(curve.shown.ratio, curve.shown.low, curve.shown.high)
-    return f"{name}, {change(curve.shown.ratio)}{place} ({span})"
-
-
-def _without_change(change_of: RunChange, verdict: str) -> Finding:
-    """That two runs are equal, or why it is unclear whether they are."""
-    curves = change_of.comparison.curves
-    within = percent(change_of.comparison.threshold - 1)
-    if verdict == "equal" and not change_of.lost:
-        text = (
-            f"{change_of.now} is as fast as {change_of.before}: "
-            f"{count(len(curves), 'curve')} within {within}."
-        )
-        return Finding(text, SAME, "run-change", label=LABELS["equal"], figure=f"±{within}")
-    doubts = [*change_of.lost, *(curve.doubt for curve in curves if curve.verdict == "unclear")]
-    alike = [doubt for doubt in doubts if doubt.form == doubts[0].form]
-    shown = max(curves, key=_distance) if curves else None
-    observed = f" ({change(shown.ratio.ratio)} was seen)" if shown else ""
-    remedy = next(iter(shared_remedies(doubts)), "")
-    return Finding(
-        f"Whether {change_of.now} is slower than {change_of.before} is unclear{observed}: "
-        f"{shared_reason(alike)}.",
-        importance=SAME,
-        kind="run-change",
-        remedy=f"To decide: {remedy.replace('RUN', change_of.now)}." if remedy else "",
-        label=LABELS["unclear"],
-        figure=change(shown.ratio.ratio) if shown else "–",
-    )
-
-
-def _distance(curve: CurveRatio) -> float:
-    """How far a curve's ratio is from 1, either way."""
-    return abs(math.log(curve.ratio.ratio)) if curve.ratio.ratio > 0 else 0.0

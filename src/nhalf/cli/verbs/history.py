@@ -23,8 +23,8 @@ with lazily(globals()):
     from nhalf.decide.runs_compared import run_changes
     from nhalf.facts.facts import Facts
     from nhalf.facts.wrong_data import WrongData, wrong_data
-    from nhalf.present.changes import change_finding
     from nhalf.present.findings import Finding
+    from nhalf.present.findings.compared import change_finding
     from nhalf.present.report.history_page import history_page
     from nhalf.present.report.place import check_place
     from nhalf.present.terminal.history import show_history, show_values

@@ -12,8 +12,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.present.cells import texts
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import interval_of, texts
 
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""

@@ -11,8 +11,8 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import series_names, with_series
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
+from nhalf.present.wording import texts
 from nhalf.results.pair_map.times import natural
 
 COLOURS = 7

@@ -14,10 +14,10 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.grain import PATTERN, loops
 from nhalf.facts.part_sizes import best_parts
 from nhalf.facts.series import library_label
-from nhalf.present.cells import Cell
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import lines, some_sizes
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import Cell
 
 OWN = "the library's own"
 

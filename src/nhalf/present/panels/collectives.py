@@ -23,13 +23,12 @@ from nhalf.facts.collectives import (
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
-from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import some_sizes, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.fastest_by_ranks import fastest_by_ranks
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import Cell, interval_of, texts
 
 
 class FastestByRanks(Panel[Facts]):

@@ -10,10 +10,9 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import logp_rows
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_text
+from nhalf.present.wording import interval_text, texts
 from nhalf.results.logp import LogPResult
 from nhalf.results.logp.times import PATTERNS
 

@@ -17,11 +17,10 @@ from nhalf.facts.memory import (
     rates,
     step_times,
 )
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel
-from nhalf.present.wording import interval_of, way_name
+from nhalf.present.wording import interval_of, texts, way_name
 
 
 class SegmentLife(Panel[Facts]):

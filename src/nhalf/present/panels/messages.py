@@ -18,12 +18,11 @@ from nhalf.facts.overview import LibraryOverview, fitted_curves, half_rates, ove
 from nhalf.facts.series import MAIN_PATTERN, library_label, plain_points, series_names
 from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves, elsewhere_points, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import change_of, n_half_text
+from nhalf.present.wording import change_of, n_half_text, texts
 
 
 class Latency(Panel[Facts]):

@@ -17,10 +17,10 @@ from nhalf.facts.multicast import (
     methods_of,
     multicasts,
 )
-from nhalf.present.cells import line, texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import line, texts
 
 
 class Multicast(Panel[Facts]):

@@ -16,10 +16,10 @@ from nhalf.loops.livermore.titles import PATTERN
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.node.bandwidth import KERNELS
 from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
-from nhalf.present.cells import Cell
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import Cell
 from nhalf.results import Column
 from nhalf.results.caches import size_words
 from nhalf.results.sweeps import KINDS

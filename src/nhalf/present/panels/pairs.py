@@ -16,12 +16,11 @@ from nhalf.facts.distance import PATTERN, distances, places_of, relation
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import BANDWIDTH, LATENCY, by_pairs, load_ratios, rates_of_pairs
 from nhalf.facts.series import series_names
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, dashed_level, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import interval_of, texts
 from nhalf.store.places import Place
 
 LARGE_BYTES = 2**16

@@ -15,10 +15,9 @@ from nhalf.base.units import format_time
 from nhalf.facts.certainty.precision import POINT, deviations, missed
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name, series_names
-from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import count
+from nhalf.present.wording import Cell, count, texts
 from nhalf.store.environment import flat
 
 LAUNCHES_MAX, LAUNCHES_MIN = 24, 6

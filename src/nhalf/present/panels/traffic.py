@@ -14,11 +14,10 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import DENSE, FANS, fans, phases
 from nhalf.facts.series import series_names, with_names
 from nhalf.facts.traffic import b_eff_curves, offered_and_accepted
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import interval_of, texts
 from nhalf.results.b_eff import EffectiveBandwidth
 from nhalf.results.b_eff.average import PATTERN as B_EFF_CURVES_PATTERN
 from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -16,7 +16,6 @@ from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent, span, whole
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.engines.agreement import CLOSE, Agreement, ComparedCell
 from nhalf.decide.engines.names import ENGINES
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
@@ -25,6 +24,9 @@ from nhalf.machines.machine_file import read
 from nhalf.machines.topology import Topology, Torus, in_words
 from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
+
+if TYPE_CHECKING:
+    from nhalf.decide.engines.agreement import Agreement, ComparedCell
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -176,6 +178,8 @@ COLUMNS = ("pattern", "ranks", "bytes", *ENGINES, "published", "apart", "reason"
 
 def show(console: Console, answers: Agreement) -> None:
     """Print how many cells agree, then a row for each that does not, and who was not asked."""
+    from nhalf.decide.engines.agreement import CLOSE
+
     apart = answers.apart
     agreeing, cells = len(answers.cells) - len(apart), count(len(answers.cells), "cell")
     console.print(

@@ -20,12 +20,12 @@ from nhalf.facts.program.rate import rate_phases, rates_over_time
 from nhalf.facts.program.states import STATES, Shares, path_ranks, run_parts_s, states
 from nhalf.facts.program.threads import threads_by_rank
 from nhalf.facts.program.time_in_mpi import time_by_call
-from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
 from nhalf.present.program.answer import size_span
 from nhalf.present.program.ranks import places_of, rank_bars
 from nhalf.present.report.themes import PATH, PATH_EDGE
+from nhalf.present.wording import Cell, texts
 
 SITES_MAX = 12
 
