@@ -36,7 +36,7 @@ with lazily(globals()):
     from nhalf.present.changes import curve_names
     from nhalf.present.report.machines_page import machines_page
     from nhalf.present.report.place import check_place
-    from nhalf.present.terminal import comparison as machines
+    from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.comparison import show_comparison, show_ratios, show_several
     from nhalf.present.wording import sentence
     from nhalf.statistics.same_state import same_states
@@ -84,7 +84,7 @@ def command(request: Request) -> int:
     nhalf compare runs/monday runs/tuesday runs/friday
     nhalf compare sp2-mpl altix-bx2 --ranks 2,32
     """
-    from nhalf.present.terminal.comparison import names_machine
+    from nhalf.present.terminal.compare_machines import names_machine
 
     if any(map(names_machine, (request.a, *request.b))):
         _machines(request)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import change, change_span, is_factor, percent, times
 from nhalf.base.units import format_duration, format_size, format_time
-from nhalf.decide.check.promise import UNVERIFIED
-from nhalf.decide.check.verdict import format_place
 from nhalf.present.changes import curve_names
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count
@@ -204,7 +202,9 @@ def show_effects(
 
     `run` is the one to extend where launches are too few.
     """
+    from nhalf.decide.check.promise import UNVERIFIED
     from nhalf.decide.check.regression import finding, open_curves, unmeasured
+    from nhalf.decide.check.verdict import format_place
     from nhalf.store.launch_interval import launch_interval_s
 
     comparison = check.comparison

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from nhalf.base.errors import InputError
 from nhalf.base.listing import few
-from nhalf.base.numbers import MISSING, change, format_number
+from nhalf.base.numbers import MISSING, change
 from nhalf.base.units import format_size
-from nhalf.decide.machines_compared.compare import MachineComparison
-from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
-from nhalf.decide.machines_compared.words import labels, sentences
 from nhalf.present.changes import curve_names
 from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
 from nhalf.present.terminal.tables import raw_text, show_table
-from nhalf.statistics.doubt import Doubt
 from nhalf.store.keys import COMPARED_CURVE
 from nhalf.store.launch_interval import launch_interval_s
 
 if TYPE_CHECKING:
-    from nhalf.decide.changes import Comparison, CurveRatio
-    from nhalf.store.run import Run
+    from rich.console import Console
 
+    from nhalf.decide.changes import Comparison, CurveRatio
+    from nhalf.statistics.doubt import Doubt
+    from nhalf.store.run import Run
 
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 MISSING_MAX = 8
@@ -80,6 +70,8 @@ def show_comparison(
 
 def _sentence(verdict: str, before: str, now: str) -> str:
     """The verdict with its colour; one library of a run has no name without the other."""
+    from rich.markup import escape
+
     if verdict == "unclear":
         between = "" if before == "A" else f" between {escape(before)} and {escape(now)}"
         return f"[bold {COLOURS[verdict]}]No significant difference[/]{between}."
@@ -116,7 +108,10 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     curves = {key: curve for column in columns for key, curve in column.items()}
     titles = curve_names([{**curve.point, "mpi": curve.title} for curve in curves.values()])
     rows = [
-        [name, *(_cell(column[key]) if key in column else MISSING for column in columns)]
+        [
+            name,
+            *(_cell(column[key]) if key in column else MISSING for column in columns),
+        ]
         for name, key in zip(titles, curves, strict=True)
     ]
     console.print(f"Change from {names[0]}", markup=False)
@@ -138,77 +133,3 @@ def _cell(curve: CurveRatio) -> str:
     """'+25.1 % slower', or '22x at 4 MiB slower'."""
     place = f" at {format_size(curve.decisive.size_bytes)}" if curve.decisive else ""
     return f"{change(curve.shown.ratio)}{place} {word_of(curve)}"
-
-
-def names_machine(text: str) -> bool:
-    """Whether a side is a machine of record or a machine file, with or without a library."""
-    from nhalf.machines import catalogue
-
-    return catalogue.is_machine(text) or (
-        ":" in text and not Path(text).exists() and catalogue.is_machine(text.rsplit(":", 1)[0])
-    )
-
-
-def pair_of(mpi: str, libraries: tuple[str, str]) -> tuple[str, str]:
-    """Choose the libraries of A and B from --mpi X or X,Y, or as named with the sides."""
-    if not mpi:
-        return libraries
-    names = [name.strip() for name in mpi.split(",")]
-    if len(names) > 2 or not all(names):
-        raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
-    if any(libraries):
-        raise InputError("a library is given twice", "use MACHINE:LIBRARY or --mpi, not both")
-    return names[0], names[-1]
-
-
-def show(console: Console, comparison: MachineComparison) -> None:
-    """Print the tables, then the sentences, then what could not be compared."""
-    if labels(comparison)["A"] == "A":
-        for side, machine in (("A", comparison.a), ("B", comparison.b)):
-            words = f"{side}: {machine.name}, {machine.source}".rstrip(", ")
-            console.print(words, markup=False, highlight=False, soft_wrap=True)
-        console.print()
-    if comparison.parameters:
-        console.print(_parameters(comparison))
-    console.print(_patterns(comparison))
-    for sentence in sentences(comparison):
-        console.print(f"• {sentence}", markup=False, highlight=False, soft_wrap=True)
-    names = labels(comparison)
-    for side, lost in (("A", comparison.only_a), ("B", comparison.only_b)):
-        if lost:
-            words = f"not compared, only {names[side]} has it: {', '.join(lost)}"
-            console.print(words, style="dim", markup=False, highlight=False, soft_wrap=True)
-
-
-def _table(title_text: str, columns: list[tuple[str, bool]]) -> Table:
-    table = Table(
-        title=Text(title_text, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for name, numeric in columns:
-        table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=True)
-    return table
-
-
-def _parameters(comparison: MachineComparison) -> Table:
-    names = labels(comparison)
-    columns = [("", False), (names["A"], True), (names["B"], True), ("B / A", True)]
-    table = _table("One message", columns)
-    for parameter in comparison.parameters:
-        ratio = format_number(parameter.b / parameter.a) if parameter.a and parameter.b else MISSING
-        table.add_row(
-            WORDS[parameter.name],
-            *(value_text(parameter, value) for value in (parameter.a, parameter.b)),
-            ratio,
-        )
-    return table
-
-
-def _patterns(comparison: MachineComparison) -> Table:
-    table = _table("Patterns", titles(comparison))
-    for row in rows_of(comparison):
-        style = "dim" if row[-1] == "neither" else ""
-        table.add_row(*map(Text, row[:-1]), Text(row[-1], style=style))
-    return table
