@@ -73,4 +73,4 @@ class _Later:
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError(f"import {self._name} of {self._source} outside lazily()")
 
-    __bool__ = __eq__ = __format__ = __hash__ = __iter__ = __repr__ = __str__ = _refuse
+    __bool__ = __eq__ = __format__ = __hash__ = __iter__ = __str__ = _refuse
