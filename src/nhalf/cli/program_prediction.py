@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from nhalf.base.errors import InputError, NhalfError
+from nhalf.base.errors import InputError, MissingError, NhalfError
 from nhalf.cli.lazy import lazily
-from nhalf.cli.recording import record
 from nhalf.cli.sides import open_program, parse_flop_rate
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import read_table
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 with lazily(globals()):
+    from nhalf.decide.ledger.lines import Predicted, append_lines, usual_path
     from nhalf.decide.ledger.recording import calibrated_program, line_of_program
     from nhalf.decide.program.alternatives import Alternative, predict_alternatives
     from nhalf.decide.program.asked_operations import AskedOperations, works_of
@@ -299,3 +299,11 @@ def asked_operations(
     else:
         operations.prepare(works, nodes)
     return operations
+
+
+def record(ledger: Path | None, lines: Iterable[Predicted]) -> None:
+    """Append predictions to a ledger, or to the user's; a warning says why if that fails."""
+    try:
+        append_lines(ledger or usual_path(), list(lines))
+    except MissingError as error:
+        console().print(f"not recorded: {error}", markup=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from nhalf.base.errors import InputError
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES
-from nhalf.cli.recording import record
+from nhalf.cli.program_prediction import record
 from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine

@@ -15,8 +15,8 @@ from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.units import format_size, parse_share
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.outcome import announce_undecided, with_unclear_runs
 from nhalf.cli.sides import announce, names_run, pair_of, run_and_library
-from nhalf.cli.unclear_runs import announce_undecided, with_unclear_runs
 from nhalf.decide.check.verdict import (
     UNCLEAR_MAX,
     format_bounds,

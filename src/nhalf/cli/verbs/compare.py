@@ -26,16 +26,21 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.statistics.doubt import Doubt
 
 with lazily(globals()):
-    from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names, of_imported
-    from nhalf.cli.sides import machine_and_library
+    from nhalf.cli.sides import (
+        alone_notes,
+        comparable_medians,
+        imported_names,
+        machine_and_library,
+        of_imported,
+    )
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
     from nhalf.decide.interim_analyses import analyses_of
     from nhalf.decide.machines_compared.compare import as_json, compare_machines
     from nhalf.facts.wrong_data import wrong_data
     from nhalf.present.changes import curve_names
+    from nhalf.present.report import check_place
     from nhalf.present.report.machines_page import machines_page
-    from nhalf.present.report.place import check_place
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.comparison import show_comparison, show_ratios, show_several
     from nhalf.present.wording import sentence

@@ -25,8 +25,8 @@ with lazily(globals()):
     from nhalf.facts.wrong_data import WrongData, wrong_data
     from nhalf.present.findings import Finding
     from nhalf.present.findings.compared import change_finding
+    from nhalf.present.report import check_place
     from nhalf.present.report.history_page import history_page
-    from nhalf.present.report.place import check_place
     from nhalf.present.terminal.history import show_history, show_values
     from nhalf.store.collection import Collection, distinct
     from nhalf.store.run import Run

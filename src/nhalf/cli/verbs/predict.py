@@ -20,8 +20,7 @@ from nhalf.cli.options import (
     TableOptions,
     TraceOptions,
 )
-from nhalf.cli.program_prediction import TraceRequest, predict_trace
-from nhalf.cli.recording import record
+from nhalf.cli.program_prediction import TraceRequest, predict_trace, record
 from nhalf.cli.sides import is_program
 from nhalf.measure.plan.sizes import parse_sizes
 from nhalf.mpi.decision_table import rules_of, table_text
@@ -42,7 +41,7 @@ with lazily(globals()):
     from nhalf.machines.spread import placed
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.report.place import check_place
+    from nhalf.present.report import check_place
     from nhalf.present.report.prediction_page import prediction_page
     from nhalf.present.terminal.predictions import show_prediction
 

@@ -30,8 +30,8 @@ with lazily(globals()):
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
     from nhalf.present.findings import findings
+    from nhalf.present.report import check_place
     from nhalf.present.report.images import write_images
-    from nhalf.present.report.place import check_place
     from nhalf.store.run import Run
 
 GROUP = "look"

@@ -13,9 +13,17 @@ from nhalf.cli.job import allocate, run_as_job
 from nhalf.cli.lazy import lazily
 from nhalf.cli.listing import list_plans
 from nhalf.cli.options import OUTPUT, RunOptions
-from nhalf.cli.outcome import check_sound, finish, measured, print_launcher_warning, print_outcome
+from nhalf.cli.outcome import (
+    announce_undecided,
+    check_sound,
+    finish,
+    measured,
+    print_launcher_warning,
+    print_outcome,
+    until_decided,
+    with_unclear_runs,
+)
 from nhalf.cli.sides import pair_of, run_and_library
-from nhalf.cli.unclear_runs import announce_undecided, until_decided, with_unclear_runs
 from nhalf.cli.virtual_side import in_words, virtual_machine
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE

@@ -30,7 +30,7 @@ with lazily(globals()):
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.plan.planning import plan_of, site_of
     from nhalf.node.measuring import begin
-    from nhalf.present.report.place import check_place
+    from nhalf.present.report import check_place
     from nhalf.present.report.studies_page import studies_page
     from nhalf.present.report.study_page import study_page
     from nhalf.present.terminal.study import show_repetition, show_studies

@@ -136,11 +136,7 @@ def elsewhere_layers(
             y=value,
             color=color,
             tooltip=common.tooltip(
-                rows,
-                series="library",
-                size="size",
-                time="time",
-                state="in another state of the machine",
+                rows, "series", "size", "time", state="in another state of the machine"
             ),
         )
     )

@@ -23,7 +23,6 @@ class Table:
     rows: list[list[str]]
 
     @classmethod
-    @classmethod
     def of(
         cls, rows: Iterable[Row], columns: Mapping[str, Cell], most: int | None = None
     ) -> Self | None:

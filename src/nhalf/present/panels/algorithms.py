@@ -48,12 +48,7 @@ class Algorithms(Panel[Facts]):
             every_kind=False,
             facets=("series", sorted({row["series"] for row in rows})),
             tooltip=common.tooltip(
-                rows,
-                series="library",
-                kind="algorithm",
-                size="size",
-                time="time",
-                interval="95 % interval",
+                rows, "series", kind="algorithm", size="size", time="time", interval="95 % interval"
             ),
             choice=("pattern", "Operation"),
         )

@@ -94,14 +94,7 @@ class CollectivesByRanks(Panel[Facts]):
                 detail="size:N",
             )
         )
-        tooltip = common.tooltip(
-            rows,
-            series="library",
-            ranks="ranks",
-            size="size",
-            time="time",
-            interval="95 % interval",
-        )
+        tooltip = common.tooltip(rows, "series", "ranks", "size", "time", "interval")
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash(
                 "size:N", title="size", sort=list(dict.fromkeys(row["size"] for row in rows))
@@ -239,9 +232,7 @@ class Ranks(Panel[Facts]):
                     scale=alt.Scale(domainMin=0),
                 ),
                 color=_rank_color(max(row["rank"] for row in rows)),
-                tooltip=common.tooltip(
-                    rows, series="library", rank="rank", size="size", time="its time"
-                ),
+                tooltip=common.tooltip(rows, "series", "rank", "size", time="its time"),
             )
         )
         chart = common.facets(alt.layer(marks, data=common.data_of(rows)), rows, names)
@@ -306,8 +297,8 @@ class Overlap(Panel[Facts]):
             shape=common.shape(names),
             tooltip=common.tooltip(
                 rows,
-                series="library",
-                size="size",
+                "series",
+                "size",
                 overlap="hidden",
                 pure="operation alone",
                 total="with computing",

@@ -52,12 +52,7 @@ class Logp(Panel[Facts]):
             y=time_axis,
             shape=alt.Shape("quantity:N", title=None, scale=alt.Scale(domain=kinds)),
             tooltip=common.tooltip(
-                rows,
-                series="library",
-                quantity="what",
-                size="size",
-                time="time",
-                interval="95 % interval",
+                rows, "series", quantity="what", size="size", time="time", interval="95 % interval"
             ),
         )
         return common.facets(alt.layer(band, line, marks, data=common.data_of(rows)), rows, names)

@@ -55,9 +55,7 @@ class SegmentLife(Panel[Facts]):
                 y=common.share_axis("share", "share of a segment's life"),
                 color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
                 order=alt.Order("place:Q"),
-                tooltip=common.tooltip(
-                    rows, step="step", time="takes", percent="share", size="segment"
-                ),
+                tooltip=common.tooltip(rows, "step", time="takes", percent="share", size="segment"),
             )
         )
         return common.facets(alt.layer(bars, data=common.data_of(rows)), rows, names)

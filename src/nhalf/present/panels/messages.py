@@ -150,9 +150,7 @@ class Bandwidth(Panel[Facts]):
             axis=alt.Axis(labelExpr=common.RATE_LABEL, tickCount=6),
         )
         ends = (alt.Y("low_rate:Q"), "high_rate:Q")
-        tooltip = common.tooltip(
-            rows, rate="rate", time="time", interval="95 % interval of the time"
-        )
+        tooltip = common.tooltip(rows, "rate", "time", interval="95 % interval of the time")
         drawn = (rate_axis, "rate_Bps")
         elsewhere = elsewhere_points(points, facts).filter(pl.col("rate_Bps").is_not_null())
         chart = curves(
@@ -180,9 +178,7 @@ def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
             x=common.size_axis(),
             y=alt.Y("median_rate:Q"),
             color=color,
-            tooltip=common.tooltip(
-                rows, series="library", n_half="n½", half="half of the highest rate"
-            ),
+            tooltip=common.tooltip(rows, "series", n_half="n½", half="half of the highest rate"),
         )
     )
     stem = base.mark_rule(strokeDash=[2, 3], opacity=0.8).encode(y2=alt.value("height"))

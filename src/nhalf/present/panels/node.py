@@ -247,12 +247,7 @@ class LevelBandwidth(Panel[Facts]):
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("kernel", KERNELS),
             tooltip=common.tooltip(
-                rows,
-                kernel="kernel",
-                kind="arrays in",
-                cores="cores",
-                words="rate of all",
-                mark="doubt",
+                rows, "kernel", kind="arrays in", cores="cores", words="rate of all", mark="doubt"
             ),
         )
 

@@ -21,9 +21,9 @@ from nhalf.facts.program.states import STATES, Shares, path_ranks, run_parts_s, 
 from nhalf.facts.program.threads import threads_by_rank
 from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.charts import common
+from nhalf.present.charts.common import places_of, rank_bars
 from nhalf.present.panels import Panel, Table
 from nhalf.present.program.answer import size_span
-from nhalf.present.program.ranks import places_of, rank_bars
 from nhalf.present.report.themes import PATH, PATH_EDGE
 from nhalf.present.wording import Cell, texts
 
@@ -130,7 +130,7 @@ class OverTime(Panel[Program]):
                 y=alt.Y("rate:Q", title="rate", stack=None, axis=alt.Axis(labelExpr=_LABEL)),
                 color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
                 tooltip=common.tooltip(
-                    rows, at="at", kind="what", rate="calls per second", bytes_text="bytes"
+                    rows, "at", kind="what", rate="calls per second", bytes_text="bytes"
                 ),
             )
         )
@@ -239,9 +239,7 @@ class Timeline(Panel[Program]):
                     sort=list(STATES),
                     legend=alt.Legend(values=used, labelLimit=320),
                 ),
-                tooltip=common.tooltip(
-                    rows, rank="rank", state="does", at="at", share="of that time"
-                ),
+                tooltip=common.tooltip(rows, "rank", state="does", at="at", share="of that time"),
             )
         )
         line = (
