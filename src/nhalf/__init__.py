@@ -93,8 +93,8 @@ def predict(
     """
     from nhalf.base.arguments import as_text
     from nhalf.base.errors import InputError
-    from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.options import PREDICTED_CORES
+    from nhalf.cli.sides import machine_and_library
     from nhalf.cli.verbs.predict import SIZES
     from nhalf.decide.predict import predict as predict_on
     from nhalf.jobs.keywords import bytes_of, ranks_of
@@ -123,7 +123,7 @@ def open(*paths: str | PathLike[str]) -> Facts:
     Raises nhalf.base.errors.InputError where there is no path, where one is no run, and where a
     store is damaged.
     """
-    from nhalf.cli.run_side import facts_of
+    from nhalf.cli.sides import facts_of
 
     return facts_of(paths)
 

@@ -5,7 +5,7 @@ written once. A field is an option or a word:
 
     @dataclass(frozen=True, kw_only=True)
     class Where(Request, heading="Where"):
-        hosts: Annotated[str, Option("Hosts to measure on: n1,n2 or n[1-4].")] = ""
+        hosts: str = option("", "Hosts to measure on: n1,n2 or n[1-4].")
 
 A request that inherits from several has the fields of all, each under the heading of its class.
 """
@@ -50,6 +50,24 @@ class Word:
     takes_remaining: bool = False
 
 
+REQUIRED = dataclasses.MISSING
+"""The default of a field that has to be given."""
+
+
+def option(default: Any, help: str, name: str = "", metavar: str = "", **form: Any) -> Any:
+    """A field given by name; `form` are further members of `Option`."""
+    return _field(default, Option(help, name, metavar, **form))
+
+
+def word(default: Any, help: str, metavar: str = "", takes_remaining: bool = False) -> Any:
+    """A positional field."""
+    return _field(default, Word(help, metavar, takes_remaining))
+
+
+def _field(default: Any, declaration: Option | Word) -> Any:
+    return dataclasses.field(default=default, metadata={"declaration": declaration})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """A request; `given` are the fields set explicitly."""
@@ -86,13 +104,13 @@ class Parameter:
 
 def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
     """All fields that can be given for a request: its own first, then those of its bases."""
-    hints = typing.get_type_hints(kind, include_extras=True)
+    hints = typing.get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}
     parameters_by_name: dict[str, Parameter] = {}
     for owner in kind.__mro__:
         for name in inspect.get_annotations(owner):
-            declaration = next(iter(getattr(hints.get(name), "__metadata__", ())), None)
-            if name in parameters_by_name or not isinstance(declaration, Option | Word):
+            declaration = fields[name].metadata.get("declaration") if name in fields else None
+            if name in parameters_by_name or declaration is None:
                 continue
             heading = getattr(declaration, "heading", "") or getattr(owner, "heading", "")
             parameters_by_name[name] = _parameter(fields[name], hints[name], declaration, heading)
@@ -102,7 +120,7 @@ def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
 def _parameter(
     field: dataclasses.Field[Any], hint: Any, declaration: Option | Word, heading: str
 ) -> Parameter:
-    kind, many = _kind(typing.get_args(hint)[0])
+    kind, many = _kind(hint)
     required = field.default is dataclasses.MISSING
     default = None if required else field.default
     return Parameter(field.name, declaration, kind, many, required, default, heading)

@@ -17,15 +17,15 @@ from click.core import ParameterSource
 from nhalf.base.errors import InputError, UnknownName
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
-from nhalf.cli import foreign_options
-from nhalf.cli.examples import split_examples, write_examples
+from nhalf.cli import foreign_names
+from nhalf.cli.foreign_names import explained
 from nhalf.cli.options import FORMATS, OUTPUT
+from nhalf.cli.summaries import split_examples, write_examples
 from nhalf.jobs.request import AS_JOB
+from nhalf.present.terminal.output import printed_as
 
 Action = Callable[[Any], int | None]
 """The function that executes a request; returns the exit code, None for 0."""
-
-
 SCHEMA_VERSION = 1
 """Version of all JSON that verbs print (docs/schemas): raised if a member changes or is removed."""
 ARGUMENTS, HELP = "Arguments", "Help"
@@ -57,9 +57,9 @@ class Command(click.Command):
     def _remedy(self, typed: str, words: list[str], ctx: click.Context) -> str:
         """What to write instead of an unknown option; '' if the parser's own guess is best."""
         spellings = {spelling for option in self.get_params(ctx) for spelling in option.opts}
-        remedy = foreign_options.remedy(typed, words, spellings)
-        if not remedy and self.starts_command and foreign_options.is_of_launcher(typed):
-            started = foreign_options.with_launcher(typed, words)
+        remedy = foreign_names.remedy(typed, words, spellings)
+        if not remedy and self.starts_command and foreign_names.is_of_launcher(typed):
+            started = foreign_names.with_launcher(typed, words)
             return f"put the launcher in: {ctx.command_path} {shlex.join(started)}"
         return remedy
 
@@ -160,7 +160,6 @@ def _words_first(request_parameters: Iterable[Parameter]) -> list[Parameter]:
 def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | None:
     """Execute the request with these values; those on the command line are explicit."""
     from nhalf.base.compiled import reporting_compilation
-    from nhalf.present.terminal.output import printed_as
 
     context = click.get_current_context()
     explicit = frozenset(
@@ -175,8 +174,6 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
         try:
             return action(request)
         except UnknownName as error:
-            from nhalf.cli.foreign_names import explained
-
             raise explained(error) from error
 
 

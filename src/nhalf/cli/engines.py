@@ -2,18 +2,27 @@
 
 `model` is `nhalf predict` itself. `library` is what `nhalf run --machine` does with patterns and
 `nhalf try` with a program, `simgrid` what used to be `nhalf simulate`. Each has its own options.
+
+These and the forms of verbs turn a verb into another command, as in `nhalf show --sql`. A verb's
+module names its forms in `FORMS`: the option, and the module of `nhalf.cli.forms` that defines
+`command`. The words and options of a form are its own; those of the verb do not go with it.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.cli.command import SCHEMA_VERSION, Command, command
+from nhalf.cli import summaries
+from nhalf.cli.command import SCHEMA_VERSION, Command, RequestArgument, command
+from nhalf.cli.sides import is_program
 from nhalf.decide.engines.names import ENGINES
 
 OPTION = "--engine"
@@ -26,7 +35,6 @@ ALIKE = 0.85
 PROGRAM = "program"
 VERBS = {"model": "predict", "library": "run", PROGRAM: "try"}
 """The verbs whose code answers; a program is run by the library."""
-
 Load = Callable[[str], click.Command]
 """Returns the command of a verb."""
 
@@ -70,7 +78,7 @@ def resolved(words: Sequence[str], load: Load) -> tuple[str, Command, list[str]]
     engine = engine or _cheapest(subject, has_program=bool(program))
     if program and engine != "library":
         raise InputError(f"{OPTION} {engine} runs no program", f"ask {OPTION} library")
-    if subject and Path(subject).exists() and _is_program(subject):
+    if subject and Path(subject).exists() and is_program(Path(subject)):
         if engine == "library":
             remedy = f"give the program: {OPTION} library --machine ... -- ./program"
             raise InputError("a library runs a program, not its trace", remedy)
@@ -105,8 +113,6 @@ def as_pattern(subject: str) -> list[str]:
 
     A name much like that of a study is taken for one, so that its remedy is of studies.
     """
-    from difflib import get_close_matches
-
     from nhalf.measure.plan import catalogue
 
     if subject.endswith(".toml") or get_close_matches(subject, catalogue.names(), cutoff=ALIKE):
@@ -142,12 +148,6 @@ def _cheapest(subject: str, *, has_program: bool) -> str:
         return "library"
     is_study = subject in catalogue.names() and subject not in BY_MODEL
     return "simgrid" if is_study else "model"
-
-
-def _is_program(subject: str) -> bool:
-    from nhalf.cli.programs import is_program
-
-    return is_program(Path(subject))
 
 
 def _is(word: str, *spellings: str) -> bool:
@@ -203,3 +203,52 @@ def _check_options(words: Sequence[str], engine: str, built: Command, load: Load
             if spelling in _spellings(command_of(further, load)):
                 message = f"{OPTION} {engine} has no option {spelling}"
                 raise InputError(message, f"leave it out, or ask {OPTION} {further}, which has it")
+
+
+PACKAGE = "nhalf.cli.forms"
+
+
+class FormOption(click.Option):
+    """The option that makes another command of a verb: shown in the verb's help, never parsed."""
+
+    heading = "Another question"
+
+    def __init__(self, verb: str, spelling: str, module: str) -> None:
+        """The form `spelling` of a verb, by `command` of a module of `nhalf.cli.forms`."""
+        summary = summaries.summary("forms", module)
+        super().__init__([spelling], is_flag=True, expose_value=False, help=summary)
+        self.title = f"{verb} {spelling}"
+        """The form as it is written after `nhalf`."""
+        self._spelling, self._module = spelling, module
+
+    @functools.cached_property
+    def command(self) -> Command:
+        """The command of the form, imported now."""
+        module: Any = importlib.import_module(f"{PACKAGE}.{self._module}")
+        built = command(self.title, module.command)
+        built.schema = f"{self._module}/{SCHEMA_VERSION}"
+        return built
+
+    def words_after(self, words: Sequence[str]) -> list[str] | None:
+        """The words of a command line for the form's command; None if it does not have the option.
+
+        What follows the option comes first: `show runs/today --sql QUERY` is as
+        `show --sql QUERY runs/today`.
+        """
+        for number, word in enumerate(words):
+            spelling, has_value, value = word.partition("=")
+            if word == "--":
+                return None
+            if spelling == self._spelling:
+                return [*([value] if has_value else []), *words[number + 1 :], *words[:number]]
+        return None
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """The option with the words that go with it, and what the form is for."""
+        words = [
+            parameter.make_metavar(ctx)
+            for parameter in self.command.params
+            if isinstance(parameter, RequestArgument)
+        ]
+        usage = " ".join([self._spelling, *words])
+        return usage, f"{self.help} Its options: nhalf {self.title} --help"

@@ -1,8 +1,113 @@
-"""Names that MPI, other suites and the field have for patterns and transports of nhalf."""
+"""Options, patterns and transports by the names they have elsewhere, and what they are here."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from nhalf.base.errors import InputError, UnknownName
+
+COUNTERPARTS: dict[str, tuple[str, ...]] = {
+    "--ranks": (
+        *("-n", "-np", "--np", "-p", "--nprocs", "--nproc", "--ntasks", "--processes", "--rank"),
+        *("--num-procs", "--procs", "--tasks", "--npmin", "--nranks", "--num-ranks"),
+    ),
+    "--bytes": (
+        *("--size", "--sizes", "--message-size", "--message-sizes", "--msg-size", "--msgsize"),
+        *("--msglog", "--msglen", "--length", "--lengths", "--minbytes", "--maxbytes", "--byte"),
+        *("--min-size", "--max-size", "-m", "-s", "-b", "-e"),
+    ),
+    "--launches": (
+        *("--iterations", "--iters", "--iter", "-i", "--nrep", "--repetitions", "--repeat", "-r"),
+        *("--repeats", "--runs", "--warmup", "--warmup-iters", "--samples", "--trials"),
+    ),
+    "--mpi": ("--library", "--libraries", "--lib", "--libs", "--implementation", "--vendor"),
+    "--mpi-prefix": ("--prefix", "--path", "--mpi-path", "--mpi-home"),
+    "--pattern": (
+        *("--test", "--tests", "--benchmark", "--benchmarks", "--bench", "--collective"),
+        *("--operation", "--op", "--patterns", "--include"),
+    ),
+    "--budget": ("--duration", "--time-limit", "--walltime", "--time", "--max-time", "-t"),
+    "--hosts": ("--host", "--nodes", "--nodelist", "-w", "-H", "-N"),
+    "--host-file": ("--hostfile", "--machinefile", "--machine-file", "-f"),
+    "--out": ("-o", "--output", "--output-dir", "--outdir", "--save", "--to", "--file"),
+    "--placement": ("--bind-to", "--bind", "--map-by", "--binding", "--mapping", "--cpu-bind"),
+    "--setting": ("-x", "-g", "--env", "--mca", "--environment", "--variable"),
+    "--launcher": ("--mpiexec", "--mpirun", "--srun"),
+    "--precision": ("--accuracy", "--confidence", "--error", "--tolerance"),
+    "--tolerance": ("--threshold", "--max-slowdown", "--precision", "--limit"),
+    "--against": ("--baseline", "--reference", "--like", "--compare"),
+    "--like": ("--baseline", "--reference", "--against", "--compare"),
+    "--transport": ("--transports", "--fabric", "--network", "--provider", "--device", "-d"),
+    "--algorithm": ("--algorithms", "--algo", "--alg"),
+    "--quiet": ("-q", "--silent"),
+    "--json": ("-j", "--as-json"),
+    "--list": ("-l", "--list-patterns", "--list-tests"),
+}
+"""The spellings that people bring along, by the option that does the same. Of several, the first
+that a verb has counts."""
+EXAMPLES = {"--ranks": "4", "--bytes": "8", "--budget": "60s"}
+"""Values for where none was typed."""
+OF_SLURM = ("--ntasks", "--nodes", "--nodelist", "-N", "-w", "--cpu-bind")
+"""Options of launchers that srun has and mpiexec has not."""
+LAUNCHES = "use --launches 10 or --budget 60s; nhalf chooses the samples within a launch"
+
+
+def remedy(typed: str, words: Sequence[str], options: Collection[str]) -> str:
+    """What to write instead of an option that a verb does not have; '' if nothing is like it.
+
+    `words` are those of the command line, `options` the spellings that the verb has.
+    """
+    typed_whole, value = _option_and_value(typed, words)
+    for ours, theirs in COUNTERPARTS.items():
+        if ours in options and not {typed, typed_whole}.isdisjoint(theirs):
+            if ours == "--launches":
+                return LAUNCHES
+            return f"use {ours} {value or EXAMPLES.get(ours, '')}".rstrip()
+    return ""
+
+
+def is_of_launcher(typed: str) -> bool:
+    """Whether launchers have this option."""
+    places = ("--ranks", "--hosts", "--host-file", "--placement", "--setting")
+    return any(typed in COUNTERPARTS[ours] for ours in places)
+
+
+def with_launcher(typed: str, words: Sequence[str]) -> list[str]:
+    """A command line with the launcher that its option `typed` is of: `-- mpiexec -n 4 ./program`.
+
+    What stands before the option stays an option of the verb.
+    """
+    place = next(number for number, word in enumerate(words) if _is_spelled(typed, word))
+    command = [word for word in words[place:] if word != "--"]
+    has_own_value = "=" in command[0] or command[0][2:].isdigit()
+    option_words = 1 if has_own_value else 2
+    if len(command) < option_words:
+        command = ["-n", "4"]
+    if len(command) == option_words:
+        command.append("./program")
+    launcher = "srun" if typed in OF_SLURM else "mpiexec"
+    return [*words[:place], "--", launcher, *command]
+
+
+def _is_spelled(typed: str, word: str) -> bool:
+    """Whether a word is the option that the parser calls `typed`: `-np` and `-n4` are its `-n`."""
+    return word.partition("=")[0] == typed or (len(typed) == 2 and word.startswith(typed))
+
+
+def _option_and_value(typed: str, words: Sequence[str]) -> tuple[str, str]:
+    """An option as it stands on the command line, and its value.
+
+    The parser calls `-np 4` and `-n4` by their first letter, `-n`.
+    """
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, has_value, value = word.partition("=")
+        if not _is_spelled(typed, word):
+            continue
+        if name[2:].isdigit() and len(typed) == 2:
+            return typed, name[2:]
+        return name, value if has_value or following.startswith("-") else following
+    return typed, ""
+
 
 PATTERNS = {
     **dict.fromkeys(("latency", "lat", "ping-pong", "ping_pong", "p2p-latency"), "pingpong"),

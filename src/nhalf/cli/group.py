@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +13,39 @@ import click
 from nhalf.base import plugins
 from nhalf.base.errors import Interrupted, how_ended, unknown
 from nhalf.base.version import __version__
-from nhalf.cli import aliases, summaries
+from nhalf.cli import summaries
 
 if TYPE_CHECKING:
-    from nhalf.cli.form import FormOption
+    from nhalf.cli.engines import FormOption
+
+
+USUAL = {
+    **dict.fromkeys(("measure", "bench", "benchmark"), ("run",)),
+    **dict.fromkeys(("profile", "record"), ("trace",)),
+    **dict.fromkeys(("diff",), ("compare",)),
+    **dict.fromkeys(("query",), ("show", "--sql")),
+}
+"""What other tools call a verb, and what it is called here; shown nowhere."""
+FORMER = {
+    "ledger": ("predict", "--score"),
+    "selftest": ("doctor", "--selftest"),
+    "simulate": ("predict", "--engine", "simgrid"),
+    "sql": ("show", "--sql"),
+}
+"""Former verbs, and how they are written now; understood for a release, with a hint."""
+
+
+def current(words: Sequence[str], *, is_silent: bool = False) -> list[str]:
+    """A command line with the present name of its verb; a hint names it in place of a former one.
+
+    `words` has one word at least. The hint goes to standard error.
+    """
+    name, *further = words
+    if name in FORMER and not is_silent:
+        present = " ".join(("nhalf", *FORMER[name]))
+        sys.stderr.write(f"nhalf: the verb {name} is now: {present}\n")
+    return [*{**USUAL, **FORMER}.get(name, (name,)), *further]
+
 
 PACKAGE = "nhalf.cli.verbs"
 GROUPS = {
@@ -51,10 +81,8 @@ class OrderedGroup(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write examples, commands, and the options last, as in the help of a command."""
-        from nhalf.cli.examples import write_examples
-
         if self.examples:
-            write_examples(formatter, self.examples)
+            summaries.write_examples(formatter, self.examples)
         super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -91,7 +119,7 @@ class VerbGroup(OrderedGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb of a command line, which may go by another name, or a form of it."""
-        present = aliases.current(args, is_silent=ctx.resilient_parsing)
+        present = current(args, is_silent=ctx.resilient_parsing)
         name, verb, words = super().resolve_command(ctx, present)
         for form in forms_of(verb):
             if (form_words := form.words_after(words)) is not None:
@@ -141,20 +169,17 @@ class VerbGroup(OrderedGroup):
 def load_verb(name: str) -> click.Command:
     """The click command of one verb."""
     from nhalf.cli.command import command
-    from nhalf.cli.examples import split_examples
-    from nhalf.cli.form import FormOption
+    from nhalf.cli.engines import EngineOption, FormOption
 
     module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
     if not hasattr(module, "COMMANDS"):
         built = command(name, module.command)
         built.params += [FormOption(name, *form) for form in getattr(module, "FORMS", {}).items()]
         if name == "predict":
-            from nhalf.cli.engines import EngineOption
-
             built.params.append(EngineOption())
         return built
     below = [command(name, action) for name, action in module.COMMANDS.items()]
-    description, examples = split_examples(module.__doc__ or "")
+    description, examples = summaries.split_examples(module.__doc__ or "")
     group = OrderedGroup(name, below, help=description, no_args_is_help=True)
     group.examples = examples
     return group
@@ -162,7 +187,7 @@ def load_verb(name: str) -> click.Command:
 
 def forms_of(verb: click.Command | None) -> list[FormOption]:
     """The options that make another command of a verb."""
-    from nhalf.cli.form import FormOption
+    from nhalf.cli.engines import FormOption
 
     parameters = verb.params if verb else []
     return [parameter for parameter in parameters if isinstance(parameter, FormOption)]

@@ -1,24 +1,32 @@
-"""`nhalf run --submit` on the terminal: submit the run, follow it and collect its results."""
+"""A run as a job of a batch system, or in an allocation, where srun is used outside one."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from nhalf.base.errors import Interrupted
+from nhalf.base.errors import Interrupted, MissingError
+from nhalf.cli.lazy import lazily
+from nhalf.jobs.request import RunRequest
+from nhalf.present.terminal.output import emit_json
 
 if TYPE_CHECKING:
-    from nhalf.jobs.follow import JobStatus
-    from nhalf.jobs.job import BatchJob
-    from nhalf.jobs.request import RunRequest
+    from nhalf.measure.apps import AppRequest
+    from nhalf.store.run import Run
+
+with lazily(globals()):
+    from nhalf.jobs.collect import collected
+    from nhalf.jobs.follow import JobStatus, follow
+    from nhalf.jobs.job import BatchJob, resume_command
+    from nhalf.jobs.submit import submitted
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
 
 
 def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome | None:
     """Submit the run and follow it to its end; None if the request does not wait for it."""
-    from nhalf.jobs.submit import submitted
-
     job = submitted(request)
     if not silent:
         hosts = "1 host" if job.record.nodes == 1 else f"{job.record.nodes} hosts"
@@ -31,8 +39,6 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome |
 
 def _print_job(job: BatchJob, *, as_json: bool) -> None:
     """Print the identifier and the folder of a job that is not waited for."""
-    from nhalf.present.terminal.output import emit_json
-
     if as_json:
         emit_json({"job": job.record.job, "run": str(job.run)})
     else:
@@ -41,11 +47,6 @@ def _print_job(job: BatchJob, *, as_json: bool) -> None:
 
 def _followed(job: BatchJob, *, silent: bool) -> RunOutcome:
     """Wait for the job; an interruption leaves it alone."""
-    from nhalf.jobs.collect import collected
-    from nhalf.jobs.follow import follow
-    from nhalf.jobs.job import resume_command
-    from nhalf.measure.loop.progress import Progress
-
     status: JobStatus | None = None
     try:
         with Progress(quiet=silent) as progress:
@@ -78,3 +79,84 @@ def _show(status: JobStatus, progress: Progress, shown_state: str, *, talks: boo
 def _say(text: str) -> None:
     sys.stderr.write(f"nhalf: {text}\n")
     sys.stderr.flush()
+
+
+DEFAULT_HOSTS = 4
+"""Number of hosts if the user does not specify it: a cluster is shared."""
+SRUN = "srun"
+
+
+def allocate(request: RunRequest | AppRequest) -> None:
+    """Become salloc with this very command, where srun is requested outside an allocation.
+
+    The whole run has one allocation: no launch waits in the queue, all have the same hosts, and
+    it ends when the run ends, however that happens. A host that dies does not end it. Does
+    nothing in any other case; raises MissingError if there is no Slurm.
+    """
+    if os.environ.get("SLURM_JOB_ID"):
+        return
+    run = _resumed(request)
+    if (request.launcher or _planned(run, "launcher")) != SRUN:
+        return
+    if shutil.which("salloc") is None:
+        raise MissingError("srun needs Slurm: salloc is not found", "load Slurm's module")
+    hosts = _requested_hosts(request) or (_remaining_hosts(run) if run else _default_hosts(request))
+    words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *hosts]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvp("salloc", [*words, sys.executable, "-P", "-m", "nhalf", *sys.argv[1:]])
+
+
+def _resumed(request: RunRequest | AppRequest) -> Run | None:
+    """The run that is resumed; None for a new run."""
+    if request.resume is None:
+        return None
+    from nhalf.store.run import Run
+
+    return Run.open(request.resume)
+
+
+def _planned(run: Run | None, name: str) -> str:
+    """The value of an option in the plan of a run, '' without a run."""
+    return str(run.plan.get(name, "")) if run else ""
+
+
+def _requested_hosts(request: RunRequest | AppRequest) -> list[str]:
+    """Options of salloc for the hosts that the user names now; empty without any."""
+    return _nodes_option(request.hosts, request.host_file_path, frozenset())
+
+
+def _nodes_option(hosts: str, host_file: str, dead: frozenset[str]) -> list[str]:
+    from nhalf.sites.site import find_site
+
+    names = [host.name for host in find_site(hosts, host_file, SRUN).hosts]
+    alive = [name for name in names if name not in dead]
+    return [f"--nodes={len(alive)}", f"--nodelist={','.join(alive)}"] if alive else []
+
+
+def _remaining_hosts(run: Run) -> list[str]:
+    """Options for as many hosts as a run began with, without those that it lost.
+
+    Slurm may not know yet that they are lost.
+    """
+    lost = frozenset(event["host"] for event in run.events() if event["event"] == "host")
+    nodes_option = _nodes_option(_planned(run, "hosts"), _planned(run, "host_file"), lost)
+    if nodes_option:
+        return nodes_option
+    idle = sum(name not in lost for name in _idle_names())
+    nodes = min(int(_planned(run, "hosts_found") or 1), max(idle, 1))
+    return [f"--nodes={nodes}", *([f"--exclude={','.join(sorted(lost))}"] if lost else [])]
+
+
+def _default_hosts(request: RunRequest | AppRequest) -> list[str]:
+    """Options for as many hosts as the placements need, or for a few if they do not say."""
+    layouts = [placement.layout for placement in request.placements if placement.layout]
+    if layouts:
+        return [f"--nodes={max(layout.hosts for layout in layouts)}"]
+    return [f"--nodes={min(DEFAULT_HOSTS, len(_idle_names()))}"]
+
+
+def _idle_names() -> list[str]:
+    from nhalf.sites.allocation import idle_hosts
+
+    return [host.name for host in idle_hosts().hosts]

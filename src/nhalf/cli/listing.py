@@ -6,7 +6,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from nhalf.base.errors import unknown
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
     from nhalf.measure.plan.catalogue import Study
@@ -33,8 +37,6 @@ def list_plans(word: str, *, as_json: bool, as_table: bool) -> None:
     """
     from nhalf.measure.plan import catalogue
     from nhalf.measure.probe.stand_in import every_pattern
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_table
 
     studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
     patterns = every_pattern()
@@ -60,10 +62,6 @@ def list_plans(word: str, *, as_json: bool, as_table: bool) -> None:
 
 def _write(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
     """Write names with their descriptions, wrapped to the terminal, under the titles."""
-    import click
-
-    from nhalf.present.terminal.output import stdout_console
-
     formatter = click.HelpFormatter(width=stdout_console().width)
     for title, rows in sections.items():
         if rows:

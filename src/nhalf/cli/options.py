@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import unknown
-from nhalf.base.request import Option, Request
+from nhalf.base.request import Request, option
 
 OUTPUT = "Output"
 PREDICTED_CORES = 64
@@ -19,17 +18,15 @@ FORMATS = ("table", "csv", "json", "markdown")
 class JsonOption(Request, heading=OUTPUT):
     """The option of all verbs that report something."""
 
-    json: Annotated[bool, Option("Print one JSON object.")] = False
+    json: bool = option(False, "Print one JSON object.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(JsonOption, heading=OUTPUT):
     """Options of verbs that print tables; `--json` is short for `--format json`."""
 
-    format: Annotated[
-        str, Option("Output format: table, csv, json or markdown.", metavar="FORMAT")
-    ] = "table"
-    json: Annotated[bool, Option("Same as --format json: print one JSON object.")] = False
+    format: str = option("table", "Output format: table, csv, json or markdown.", metavar="FORMAT")
+    json: bool = option(False, "Same as --format json: print one JSON object.")
 
     def __post_init__(self) -> None:
         """Set `json` for `--format json`. Raises InputError for an unknown format."""
@@ -43,7 +40,7 @@ class TableOptions(JsonOption, heading=OUTPUT):
 class QuietOption(TableOptions, heading=OUTPUT):
     """Options of verbs that measure."""
 
-    quiet: Annotated[bool, Option("Show no progress, and no summary of what was measured.")] = False
+    quiet: bool = option(False, "Show no progress, and no summary of what was measured.")
 
     @property
     def is_silent(self) -> bool:
@@ -55,80 +52,65 @@ class QuietOption(TableOptions, heading=OUTPUT):
 class SecondsOption(Request, heading="Which time counts"):
     """The option of verbs that launch a program again and again."""
 
-    seconds: Annotated[
-        str,
-        Option(
-            "Take the time from the output: a pattern whose group is the number, e.g. "
-            "'time = ([0-9.]+)'; default: the wall clock.",
-            metavar="PATTERN",
-        ),
-    ] = ""
+    seconds: str = option(
+        "",
+        "Take the time from the output: a pattern whose group is the number, e.g. "
+        "'time = ([0-9.]+)'; default: the wall clock.",
+        metavar="PATTERN",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(QuietOption, heading=OUTPUT):
     """Options of verbs that create a run."""
 
-    out: Annotated[Path | None, Option("Run directory to create.")] = None
-    report: Annotated[bool, Option("Also write the HTML report.")] = False
+    out: Path | None = option(None, "Run directory to create.")
+    report: bool = option(False, "Also write the HTML report.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeOptions(Request, heading="What if"):
     """Options of verbs that take a machine with hypothetical changes."""
 
-    set_: Annotated[
-        tuple[str, ...],
-        Option("Change the machine, e.g. network.bandwidth=2x; repeatable."),
-    ] = ()
+    set_: tuple[str, ...] = option((), "Change the machine, e.g. network.bandwidth=2x; repeatable.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerOptions(Request, heading="Ledger of predictions"):
     """The option of verbs that record predictions or compare them with measurements."""
 
-    ledger: Annotated[
-        Path | None,
-        Option("This ledger instead of ledger.jsonl in the user's data folder.", metavar="FILE"),
-    ] = None
+    ledger: Path | None = option(
+        None, "This ledger instead of ledger.jsonl in the user's data folder.", metavar="FILE"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceOptions(Request, heading="Of a traced program"):
     """Options of the verb that predicts traced programs."""
 
-    traced_on: Annotated[
-        str, Option("Machine of the trace (file or run), to print the prediction error there.")
-    ] = ""
-    placement: Annotated[
-        str,
-        Option(
-            "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced, or on "
-            "another machine with a network node after node. "
-            "Of a pattern same-node or other-node."
-        ),
-    ] = ""
-    computing_factor: Annotated[str, Option("Scale the time between MPI calls by this factor.")] = (
-        "1"
+    traced_on: str = option(
+        "", "Machine of the trace (file or run), to print the prediction error there."
     )
-    flop_rate: Annotated[
-        str,
-        Option("Operations per second of a rank, for SimGrid's traces, which count operations."),
-    ] = ""
-    algorithms: Annotated[
-        Path | None,
-        Option("Collective operations take the algorithms of this decision table."),
-    ] = None
-    simgrid: Annotated[
-        bool, Option("Simulate the messages with SimGrid, so that they share links.")
-    ] = False
+    placement: str = option(
+        "",
+        "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced, or on "
+        "another machine with a network node after node. "
+        "Of a pattern same-node or other-node.",
+    )
+    computing_factor: str = option("1", "Scale the time between MPI calls by this factor.")
+    flop_rate: str = option(
+        "", "Operations per second of a rank, for SimGrid's traces, which count operations."
+    )
+    algorithms: Path | None = option(
+        None, "Collective operations take the algorithms of this decision table."
+    )
+    simgrid: bool = option(False, "Simulate the messages with SimGrid, so that they share links.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrefixOptions(Request, heading="Where"):
     """Options of verbs that search for MPI libraries."""
 
-    mpi_prefix: Annotated[
-        tuple[Path, ...],
-        Option("Install folder of another MPI library; repeatable (also NHALF_MPI_PREFIXES)."),
-    ] = ()
+    mpi_prefix: tuple[Path, ...] = option(
+        (), "Install folder of another MPI library; repeatable (also NHALF_MPI_PREFIXES)."
+    )

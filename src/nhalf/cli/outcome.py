@@ -1,26 +1,44 @@
-"""From a measurement to its output for people and scripts."""
+"""How a run ended: its tables and remarks, and answers that stay unclear, run after run."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from nhalf.base.errors import FailedError, Interrupted, how_ended
+from nhalf.base.errors import FailedError, InputError, Interrupted, how_ended
+from nhalf.base.listing import few
+from nhalf.cli.lazy import lazily
+from nhalf.cli.options import RunOptions
+from nhalf.cli.sides import announce
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json, name_engine
+from nhalf.present.terminal.tables import show_style
+from nhalf.statistics.doubt import MORE_LAUNCHES
 
-if TYPE_CHECKING:
-    from nhalf.cli.options import RunOptions
+with lazily(globals()):
+    from nhalf.decide.check.regression import regression_json
+    from nhalf.decide.check.unclear_runs import counted, runs_before
     from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.decide.interim_analyses import analysis_budgets_s
+    from nhalf.facts.certainty.precision import unresolved
     from nhalf.facts.facts import Facts
+    from nhalf.facts.guidelines import violations
+    from nhalf.facts.wrong_data import wrong_data
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.loop.session import More, Prepared, measure
+    from nhalf.present.terminal.summary import show_outcome
+    from nhalf.present.wording import count
+    from nhalf.results import as_json
+    from nhalf.sites.launchers import notice
+    from nhalf.store.axes import parse_axes
     from nhalf.store.run import Run
 
 
 def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
     """Measure; an interruption reports how to resume, if there is something to resume."""
-    from nhalf.measure.loop.session import measure
     from nhalf.store.run import DESCRIPTION
 
     print_launcher_warning(prepared.site.launcher)
@@ -31,23 +49,18 @@ def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
         if not (prepared.run.path / DESCRIPTION).exists():
             raise Interrupted(f"{how} before the first point, so nothing is kept") from None
         raise Interrupted(
-            f"{how}; every finished point is kept",
-            f"go on with: {prepared.run.resuming}",
+            f"{how}; every finished point is kept", f"go on with: {prepared.run.resuming}"
         ) from None
 
 
 def print_launcher_warning(name: str) -> None:
     """Print the warning of a launcher, if it has one, before ranks are started with it."""
-    from nhalf.sites.launchers import notice
-
     if warning := notice(name):
         sys.stderr.write(f"nhalf: {warning}\n")
 
 
 def finish(outcome: RunOutcome, request: RunOptions, style: str = "") -> None:
     """Print the outcome and write the requested report; a failed verification is an error."""
-    from nhalf.facts.facts import Facts
-
     facts = Facts.of([outcome.run])
     print_outcome(outcome, facts, request, style)
     check_sound(outcome, facts)
@@ -70,33 +83,21 @@ def print_outcome(
 
     Wrong data come first. `change` is the check against the run that was measured again.
     """
-    from nhalf.cli.wrong_data import announce
-
     announce(facts, request)
     report_path = None
     if request.report:
-        from nhalf.present.report import write_report
-
         report_path = write_report(facts, outcome.run.path / "report.html")
     if request.is_silent or style:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
-        from nhalf.facts.certainty.precision import unresolved
-        from nhalf.present.terminal.output import emit_json
-
         rows = unresolved(facts, outcome.unmeasured)
-        against = {} if change is None else {"against": _change_json(change)}
+        against = {} if change is None else {"against": regression_json(change)}
         members = {**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes}
         emit_json({**members, **against})
     elif style:
-        from nhalf.present.terminal.style import show_style
-
         show_style(style, facts)
     elif not request.quiet:
-        from nhalf.present.terminal.output import name_engine
-        from nhalf.present.terminal.summary import show_outcome
-
         show_outcome(outcome, facts, report_path)
         if outcome.run.virtual:
             name_engine("library")
@@ -129,9 +130,6 @@ def _check_hosts(outcome: RunOutcome) -> None:
 
 def _check_verified(facts: Facts) -> None:
     """Raises FailedError if received data were wrong."""
-    from nhalf.facts.wrong_data import wrong_data
-    from nhalf.present.wording import count
-
     if wrong := wrong_data(facts):
         points = sum(len(curve.sizes_bytes) for curve in wrong)
         raise FailedError(
@@ -142,10 +140,6 @@ def _check_verified(facts: Facts) -> None:
 
 def run_json(run: Run, facts: Facts) -> dict[str, Any]:
     """The JSON object of a run, as `run --json` and `show --json` print it."""
-    from nhalf.facts.guidelines import violations
-    from nhalf.results import as_json
-    from nhalf.store.axes import parse_axes
-
     points = facts.summary.drop("run", "bytes_per_time").to_dicts()
     for point in points:
         point["axes"] = parse_axes(point["axes"])
@@ -160,3 +154,79 @@ def run_json(run: Run, facts: Facts) -> dict[str, Any]:
         "results": as_json(facts.results),
         "guidelines": [verdict.as_json() for verdict in violations(facts)],
     }
+
+
+def with_unclear_runs(
+    result: CheckedRun,
+    run: Run,
+    baseline: Run | None,
+    runs_max: int,
+    check_of: Callable[[Run], CheckedRun],
+) -> CheckedRun:
+    """The check of a run with the number of runs in a row for which its answers are unclear.
+
+    `check_of` checks an earlier run of its folder in the same way, and raises InputError for one
+    that measured something else. With `runs_max` 0 nothing is counted.
+    """
+    if not runs_max:
+        return result
+
+    def earlier() -> Iterator[CheckedRun]:
+        for former in runs_before(run, baseline):
+            try:
+                yield check_of(former)
+            except InputError:
+                continue
+
+    return replace(counted(result, earlier(), runs_max), unclear_max=runs_max)
+
+
+def announce_undecided(result: CheckedRun) -> None:
+    """Say on standard error what has been unclear for too long, and what to do about it."""
+    names = [answer.name for answer in result.answers if result.is_undecided(answer)]
+    if names:
+        sys.stderr.write(
+            f"nhalf: unclear for {result.unclear_max} runs in a row: "
+            f"{few(names, 3, '; ')}; measure with more launches and on a quiet machine, or raise "
+            "--tolerance\n"
+        )
+
+
+CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
+
+
+def until_decided(
+    outcome: RunOutcome,
+    time_s: float,
+    check_of: Callable[[Run], CheckedRun],
+    extended: Callable[[Run, More], RunOutcome],
+) -> tuple[RunOutcome, CheckedRun]:
+    """A run that ended and its check, or the run `extended` until its check is decided.
+
+    It is looked at as decide/interim_analyses.py says, for up to `time_s` seconds more.
+    """
+    change = check_of(outcome.run)
+    for budget_s in analysis_budgets_s(time_s):
+        curves = open_curves(change)
+        if not curves:
+            break
+        outcome = extended(outcome.run, More(budget_s=budget_s, curves=curves))
+        change = check_of(outcome.run)
+    return outcome, change
+
+
+def open_curves(check: CheckedRun) -> list[dict[str, Any]]:
+    """The unclear curves of a check that further launches of this run may decide.
+
+    That they cannot is believed from MORE_LAUNCHES on. None where something is slower: the check is
+    decided then.
+    """
+    if check.comparison is None or check.verdict != "unclear":
+        return []
+    unclear = {
+        tuple(curve.point[name] for name in CURVE)
+        for curve in check.comparison.curves
+        if curve.worse == "unclear"
+        and (curve.doubt.wants_launches or curve.launches < MORE_LAUNCHES)
+    }
+    return [dict(zip(CURVE, key, strict=True)) for key in sorted(unclear)]

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from nhalf.base.errors import InputError, NhalfError
+from nhalf.base.errors import InputError, MissingError, NhalfError
+from nhalf.cli.lazy import lazily
+from nhalf.cli.sides import open_program, parse_flop_rate
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import read_table
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from nhalf.decide.program.alternatives import Alternative
+with lazily(globals()):
+    from nhalf.decide.ledger.lines import Predicted, append_lines, usual_path
+    from nhalf.decide.ledger.recording import calibrated_program, line_of_program
+    from nhalf.decide.program.alternatives import Alternative, predict_alternatives
+    from nhalf.decide.program.asked_operations import AskedOperations, works_of
+    from nhalf.decide.program.costs import MachineCosts
+    from nhalf.decide.program.launches import predict_launches
     from nhalf.decide.program.predict import ProgramPrediction
+    from nhalf.decide.program.target import Target, hosts_on
     from nhalf.facts.program.program import Program
-    from nhalf.machines.computing import ComputingRatio
+    from nhalf.facts.program.whole_timeline import has_whole_timeline
+    from nhalf.machines.change import change
+    from nhalf.machines.computing import ComputingRatio, computing_ratio
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
+    from nhalf.measure.virtual.asked import AskedLibrary
+    from nhalf.measure.virtual.real_time import start_s
+    from nhalf.mpi.discover import find, libraries
+    from nhalf.mpi.vendors import libraries_in, vendors
+    from nhalf.present.program.prediction import prediction_lines, show_predictions
 
 
 @dataclass(frozen=True)
@@ -51,12 +68,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     Raises InputError for options of patterns, and where counts alone predict nothing; FailedError
     if none of several can be predicted.
     """
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.programs import open_program, parse_flop_rate
-    from nhalf.decide.program.alternatives import predict_alternatives
-    from nhalf.machines.message import Messages
-    from nhalf.present.program.prediction import prediction_lines, show_predictions
-    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.cli.sides import machine_and_library
 
     misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
     if misplaced:
@@ -101,7 +113,6 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
 def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPrediction]) -> None:
     """Raises InputError if no order of the calls is known, and their counts are not enough."""
     from nhalf.decide.program.predict import COUNTS
-    from nhalf.facts.program.whole_timeline import has_whole_timeline
 
     if all(prediction.is_certain or prediction.method != COUNTS for prediction in predictions):
         return
@@ -117,8 +128,6 @@ def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPred
 
 def _alternatives(request: TraceRequest) -> list[Alternative]:
     """Every machine with every library and every placement that was named."""
-    from nhalf.decide.program.alternatives import Alternative
-
     return [
         Alternative(machine, library, placement)
         for machine in _machines(request.machine)
@@ -134,8 +143,7 @@ def _machines(text: str) -> list[str]:
 
 def _libraries(machine: str, text: str) -> list[str]:
     """The libraries of a list, '' for the machine's own; ALL are those that the machine has."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.machines.message import Messages
+    from nhalf.cli.sides import machine_and_library
 
     if text != ALL_LIBRARIES:
         return _listed(text)
@@ -157,14 +165,6 @@ def _predicted(
     programs: Sequence[Program],
     traced_on: Messages | None,
 ) -> ProgramPrediction:
-    from nhalf.cli.asked_library import asked_operations, messages_and_library
-    from nhalf.cli.recording import record
-    from nhalf.decide.ledger.recording import calibrated_program, line_of_program
-    from nhalf.decide.program.launches import predict_launches
-    from nhalf.decide.program.target import Target, hosts_on
-    from nhalf.machines.change import change
-    from nhalf.mpi.decision_table import read_table
-
     machine, of_machine = subject
     messages, library, not_asked = messages_and_library(
         change(machine, request.changes), of_machine, alternative.mpi
@@ -191,7 +191,6 @@ def _predicted(
 
 def _say(name: str) -> Callable[[str], None]:
     """Says how far a library is that is asked."""
-    import sys
 
     def say(text: str) -> None:
         sys.stderr.write(f"nhalf: {name} is asked: {text}\n")
@@ -205,9 +204,6 @@ def _library_of(program: Program, machine: Machine) -> str:
 
     Raises InputError if none or several of its libraries match.
     """
-    from nhalf.machines.message import Messages
-    from nhalf.mpi.vendors import libraries_in
-
     libraries = Messages(machine).libraries
     matches = libraries_in(program.library, libraries)
     if len(libraries) > 1 and len(matches) != 1:
@@ -224,7 +220,6 @@ def _computing(
 ) -> ComputingRatio:
     """The factor as typed, else the ratio of both machines' cores if both are known, else 1."""
     from nhalf.decide.program.target import AS_IT_WAS
-    from nhalf.machines.computing import ComputingRatio, computing_ratio
 
     if "computing_factor" in request.explicit:
         factor = _factor(request.computing_factor)
@@ -244,3 +239,71 @@ def _factor(text: str) -> float:
             f"--computing-factor {text} is no factor", "1 is as fast, 0.5 twice as fast"
         )
     return factor
+
+
+def messages_and_library(
+    machine: Machine, of_machine: str, name: str
+) -> tuple[Messages, Library | None, str]:
+    """The messages of a machine, the library to be asked, and why there is none.
+
+    `of_machine` is that of MACHINE:LIBRARY, `name` that of --mpi; '' for none. Raises InputError
+    for a name that is neither of the machine nor of a library that may be installed.
+    """
+    own = Messages(machine, name or of_machine)
+    if not name:
+        return own, None, ""
+    try:
+        own_name = own.library
+    except InputError:
+        # Curves of another library that was measured say nothing of this one.
+        names = {library.partition("-")[0] for library in own.libraries}
+        if name.partition("-")[0] not in vendors() or names & vendors().keys():
+            raise
+        own_name, own = "", Messages(machine, of_machine)
+    if own_name and own_name.partition("-")[0] not in vendors():
+        return own, None, ""
+    try:
+        library = find(name)
+    except NhalfError as error:
+        return own, None, "" if own_name else f"{error.message}: {error.remedy}"
+    # What another version did there was measured; this one would answer otherwise.
+    return own, library if own_name in ("", library.name) else None, ""
+
+
+def asked_operations(
+    messages: Messages,
+    library: Library,
+    programs: Sequence[Program],
+    hosts: Sequence[str],
+    say: Callable[[str], None],
+) -> AskedOperations:
+    """What a library answers of the operations of programs whose ranks are on these hosts.
+
+    Of a machine that was measured with the library, only what was not measured is asked for, and
+    nothing within one node, where the library has ways that virtual time has not.
+    """
+    from nhalf.measure.virtual.asked import LIMIT_S
+    from nhalf.measure.virtual.real_time import START_MOST
+
+    ask = AskedLibrary(messages, library, libraries(), say).times_s
+    title = f"{library.vendor_title or library.vendor} {library.version}"
+    operations = AskedOperations(library.name, title, messages, ask)
+    numbers: dict[str, int] = {}
+    nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
+    works = {work for program in programs for work in works_of(program)}
+    if messages.library == library.name:
+        costs = MachineCosts(messages, hosts)
+        works = {work for work in works if len(numbers) > 1 and not costs.is_measured(*work)}
+    if START_MOST * start_s(library, len(hosts)) > LIMIT_S:
+        operations.refusals.add(f"{len(hosts)} ranks take too long to start in virtual time here")
+    else:
+        operations.prepare(works, nodes)
+    return operations
+
+
+def record(ledger: Path | None, lines: Iterable[Predicted]) -> None:
+    """Append predictions to a ledger, or to the user's; a warning says why if that fails."""
+    try:
+        append_lines(ledger or usual_path(), list(lines))
+    except MissingError as error:
+        console().print(f"not recorded: {error}", markup=False, soft_wrap=True)

@@ -7,10 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES
-from nhalf.machines.layout import Layout
+from nhalf.cli.program_prediction import record
+from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
+from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
+
+with lazily(globals()):
+    from nhalf.cli.sides import machine_and_library
+    from nhalf.decide.b_eff import predict_b_eff
+    from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
+    from nhalf.decide.traffic import predict_traffic
+    from nhalf.machines.change import change
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.present.terminal.predicted_rates import show_b_eff, show_traffic
 
 MEAN_SIZE = "10K"
 """Mean message size of the study that defined the traffic (Qian 2004)."""
@@ -34,22 +48,12 @@ class RateRequest:
 
     def target(self) -> tuple[Machine, str]:
         """The machine with the requested changes, and the library."""
-        from nhalf.cli.machine_side import machine_and_library
-        from nhalf.machines.change import change
-
         machine, library = machine_and_library(self.machine)
         return change(machine, self.changes), self.mpi or library
 
 
 def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     """Predict b_eff for each number of ranks; raises InputError for options it does not have."""
-    from nhalf.cli.recording import record
-    from nhalf.decide.b_eff import predict_b_eff
-    from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal.b_eff_prediction import show
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     misplaced = sorted(request.explicit & (NOT_OF_RATES | {"sizes", "placement"}))
     if misplaced:
         raise InputError(f"b_eff has its own lengths and no {misplaced[0]}", "leave it out")
@@ -68,16 +72,11 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     if as_json:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
     else:
-        show(stdout_console(), predictions)
+        show_b_eff(stdout_console(), predictions)
 
 
 def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     """Predict traffic for each layout and size; raises InputError for options it does not have."""
-    from nhalf.decide.traffic import predict_traffic
-    from nhalf.measure.plan.sizes import parse_sizes
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.traffic_prediction import show
-
     misplaced = sorted(request.explicit & (NOT_OF_RATES | {"record"}))
     if misplaced:
         raise InputError(f"traffic has rates and no {misplaced[0]}", "leave it out")
@@ -93,13 +92,11 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
         return
     for prediction in predictions:
-        show(stdout_console(), prediction)
+        show_traffic(stdout_console(), prediction)
 
 
 def _rules(rule: str, ranks: int) -> list[str]:
     """The rule as typed, else every permutation, and uniform traffic of not too many ranks."""
-    from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
-
     if rule or ranks > UNIFORM_RANKS_MAX:
         return rules_of(rule, ranks)
     return [*rules_of(rule, ranks), UNIFORM]
@@ -107,9 +104,6 @@ def _rules(rule: str, ranks: int) -> list[str]:
 
 def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
     """The layout as typed, or each number of ranks with the nodes filled one after the other."""
-    from nhalf.machines.layout import parse_layout
-    from nhalf.measure.plan.axes import parse_ranks
-
     if request.placement:
         layout = parse_layout(request.placement)
         if layout is None:

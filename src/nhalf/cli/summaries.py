@@ -1,4 +1,4 @@
-"""What help says of verbs that are not imported, read from the text of their modules.
+"""Help texts: the examples of a docstring, and summaries of verbs that are not imported.
 
 To import or to parse all verbs takes as long as everything else that `nhalf --help` does.
 """
@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
+
+import click
 
 from nhalf.base import plugins
 
@@ -37,3 +40,21 @@ def _text(folder: str, name: str) -> str:
     """The source of a module."""
     path = Path(__file__).parent / folder / f"{plugins.module_name(name)}.py"
     return path.read_text("utf-8")
+
+
+EXAMPLE = re.compile(r"nhalf |env \$\(nhalf ")
+
+
+def split_examples(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split a docstring into its description and the commands of its last paragraph."""
+    description, _, last_paragraph = text.rstrip().rpartition("\n\n")
+    lines = tuple(last_paragraph.splitlines())
+    is_examples = bool(description) and all(EXAMPLE.match(line) for line in lines)
+    return (description, lines) if is_examples else (text, ())
+
+
+def write_examples(formatter: click.HelpFormatter, examples: Iterable[str]) -> None:
+    """Write the section of examples of a help text, one line each, never wrapped."""
+    with formatter.section("Examples"):
+        for line in examples:
+            formatter.write(f"{'':{formatter.current_indent}}{line}\n")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import fixed
+from nhalf.base.units import parse_share
+from nhalf.sites.placement import Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
-
     from nhalf.machines.wires import Noise
     from nhalf.measure.virtual.machine import VirtualMachine
-    from nhalf.sites.placement import Placement
 
 FACTOR_MAX = 1000.0
 """Slower processors are refused."""
@@ -74,7 +75,7 @@ def virtual_machine(
                 f"--{name.replace('_', '-')} does not go with --machine",
                 "all ranks of a simulated machine run on this host: leave it out",
             )
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.machines.message import Messages
     from nhalf.measure.simulate.room import numbers_of, ranks_asked
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
@@ -105,7 +106,6 @@ def in_words(machine: VirtualMachine) -> str:
 
 def noise_of(text: str, seed: int) -> Noise:
     """The noise that options give; raises InputError for too much of it."""
-    from nhalf.base.units import parse_share
     from nhalf.machines.wires import Noise
 
     share = parse_share(text) if text else 0.0
@@ -136,7 +136,6 @@ def computing_factor(computing: str) -> float:
 
 def _factor_of_processor(name: str) -> float:
     """How many times longer than here a processor computes; 0 for a name that is none."""
-    from nhalf.base.numbers import fixed
     from nhalf.machines.processor_file import names
     from nhalf.machines.processor_speed import time_ratio
     from nhalf.node.described import HERE, described

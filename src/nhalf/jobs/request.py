@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Request, as_words
+from nhalf.base.request import Request, as_words, option
 from nhalf.base.units import parse_duration
 from nhalf.measure.plan.request import EFFORT, WHAT, OnMachine, PlanRequest
 
@@ -21,13 +20,13 @@ NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet"
 class AsJob(Request, heading=AS_JOB):
     """Whether the batch system is to run it."""
 
-    submit: Annotated[
-        bool, Option("Submit the run to the batch system, follow it, and collect the results.")
-    ] = False
-    job: Annotated[
-        str, Option("Extra options for the batch system: '--nodes=4 --time=10:00 --partition=x'.")
-    ] = ""
-    no_wait: Annotated[bool, Option("Submit the job and return at once.")] = False
+    submit: bool = option(
+        False, "Submit the run to the batch system, follow it, and collect the results."
+    )
+    job: str = option(
+        "", "Extra options for the batch system: '--nodes=4 --time=10:00 --partition=x'."
+    )
+    no_wait: bool = option(False, "Submit the job and return at once.")
 
     def check_together(self) -> None:
         """Raises InputError for options of jobs without a job."""
@@ -41,25 +40,19 @@ class AsJob(Request, heading=AS_JOB):
 class RunRequest(PlanRequest, OnMachine, AsJob, heading="Output"):
     """A run that starts in a folder, or continues."""
 
-    out: Annotated[Path | None, Option("Run directory to create.")] = None
-    resume: Annotated[
-        Path | None, Option("Continue this run; --launches and --budget extend it.")
-    ] = None
-    like: Annotated[
-        Path | None,
-        Option(
-            "Measure the same points as this RUN or RUN:LIBRARY, and compare with it.",
-            heading=WHAT,
-        ),
-    ] = None
-    until_decided: Annotated[
-        str,
-        Option(
-            "With --like: measure unclear curves for up to this time more, e.g. 5m; false alarms "
-            "are as rare as without it.",
-            heading=EFFORT,
-        ),
-    ] = ""
+    out: Path | None = option(None, "Run directory to create.")
+    resume: Path | None = option(None, "Continue this run; --launches and --budget extend it.")
+    like: Path | None = option(
+        None,
+        "Measure the same points as this RUN or RUN:LIBRARY, and compare with it.",
+        heading=WHAT,
+    )
+    until_decided: str = option(
+        "",
+        "With --like: measure unclear curves for up to this time more, e.g. 5m; false alarms "
+        "are as rare as without it.",
+        heading=EFFORT,
+    )
 
     @functools.cached_property
     def until_decided_s(self) -> float:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from nhalf.base.listing import listed
+from nhalf.base.listing import few, listed, ranks_text
 from nhalf.base.numbers import times
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.applications import Race, series_races
 from nhalf.facts.certainty.busy_launches import busy_launches
+from nhalf.facts.collectives import ClassStanding, standings
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.facts.overview import overview
-from nhalf.present.collectives_verdict import collectives_verdict
-from nhalf.present.wording import between, size_range
+from nhalf.present.findings import WARNING, findings
+from nhalf.present.wording import between, count, n_half_text, size_range
+from nhalf.statistics.intervals import Interval
 
 EQUAL = "No library is significantly faster in ping-pong or any other pattern between two ranks"
 AS_IT_IS = "take the one that you have"
@@ -178,3 +182,143 @@ def _sureness(setting_leads: Sequence[Lead], named_ties: Collection[str]) -> str
             f"for {_classes(tied)} messages the fastest are too close to tell apart."
         )
     return f"Not sure for {' and '.join(open_classes)} messages: the intervals leave it open."
+
+
+KERNELS_MAX = 4
+UNDECIDED = (
+    "No library or programming model runs these applications significantly faster than another: "
+    "take the one that you have. More launches would narrow the intervals."
+)
+
+
+def application_verdict(facts: Facts) -> str:
+    """Write two or three sentences about the largest number of workers that several ran on.
+
+    The one with the most kernels won, less those lost, is recommended. '' if there is no choice.
+    """
+    races = _largest(list(series_races(facts)))
+    if not races:
+        return ""
+    wins = list(_wins(races))
+    if not wins:
+        return UNDECIDED
+    score = Counter(race.second for race, _, _ in wins)
+    score.subtract(race.first for race, _, _ in wins)
+    best = max(sorted(score), key=lambda name: score[name])
+    sentences = [
+        _recommended(best, races[0].place["workers"], [x for x in wins if x[0].second == best]),
+        _exceptions(best, [x for x in wins if x[0].first == best]),
+        _application_sureness(best, races),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _largest(races: Sequence[Race]) -> list[Race]:
+    """Select the races on the most ranks or threads, in the first run that has them."""
+    if not races:
+        return []
+    place = max(races, key=lambda race: int(str(race.place["workers"]))).place
+    return [race for race in races if race.place == place]
+
+
+def _wins(races: Sequence[Race]) -> Iterator[tuple[Race, str, Interval]]:
+    """Yield every win of either entrant: the race with the winner second, kernel and ratio."""
+    for race in races:
+        for direction in (race, race.reversed):
+            for kernel, ratio in direction.wins().items():
+                yield direction, kernel, ratio
+
+
+def _recommended(best: str, workers: object, wins: Sequence[tuple[Race, str, Interval]]) -> str:
+    race, kernel, ratio = max(wins, key=lambda x: x[2].median)
+    kernels = sorted({name for _, name, _ in wins})
+    where = "1 rank or thread" if workers == 1 else f"{workers} ranks or threads"
+    return (
+        f"Use {best} on {where}: faster in {few(kernels, KERNELS_MAX)}; {kernel} is "
+        f"{times(ratio.median)} as fast as with {race.first} ({between(ratio)})."
+    )
+
+
+def _exceptions(best: str, losses: Sequence[tuple[Race, str, Interval]]) -> str:
+    """State the strongest case in which another is faster, and count the others."""
+    if not losses:
+        return ""
+    race, kernel, ratio = max(losses, key=lambda x: x[2].median)
+    more = and_more(len({name for _, name, _ in losses}) - 1)
+    return f"Except in {kernel}, where {race.second} is {times(ratio.median)} as fast{more}."
+
+
+def _application_sureness(best: str, races: Sequence[Race]) -> str:
+    """List the kernels in which the recommended one and a rival do not differ significantly."""
+    level = {}
+    for race in races:
+        if best in (race.first, race.second):
+            rival = race.second if best == race.first else race.first
+            level[rival] = sorted(race.ratios.keys() - {*race.wins(), *race.reversed.wins()})
+    open_ones = [f"{rival} in {few(names, KERNELS_MAX)}" for rival, names in level.items() if names]
+    if not open_ones:
+        return SURE
+    return f"Not sure against {' and '.join(open_ones)}: the intervals leave it open."
+
+
+def collectives_verdict(facts: Facts) -> str:
+    """'In collectives A is fastest in 9 cases, by up to 2.0x (...), B in 3.'; '' without any.
+
+    A case is a cell of the table in fastest_by_ranks.py in which some library is slower than the
+    fastest ones, and the factor is that of the table, to the next library.
+    """
+    cases = [standing for standing in standings(facts) if standing.lead is not None]
+    if not cases:
+        return ""
+    # Libraries that are as fast as each other are one answer, whichever of them was ahead.
+    (leaders, won), *other_wins = Counter(frozenset(case.fastest) for case in cases).most_common()
+    largest = max((case for case in cases if frozenset(case.fastest) == leaders), key=_lead)
+    words = [
+        f"{_titles(leaders, facts)} is fastest in {count(won, 'case')}, by up to "
+        f"{times(_lead(largest))} ({_case_place(largest)})",
+        *(f"{_titles(fastest, facts)} in {number}" for fastest, number in other_wins),
+    ]
+    return f"In collectives {', '.join(words)}."
+
+
+def _titles(libraries: Iterable[str], facts: Facts) -> str:
+    """'MPICH 5.0.2 or Open MPI 5.0.11'."""
+    return " or ".join(sorted(facts.titles.get(mpi, mpi) for mpi in libraries))
+
+
+def _lead(case: ClassStanding) -> float:
+    return case.lead.median if case.lead else 1.0
+
+
+def _case_place(case: ClassStanding) -> str:
+    """'bcast, 8 B to 1 KiB, 8 ranks'."""
+    first, last = case.sizes_bytes[0], case.sizes_bytes[-1]
+    sizes = f", {size_range(first, last)}" if last else ""
+    return f"{case.pattern}{sizes}, {ranks_text(case.ranks)}"
+
+
+SAID_FIRST = "wrong-data"
+"""A kind of finding that stands above every page."""
+RUNS = "run-change"
+
+
+def run_verdict(facts: Facts) -> str:
+    """How the runs differ, of a report on several; '' for one."""
+    return " ".join(finding.text for finding in findings(facts) if finding.kind == RUNS)
+
+
+def plain_verdict(facts: Facts) -> str:
+    """The first finding, what one library reaches, or that nothing stands out."""
+    lines = overview(facts)
+    if len(lines) == 1:
+        only = lines[0]
+        latency = f"{format_time(only.latency_s)} for {format_size(only.latency_bytes)}"
+        peak = f"{format_rate(only.peak_Bps)} at {format_size(only.peak_bytes)}"
+        return (
+            f"{only.series}: {latency}, {peak}; half of that at {n_half_text(only.n_half_bytes)}."
+        )
+    for finding in findings(facts):
+        if finding.importance >= WARNING and finding.kind != SAID_FIRST:
+            return finding.text
+    points = count(extent(facts).points, "point")
+    return f"No difference or cost beyond the stated thresholds in {points}."

@@ -1,25 +1,29 @@
-"""The wording of ratios, shares, counts and intervals, and the weights of findings."""
+"""How values are written: in cells and tooltips by their unit, and in sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.numbers import (
     MISSING,
     MOST,
     UNKNOWN,
+    fixed,
     format_number,
     percent,
     says_nothing,
     span,
     times,
+    whole,
 )
-from nhalf.base.units import SIZE_ENDLESS, format_size, format_time
+from nhalf.base.rows import Row
+from nhalf.base.units import SIZE_ENDLESS, format_rate, format_size, format_time
 from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
+    from nhalf.facts.certainty.machine_states import MachineStates
     from nhalf.facts.overview import LibraryOverview
     from nhalf.machines.machine import Breakpoint
 
@@ -167,3 +171,61 @@ def n_half_ends(entry: LibraryOverview) -> str:
 def change_of(change: Breakpoint) -> str:
     """By how much the time is longer, or shorter, beyond a change: '+40 %'."""
     return percent(change.change_percent / 100, signed=True)
+
+
+def states_text(machine: MachineStates) -> str:
+    """The states of a machine with their shares, and in which one values are reported."""
+    from nhalf.statistics.flags import shares_text
+
+    flags = shares_text((state.flag_s, state.share) for state in machine.states)
+    text = (
+        f"The machine was in {count(len(machine.states), 'state')} with {machine.ranks} ranks on "
+        f"{machine.placement}: {flags}"
+    )
+    if machine.changed_share > 0.005:
+        text += f", and {percent(machine.changed_share)} saw a change"
+    text += ". Values and intervals are for the first state"
+    if machine.elsewhere:
+        elsewhere = f"{machine.elsewhere} of {count(machine.points, 'point')}"
+        text += (
+            f", but {elsewhere} had too few launches in it and are for another: ignore steps next "
+            "to them"
+        )
+    return f"{text}."
+
+
+UNITS: Mapping[str, Callable[[Any], str]] = {
+    "s": format_time,
+    "bytes": format_size,
+    "Bps": format_rate,
+    "share": percent,
+    "cycles": lambda cycles: fixed(cycles, 2),
+    "concentration": format_number,
+}
+"""How values are written, by the last word of their column's name."""
+Cell = str | Callable[[Row], str]
+"""A column of rows, or what makes a cell of a row."""
+
+
+def cell(column: str, value: Any) -> str:
+    """'1.2 µs' for 1.2e-6 in `median_s`; counts, names and lists as they are, '–' for nothing."""
+    if value is None or value == []:
+        return MISSING
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return ", ".join(value)
+    write = UNITS.get(column.rpartition("_")[2], whole if isinstance(value, int) else format_number)
+    return write(value)
+
+
+def texts(row: Row, **columns: str) -> Row:
+    """The cells of some columns by other names: `size="bytes"` is {'size': '4 KiB'}."""
+    return {name: cell(column, row[column]) for name, column in columns.items()}
+
+
+def line(row: Row, columns: Sequence[Cell]) -> list[str]:
+    """The cells of one row of a table."""
+    return [
+        cell(column, row[column]) if isinstance(column, str) else column(row) for column in columns
+    ]

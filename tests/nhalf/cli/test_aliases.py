@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from nhalf.base import plugins
-from nhalf.cli.aliases import FORMER, USUAL, current
-from nhalf.cli.group import PACKAGE, load_verb
+from nhalf.cli.group import FORMER, PACKAGE, USUAL, current, load_verb
 
 Call = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.cli.foreign_options import COUNTERPARTS
+from nhalf.cli.foreign_names import COUNTERPARTS
 
 Call = Callable[..., Any]
 

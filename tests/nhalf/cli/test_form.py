@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.cli.form import FormOption
+from nhalf.cli.engines import FormOption
 
 Call = Callable[..., Any]
 FORM = FormOption("show", "--sql", "sql")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base import plugins
-from nhalf.cli import form
+from nhalf.cli import engines
 from nhalf.cli.group import PACKAGE, load_verb
 from nhalf.cli.summaries import summary
 
@@ -17,7 +17,7 @@ def test_a_summary_is_the_first_line_of_the_verb_s_help(name: str) -> None:
     assert line.endswith(".")
 
 
-@pytest.mark.parametrize("module", plugins.names(form.PACKAGE))
+@pytest.mark.parametrize("module", plugins.names(engines.PACKAGE))
 def test_a_summary_is_that_of_the_form(module: str) -> None:
-    option = form.FormOption("verb", "--option", module)
+    option = engines.FormOption("verb", "--option", module)
     assert option.help == (option.command.help or "").split("\n")[0]

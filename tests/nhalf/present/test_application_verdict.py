@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nhalf.present.application_verdict import UNDECIDED, application_verdict
+from nhalf.present.verdict import UNDECIDED, application_verdict
 from tests.nhalf.applied import Ran, applied
 
 

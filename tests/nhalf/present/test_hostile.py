@@ -10,12 +10,16 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.findings import findings
-from nhalf.present.report.in_words import in_words
-from nhalf.present.report.page import card
+from nhalf.present.report.page import card, in_words
 from nhalf.present.report.sections import sections, subject_of
 from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.results import result_lines, show_results
-from nhalf.present.terminal.summary import overview_table, patterns_table, show_points
+from nhalf.present.terminal.summary import (
+    overview_table,
+    patterns_table,
+    result_lines,
+    show_points,
+    show_results,
+)
 from tests.nhalf.present.hostile import absurd, hostile_facts
 
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.plain_verdict import plain_verdict
-from nhalf.present.report.runs import RunsReport
+from nhalf.present.report.sections import RunsReport
+from nhalf.present.verdict import plain_verdict
 
 Make = Callable[..., pl.LazyFrame]
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.units import format_rate
-from nhalf.present.terminal.results import result_lines
+from nhalf.present.terminal.summary import result_lines
 from nhalf.results import Column, as_json, kinds, parts, results
 from nhalf.statistics.summary import summarise
 from nhalf.store.keys import RUN_SUBJECT

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from nhalf.base.request import Word
+from nhalf.base.request import word
 from nhalf.cli.options import LedgerOptions, TableOptions
+from nhalf.cli.sides import print_skipped
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, LedgerOptions, heading="What was measured"):
     """The runs to compare with the recorded predictions."""
 
-    runs: Annotated[
-        tuple[Path, ...],
-        Word("Runs, folders of runs, or traces that began after the predictions.", "RUN..."),
-    ] = ()
+    runs: tuple[Path, ...] = word(
+        (), "Runs, folders of runs, or traces that began after the predictions.", "RUN..."
+    )
 
 
 def command(request: Request) -> None:
@@ -27,11 +27,9 @@ def command(request: Request) -> None:
     nhalf predict --score runs/later traces/lu --ledger predictions.jsonl
     nhalf predict --score --json
     """
-    from nhalf.cli.run_side import print_skipped
     from nhalf.decide.ledger.compared import ComparedLedger, compared_ledger
     from nhalf.decide.ledger.lines import Ledger, usual_path
-    from nhalf.present.terminal.ledger import show_ledger
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
+    from nhalf.present.terminal.predictions import show_ledger
 
     if request.ledger is None and not usual_path().exists():
         if request.json:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.request import Option, Word
+from nhalf.base.errors import InputError
+from nhalf.base.request import option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
+from nhalf.cli.sides import announce, facts_of, print_skipped, readable
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from rich import box
     from rich.console import Console
+    from rich.table import Table
 
-    from nhalf.experiment.selftest.selftest import SelfTest
+    from nhalf.experiment.selftest.resampled_nights import resampled_nights
+    from nhalf.experiment.selftest.selftest import SelfTest, selftest
+    from nhalf.present.terminal.resampled_nights import show_rates
 
 NIGHTS_LEAST = 2
 WORDS = {
@@ -37,12 +44,11 @@ WORDS = {
 class Request(TableOptions, heading="How much"):
     """The number of simulated runs, and their seed."""
 
-    kept_runs: Annotated[
-        tuple[Path, ...],
-        Word("Draw nights from these runs, of one machine, instead of simulating.", "RUN..."),
-    ] = ()
-    runs: Annotated[int, Option("Simulated runs, or ten times the nights drawn from RUNs.")] = 1000
-    seed: Annotated[int, Option("Seed of the random numbers.", least=0)] = 1
+    kept_runs: tuple[Path, ...] = word(
+        (), "Draw nights from these runs, of one machine, instead of simulating.", "RUN..."
+    )
+    runs: int = option(1000, "Simulated runs, or ten times the nights drawn from RUNs.")
+    seed: int = option(1, "Seed of the random numbers.", least=0)
 
 
 def command(request: Request) -> int:
@@ -57,9 +63,6 @@ def command(request: Request) -> int:
     """
     if request.kept_runs:
         return _of_kept(request)
-    from nhalf.experiment.selftest.selftest import selftest
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
-
     words = console()
     if words.is_terminal:
         with words.status(f"simulating {request.runs} runs"):
@@ -75,13 +78,6 @@ def command(request: Request) -> int:
 
 def _of_kept(request: Request) -> int:
     """Print what nights that are drawn from kept runs find; the exit code is as of reports."""
-    from nhalf.base.errors import InputError
-    from nhalf.cli.run_side import facts_of, print_skipped, readable
-    from nhalf.cli.wrong_data import announce
-    from nhalf.experiment.selftest.resampled_nights import resampled_nights
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.resampled_nights import show_rates
-
     runs, unreadable = readable(request.kept_runs)
     print_skipped(unreadable.values())
     facts = facts_of(runs)
@@ -99,9 +95,6 @@ def _of_kept(request: Request) -> int:
 
 def _show(out: Console, result: SelfTest) -> None:
     """Print the promises as a table, then further figures."""
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("what we promise")
     for name in ("promised", "found", "trials"):

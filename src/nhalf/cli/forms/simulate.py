@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option
+from nhalf.base.request import option
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import ChangeOptions, RunOptions
-from nhalf.measure.plan.request import WHAT, Patterns
+from nhalf.cli.outcome import finish, measured
+from nhalf.cli.sides import names_run, remark, run_and_library
+from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
+from nhalf.measure.plan.sizes import B_EFF
+from nhalf.present.terminal.output import answered_by
+from nhalf.present.terminal.replay import show
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+with lazily(globals()):
+    from nhalf.cli.sides import calibrated_machine
+    from nhalf.experiment.replay import replay
+    from nhalf.facts.facts import Facts
+    from nhalf.machines.change import change
     from nhalf.machines.machine import Machine
+    from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.plan import catalogue
+    from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.plan import Block
+    from nhalf.measure.plan.planning import plan_of
+    from nhalf.measure.simulate import multicast_session, session
+    from nhalf.measure.simulate.multicast_session import nodes_of
+    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate.subject import site_of
     from nhalf.sites.site import Site
 
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
@@ -26,36 +43,25 @@ OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
     """What to measure, on which machine."""
 
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    mpi: Annotated[
-        str, Option("Which library's ping-pong to use when the machine file has several.")
-    ] = ""
-    collectives: Annotated[
-        str, Option("Collective algorithm selection to simulate: mpich, ompi or mvapich2.")
-    ] = "mpich"
-    cost: Annotated[
-        tuple[str, ...],
-        Option("Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable."),
-    ] = ()
-    replay: Annotated[
-        bool, Option("Simulate the ping-pongs of a run and compare both, size by size.")
-    ] = False
-    ranks: Annotated[
-        str,
-        Option(
-            "Numbers of ranks, e.g. 2,4,8 or 2:cores:x2; default for multicasts: all nodes.",
-            heading=WHAT,
-        ),
-    ] = "2"
-    placement: Annotated[
-        str,
-        Option(
-            "Placements, separated by commas: cores, same-node, other-node or 4x2 (nodes x ranks).",
-            heading=WHAT,
-        ),
-    ] = "cores"
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    mpi: str = option("", "Which library's ping-pong to use when the machine file has several.")
+    collectives: str = option(
+        "mpich", "Collective algorithm selection to simulate: mpich, ompi or mvapich2."
+    )
+    cost: tuple[str, ...] = option(
+        (), "Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable."
+    )
+    replay: bool = option(False, "Simulate the ping-pongs of a run and compare both, size by size.")
+    ranks: str = option(
+        "2",
+        "Numbers of ranks, e.g. 2,4,8 or 2:cores:x2; default for multicasts: all nodes.",
+        heading=WHAT,
+    )
+    placement: str = option(
+        "cores",
+        "Placements, separated by commas: cores, same-node, other-node or 4x2 (nodes x ranks).",
+        heading=WHAT,
+    )
 
 
 def command(request: Request) -> None:
@@ -64,12 +70,6 @@ def command(request: Request) -> None:
     nhalf predict --engine simgrid dense --machine altix-bx2 --ranks 512
     nhalf predict --engine simgrid bcast/binomial --machine sp2-mpl --ranks 32 --bytes 8,64K
     """
-    from nhalf.cli.machine_side import calibrated_machine
-    from nhalf.cli.outcome import finish, measured
-    from nhalf.machines.change import change
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.present.terminal.output import answered_by
-
     if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
     with answered_by("simgrid", is_named=not request.is_silent):
@@ -83,12 +83,6 @@ def command(request: Request) -> None:
 
 def _replay(request: Request) -> None:
     """Print the ping-pongs of a run beside their simulation."""
-    from nhalf.cli.run_side import names_run, run_and_library
-    from nhalf.cli.wrong_data import remark
-    from nhalf.experiment.replay import replay
-    from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.replay import show
-
     misplaced = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
     if request.study or misplaced:
         names = ", ".join([request.study, *misplaced] if request.study else misplaced)
@@ -105,17 +99,12 @@ def _replay(request: Request) -> None:
 
 def _is_multicast(study: str) -> bool:
     """Whether a study is of multicasts, which have their own simulator."""
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.simulate import multicast_session
-
     return bool(study) and multicast_session.is_multicast(catalogue.study(study, 1).blocks)
 
 
 def _messages(machine: Machine, request: Request) -> Prepared:
     """A run of MPI messages on a simulated machine."""
-    from nhalf.measure.simulate import session
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
-    from nhalf.measure.simulate.subject import SELECTORS, site_of
+    from nhalf.measure.simulate.subject import SELECTORS
 
     if request.cost:
         raise InputError("--cost is for multicasts", "see nhalf predict multicast --engine simgrid")
@@ -137,8 +126,6 @@ def _messages(machine: Machine, request: Request) -> Prepared:
 
 def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
     """Raise InputError for b_eff, which a simulation with one value of each range misses."""
-    from nhalf.measure.plan.sizes import B_EFF
-
     if any("ring" in block.patterns and block.bytes.startswith(B_EFF) for block in blocks):
         raise InputError(
             "b_eff is not simulated: what messages share in a node and its network is known as "
@@ -150,9 +137,6 @@ def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
 
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
     """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
-    from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.plan.request import PlanRequest
-
     measuring_request = PlanRequest(
         study=request.study,
         pattern=request.pattern,
@@ -170,9 +154,6 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
 
 def _multicast(machine: Machine, request: Request) -> Prepared:
     """A run of multicasts on a simulated machine."""
-    from nhalf.cli.pairs import pairs
-    from nhalf.measure.simulate import multicast_session
-
     for name in ("placement", "pattern", "mpi", "collectives", "algorithm"):
         if name in request.given:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
@@ -185,11 +166,6 @@ def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
     """The blocks of a study, with the user's overrides."""
     import msgspec
 
-    from nhalf.cli.pairs import pairs
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.simulate.multicast_session import nodes_of
-
     nodes = nodes_of(machine)
     axes = pairs(request.axis, "--axis group=1,2,4")
     blocks = []
@@ -201,3 +177,14 @@ def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
             changes["bytes"] = request.sizes
         blocks.append(msgspec.structs.replace(block, **changes))
     return blocks
+
+
+def pairs(texts: Iterable[str], example: str) -> dict[str, str]:
+    """Values by name; raises InputError for a text of another form, with an example."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise InputError(f"{text!r} is not written as name=value", f"write {example}")
+        values[name.strip()] = value.strip()
+    return values

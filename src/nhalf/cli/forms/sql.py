@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Word
+from nhalf.base.request import REQUIRED, word
 from nhalf.cli.options import TableOptions
+from nhalf.cli.sides import print_skipped
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_frame
+from nhalf.store.described import USUAL
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions):
     """The query, and the runs to search."""
 
-    query: Annotated[str, Word("SELECT statement on one of the tables.")]
-    runs: Annotated[
-        tuple[Path, ...],
-        Word("Runs, or folders of runs; default: ./runs.", "RUN..."),
-    ] = ()
+    query: str = word(REQUIRED, "SELECT statement on one of the tables.")
+    runs: tuple[Path, ...] = word((), "Runs, or folders of runs; default: ./runs.", "RUN...")
 
 
 def command(request: Request) -> None:
@@ -29,12 +29,8 @@ def command(request: Request) -> None:
     nhalf show --sql 'show tables'
     nhalf show --sql 'select run, started, host from runs' runs --format markdown
     """
-    from nhalf.cli.run_side import print_skipped
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
     from nhalf.store.collection import collected
-    from nhalf.store.described import USUAL
 
     if request.query and not request.runs and Path(request.query).is_dir():
         raise InputError(

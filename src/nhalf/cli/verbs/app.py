@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.base.request import Option
+from nhalf.base.request import option
+from nhalf.cli.job import allocate
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
+from nhalf.cli.outcome import measured
+from nhalf.cli.sides import announce
+from nhalf.facts.npb_traffic import traffic_rows
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.cli.sides import calibrated_machine
+    from nhalf.facts.applications import applications
+    from nhalf.facts.facts import Facts
+    from nhalf.machines.change import change
+    from nhalf.measure.apps import app_of, apps
     from nhalf.measure.loop.ending import RunOutcome
+    from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.simulate import session as simulation
+    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.present.terminal.applications import show_applications, show_traffic
+    from nhalf.store.run import Run
 
 GROUP = "measure"
-
-
 MACHINE = "On which machine"
 
 
@@ -26,15 +42,14 @@ MACHINE = "On which machine"
 class Request(AppRequest, ChangeOptions, RunOptions, heading=OUTPUT):
     """What to run, and what to print."""
 
-    machine: Annotated[
-        str,
-        Option("Simulate on this machine: name, machine file or run.", heading=MACHINE),
-    ] = ""
-    computing_factor: Annotated[
-        float, Option("Scale the compute time measured here by this factor.", heading=MACHINE)
-    ] = 1.0
+    machine: str = option(
+        "", "Simulate on this machine: name, machine file or run.", heading=MACHINE
+    )
+    computing_factor: float = option(
+        1.0, "Scale the compute time measured here by this factor.", heading=MACHINE
+    )
 
-    list_: Annotated[bool, Option("List the applications, and exit.", heading=WHAT)] = False
+    list_: bool = option(False, "List the applications, and exit.", heading=WHAT)
 
 
 def command(request: Request) -> None:
@@ -45,30 +60,20 @@ def command(request: Request) -> None:
 
     nhalf app npb --class S --ranks 1,2
     """
-    from nhalf.measure.apps import apps
-
     if request.list_:
         _list(apps(), as_json=request.json)
         return
-    from nhalf.cli.outcome import measured
-    from nhalf.measure.loop.progress import Progress
-
     outcome = measured(_prepare(request), Progress(request.is_silent, announces=not request.quiet))
     _print_outcome(outcome, request)
 
 
 def _prepare(request: Request) -> Prepared:
     """A resumed run or a new one. Raises InputError for impossible requests."""
-    from nhalf.cli.allocate import allocate
-    from nhalf.measure.apps import app_of
     from nhalf.measure.loop import session
     from nhalf.measure.plan.planning import site_of
-    from nhalf.store.run import Run
 
     allocate(request)
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
-        from nhalf.measure.simulate import session as simulation
-
         return simulation.resume(run)
     if request.resume is not None:
         return session.resume(
@@ -84,11 +89,7 @@ def _prepare(request: Request) -> Prepared:
 
 def _simulated(request: Request) -> Prepared:
     """A run of the message-passing program on a simulated machine."""
-    from nhalf.cli.machine_side import calibrated_machine
-    from nhalf.machines.change import change
-    from nhalf.measure.apps import app_of
     from nhalf.measure.simulate import session
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import site_of
 
     for name in ("barrier", "table", "hosts", "host_file", "mpi"):
@@ -116,9 +117,6 @@ def _simulated(request: Request) -> Prepared:
 
 def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
     """Print the applications, one per line."""
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_table
-
     rows = [(name, app.title) for name, app in apps_by_name.items()]
     if as_json:
         emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
@@ -128,19 +126,10 @@ def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
 
 def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
-    from nhalf.cli.wrong_data import announce
-    from nhalf.facts.applications import applications
-    from nhalf.facts.facts import Facts
-    from nhalf.facts.npb_traffic import traffic_rows
-    from nhalf.present.terminal.applications import show_applications, show_traffic
-    from nhalf.present.terminal.output import emit_json
-
     facts = Facts.of([outcome.run])
     rows = applications(facts)
     traffic = traffic_rows(rows)
     if request.report:
-        from nhalf.present.report import write_report
-
         write_report(facts, outcome.run.path / "report.html")
     announce(facts, request)
     for name, reason in outcome.failed.items():

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.request import Option, Word
+from nhalf.base.errors import InputError
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
+from nhalf.loops.source.refusal import RefusedSource
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nhalf.loops.file_ladders import Ladders
-    from nhalf.loops.source.ma_bounds import Bound
-    from nhalf.loops.source.program import SourceProgram
+with lazily(globals()):
+    from nhalf.loops.execution import Execution
+    from nhalf.loops.file_ladders import Ladders, ladders
+    from nhalf.loops.source.ma_bounds import Bound, bound
+    from nhalf.loops.source.preprocessed import HeaderSearch
+    from nhalf.loops.source.program import ReadingOptions, SourceProgram, read_program
     from nhalf.machines.processor import Processor
+    from nhalf.node.described import described
+    from nhalf.present.terminal.bounds import bounds_json, show_bounds, show_ladders
 
 GROUP = "program"
 
@@ -24,35 +30,25 @@ GROUP = "program"
 class Request(TableOptions, heading="What"):
     """The file whose loops are bounded, and the processor."""
 
-    file: Annotated[Path, Word("C source.", metavar="FILE.c")]
-    function: Annotated[str, Option("Only the loops of this function.")] = ""
-    machine: Annotated[
-        str,
-        Option("Processor: power2, here (measured by nhalf node) or a file."),
-    ] = "power2"
-    set_: Annotated[
-        tuple[str, ...],
-        Option(
-            "Value of a parameter, a global or an undeclared name: n=1000; repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = ()
-    no_alias: Annotated[bool, Option("Assume that pointers of different names do not overlap.")] = (
-        False
+    file: Path = word(REQUIRED, "C source.", metavar="FILE.c")
+    function: str = option("", "Only the loops of this function.")
+    machine: str = option("power2", "Processor: power2, here (measured by nhalf node) or a file.")
+    set_: tuple[str, ...] = option(
+        (),
+        "Value of a parameter, a global or an undeclared name: n=1000; repeatable.",
+        metavar="NAME=VALUE",
     )
-    include: Annotated[
-        tuple[Path, ...], Option("Folder of headers; repeatable.", name="-I", metavar="FOLDER")
-    ] = ()
-    define: Annotated[
-        tuple[str, ...], Option("Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]")
-    ] = ()
-    run: Annotated[
-        bool,
-        Option("Also run each function on generated data and compare its time (x86-64)."),
-    ] = False
-    quad_word: Annotated[
-        bool, Option("Count stride-one loads and stores half, as pairs of numbers.")
-    ] = False
+    no_alias: bool = option(False, "Assume that pointers of different names do not overlap.")
+    include: tuple[Path, ...] = option(
+        (), "Folder of headers; repeatable.", name="-I", metavar="FOLDER"
+    )
+    define: tuple[str, ...] = option(
+        (), "Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]"
+    )
+    run: bool = option(
+        False, "Also run each function on generated data and compare its time (x86-64)."
+    )
+    quad_word: bool = option(False, "Count stride-one loads and stores half, as pairs of numbers.")
 
 
 def command(request: Request) -> None:
@@ -64,12 +60,6 @@ def command(request: Request) -> None:
     nhalf bound kernel.c --machine here
     nhalf bound kernel.c --machine here --set n=1000 --run
     """
-    from nhalf.loops.source.ma_bounds import bound
-    from nhalf.node.described import described
-    from nhalf.present.terminal.bounds import bounds_json, show_bounds
-    from nhalf.present.terminal.ladders import show_ladders
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     program = _program(request)
     processor = described(request.machine)
     bounds = [bound(loop, processor, request.quad_word or None) for loop in program.loops]
@@ -84,9 +74,6 @@ def command(request: Request) -> None:
 
 def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) -> Ladders | None:
     """The ladders of the loops with the compilers here; None for any other processor."""
-    from nhalf.base.errors import InputError
-    from nhalf.loops.execution import Execution
-    from nhalf.loops.file_ladders import ladders
     from nhalf.node.described import HERE
 
     if request.machine != HERE:
@@ -99,11 +86,6 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
 
 def _program(request: Request) -> SourceProgram:
     """The loops of the file that can be read; raises InputError if there are none."""
-    from nhalf.base.errors import InputError
-    from nhalf.loops.source.preprocessed import HeaderSearch
-    from nhalf.loops.source.program import ReadingOptions, read_program
-    from nhalf.loops.source.refusal import RefusedSource
-
     search = HeaderSearch(request.include, request.define)
     reading = ReadingOptions(request.function, _numbers(request.set_), request.no_alias, search)
     try:
@@ -117,8 +99,6 @@ def _program(request: Request) -> SourceProgram:
 
 
 def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
-    from nhalf.base.errors import InputError
-
     numbers = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -132,7 +112,5 @@ def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
 
 
 def _say_refused(file: Path, program: SourceProgram) -> None:
-    from nhalf.present.terminal.output import console
-
     for refusal in program.refusals:
         console().print(f"{file}:{refusal.line}: not read: {refusal}", markup=False, soft_wrap=True)

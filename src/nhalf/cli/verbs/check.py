@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
+from typing import Any, Required, TypedDict
 
 from nhalf.base.errors import InputError
+from nhalf.base.files import write_bytes, write_text
 from nhalf.base.listing import few
-from nhalf.base.numbers import percent
-from nhalf.base.request import Option, Word
-from nhalf.base.units import format_size
+from nhalf.base.numbers import percent, says_nothing
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.base.units import format_size, parse_share
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.outcome import announce_undecided, with_unclear_runs
+from nhalf.cli.sides import announce, names_run, pair_of, run_and_library
 from nhalf.decide.check.verdict import (
     UNCLEAR_MAX,
     format_bounds,
@@ -19,19 +24,24 @@ from nhalf.decide.check.verdict import (
     format_place,
     format_value,
 )
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import print_table
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+with lazily(globals()):
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict, Verdict
+    from nhalf.decide.check.expected import check
+    from nhalf.decide.check.junit import junit
+    from nhalf.decide.check.regression import regression_json
+    from nhalf.decide.check.template import template
+    from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict
     from nhalf.facts.facts import Facts
+    from nhalf.present.terminal.changes import show_effects
     from nhalf.store.run import Run
 
 GROUP = "look"
-
 COLOURS = {"missed": "red", "not measured": "magenta", "unclear": "yellow", "met": "green"}
 CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
 LINES_MAX = 8
@@ -50,40 +60,31 @@ class Sides(TypedDict, total=False):
 class Request(TableOptions, heading="Against what"):
     """The run to check, and its baseline or expectations."""
 
-    run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
-    expect: Annotated[
-        str, Option("Expectations: TOML file, baseline run, machine file or machine name.")
-    ] = ""
-    against: Annotated[
-        Path | None, Option("Baseline, RUN or RUN:LIBRARY: fail if anything is slower.")
-    ] = None
-    init: Annotated[
-        Path | None,
-        Option("Write a file of expectations from what the run measured, to be edited."),
-    ] = None
-    tolerance: Annotated[
-        str,
-        Option(
-            "Allowed slowdown, e.g. 5% (default: 10% against runs and machines; for "
-            "promises, as the file says)."
-        ),
-    ] = ""
-    pattern: Annotated[str, Option("Only this pattern.")] = ""
-    mpi: Annotated[str, Option("Only this library.")] = ""
-    strict: Annotated[bool, Option("Also fail when the interval is inconclusive.")] = False
-    unclear_max: Annotated[
-        int,
-        Option(
-            "Also fail when an answer is unclear for this many runs in a row, of those in the "
-            "folder of RUN; 0: never.",
-            metavar="RUNS",
-            least=0,
-        ),
-    ] = UNCLEAR_MAX
-    points: Annotated[
-        bool, Option("Show every point, not only the worst of each expectation.", heading=OUTPUT)
-    ] = False
-    junit: Annotated[Path | None, Option("Also write JUnit XML for CI.", heading=OUTPUT)] = None
+    run: Path = word(REQUIRED, "RUN or RUN:LIBRARY.")
+    expect: str = option("", "Expectations: TOML file, baseline run, machine file or machine name.")
+    against: Path | None = option(None, "Baseline, RUN or RUN:LIBRARY: fail if anything is slower.")
+    init: Path | None = option(
+        None, "Write a file of expectations from what the run measured, to be edited."
+    )
+    tolerance: str = option(
+        "",
+        "Allowed slowdown, e.g. 5% (default: 10% against runs and machines; for "
+        "promises, as the file says).",
+    )
+    pattern: str = option("", "Only this pattern.")
+    mpi: str = option("", "Only this library.")
+    strict: bool = option(False, "Also fail when the interval is inconclusive.")
+    unclear_max: int = option(
+        UNCLEAR_MAX,
+        "Also fail when an answer is unclear for this many runs in a row, of those in the "
+        "folder of RUN; 0: never.",
+        metavar="RUNS",
+        least=0,
+    )
+    points: bool = option(
+        False, "Show every point, not only the worst of each expectation.", heading=OUTPUT
+    )
+    junit: Path | None = option(None, "Also write JUnit XML for CI.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:
@@ -97,15 +98,6 @@ def command(request: Request) -> int:
     nhalf check runs/today:openmpi-5 --against runs/accepted:openmpi-4
     nhalf check runs/today:openmpi --expect sp2-mpl --tolerance 20%
     """
-    from nhalf.base.units import parse_share
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.unclear_runs import announce_undecided
-    from nhalf.cli.wrong_data import announce
-    from nhalf.decide.check.expected import check
-    from nhalf.decide.check.regression import regression_json
-    from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     run, mpi = run_and_library(request.run, request.mpi)
     if request.init is not None:
         return _init(request, Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi))
@@ -132,13 +124,6 @@ def _counted(
     result: CheckedRun, request: Request, run: Run, expect: str, sides: Sides
 ) -> CheckedRun:
     """The check with the number of runs in a row for which its answers are unclear."""
-    from nhalf.base.units import parse_share
-    from nhalf.cli.run_side import pair_of
-    from nhalf.cli.unclear_runs import with_unclear_runs
-    from nhalf.decide.check.expected import check
-    from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
-
     share = parse_share(request.tolerance) if request.tolerance else None
 
     def check_of(former: Run) -> CheckedRun:
@@ -152,10 +137,6 @@ def _counted(
 
 def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
     """What is asked about: the run, and a baseline."""
-    from nhalf.cli.run_side import names_run
-    from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
-
     runs, libraries = [run], [sides["mpi"]]
     if names_run(sides["expect"]):
         runs.append(Run.open(Path(sides["expect"])))
@@ -165,10 +146,6 @@ def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
 
 def _init(request: Request, facts: Facts) -> int:
     """Write the promises of a run; raises InputError if the file is there already."""
-    from nhalf.base.files import write_text
-    from nhalf.decide.check.template import template
-    from nhalf.present.terminal.output import stdout_console
-
     path = request.init or Path()
     if request.expect or request.against is not None or request.json:
         raise InputError("--init checks nothing", "leave out --expect, --against and --json")
@@ -181,8 +158,6 @@ def _init(request: Request, facts: Facts) -> int:
 
 def _expected(request: Request) -> str:
     """The name of the expectations: a file, a machine, or a baseline run."""
-    from nhalf.cli.run_side import run_and_library
-
     if request.against is not None:
         if request.expect:
             raise InputError("--against and --expect are two questions", "ask one of them")
@@ -198,8 +173,6 @@ def _expected(request: Request) -> str:
 
 def _sides(expect: str, run: Run, mpi: str) -> Sides:
     """The expectations, and the libraries of the run and of a baseline."""
-    from nhalf.cli.run_side import names_run, pair_of, run_and_library
-
     if not names_run(expect):
         return {"expect": expect, "mpi": mpi}
     baseline, former_mpi = run_and_library(expect)
@@ -214,9 +187,6 @@ def _sides(expect: str, run: Run, mpi: str) -> Sides:
 
 def _write_junit(path: Path, result: CheckedRun, run: Run, expect: str, strict: bool) -> None:
     import polars as pl
-
-    from nhalf.base.files import write_bytes
-    from nhalf.decide.check.junit import junit
 
     began = pl.col("started_s")
     times = run.measurements().select(low=began.min(), high=began.max()).collect().row(0)
@@ -235,16 +205,12 @@ def _show_baseline(
     console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool
 ) -> None:
     """Print the changes from a baseline, what was not compared, and the finding."""
-    from nhalf.present.terminal.effects import show_effects
-
     console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
     show_effects(console, result, run, all_points, [*result.notes, *_left_out(result)])
 
 
 def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
-    from nhalf.present.terminal.tables import print_table
-
     answers = result.worst_first()
     shared = _shared(answers)
     if shared:
@@ -315,9 +281,7 @@ def _shortened(lines: list[str], kind: str) -> list[str]:
 
 def _table(answers: Sequence[JudgedExpectation], all_points: bool, shared: dict[str, Any]) -> Table:
     """A row per expectation, of its worst point; with `all_points`, a row per point."""
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("verdict", no_wrap=True)
@@ -331,18 +295,12 @@ def _table(answers: Sequence[JudgedExpectation], all_points: bool, shared: dict[
         for point in answer.points if all_points else [answer.worst_point]:
             cells = [answer.name, *_cells(point), _where(point, shared)]
             cells += [] if all_points else [_share(answer)]
-            table.add_row(_verdict(point.verdict), *map(escape, cells))
+            table.add_row(f"[{COLOURS[point.verdict]}]{point.verdict}[/]", *map(escape, cells))
     return table
-
-
-def _verdict(verdict: Verdict) -> str:
-    return f"[{COLOURS[verdict]}]{verdict}[/]"
 
 
 def _cells(point: PointVerdict) -> list[str]:
     """The columns promised, measured, interval and by how much."""
-    from nhalf.base.numbers import says_nothing
-
     bounds, measured = point.bounds, point.measured
     is_flag = bounds.low == bounds.high
     is_bounded = not is_flag and (bounds.low > 0 or bounds.high < float("inf"))

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError, InputError, library_named
-from nhalf.base.request import Option, Word
+from nhalf.base.files import write_text
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.base.units import parse_share
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.sides import (
+    announce_these,
+    counterpart,
+    facts_of,
+    print_skipped,
+    readable,
+    run_and_library,
+)
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.statistics.doubt import Doubt
+
+with lazily(globals()):
+    from nhalf.cli.sides import (
+        alone_notes,
+        comparable_medians,
+        imported_names,
+        machine_and_library,
+        of_imported,
+    )
+    from nhalf.decide.changes import Comparison
+    from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
+    from nhalf.decide.interim_analyses import analyses_of
+    from nhalf.decide.machines_compared.compare import as_json, compare_machines
+    from nhalf.facts.wrong_data import wrong_data
+    from nhalf.present.changes import curve_names
+    from nhalf.present.report import check_place
+    from nhalf.present.report.machines_page import machines_page
+    from nhalf.present.terminal import compare_machines as machines
+    from nhalf.present.terminal.comparison import show_comparison, show_ratios, show_several
+    from nhalf.present.wording import sentence
+    from nhalf.statistics.same_state import same_states
+    from nhalf.statistics.summary import flagged_medians
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
-
-    from nhalf.decide.changes import Comparison
-    from nhalf.decide.compare import Sides
-    from nhalf.statistics.doubt import Doubt
 
     Lost = Sequence[dict[str, Any]]
 
@@ -28,31 +59,25 @@ GROUP = "look"
 class Request(TableOptions, heading="How to compare"):
     """The runs, libraries or machines to compare."""
 
-    a: Annotated[str, Word("Baseline: RUN or RUN:LIBRARY, or a machine.")]
-    b: Annotated[
-        tuple[str, ...],
-        Word("Runs to compare with A, or a machine; default: two libraries of A.", "B..."),
-    ] = ()
-    mpi: Annotated[str, Option("Library of both, or X,Y for X of A and Y of B.")] = ""
-    tolerance: Annotated[str, Option("Smallest change reported as a difference, e.g. 5%.")] = "2%"
-    ranks: Annotated[
-        str, Option("Numbers of ranks to compare machines at, e.g. 2,8,32; default: a few.")
-    ] = ""
-    size: Annotated[
-        str,
-        Option("Sizes to compare machines at: 0:64K or a list; default: those of both.", "--bytes"),
-    ] = ""
-    points: Annotated[
-        bool,
-        Option(
-            "Show every point, not only those with a difference.",
-            heading=OUTPUT,
-            former=("--sizes",),
-        ),
-    ] = False
-    report: Annotated[
-        Path | None, Option("Also write an HTML page of compared machines.", heading=OUTPUT)
-    ] = None
+    a: str = word(REQUIRED, "Baseline: RUN or RUN:LIBRARY, or a machine.")
+    b: tuple[str, ...] = word(
+        (), "Runs to compare with A, or a machine; default: two libraries of A.", "B..."
+    )
+    mpi: str = option("", "Library of both, or X,Y for X of A and Y of B.")
+    tolerance: str = option("2%", "Smallest change reported as a difference, e.g. 5%.")
+    ranks: str = option("", "Numbers of ranks to compare machines at, e.g. 2,8,32; default: a few.")
+    size: str = option(
+        "", "Sizes to compare machines at: 0:64K or a list; default: those of both.", "--bytes"
+    )
+    points: bool = option(
+        False,
+        "Show every point, not only those with a difference.",
+        heading=OUTPUT,
+        former=("--sizes",),
+    )
+    report: Path | None = option(
+        None, "Also write an HTML page of compared machines.", heading=OUTPUT
+    )
 
 
 def command(request: Request) -> int:
@@ -81,9 +106,6 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
     Raises InputError if they have nothing in common.
     """
-    from nhalf.cli.imported_side import of_imported
-    from nhalf.decide.compare import nothing_in_common
-
     b = "".join(request.b)
     sides, lost = _in_equal_states(request, b)
     (comparison,) = _compared(request, [sides])
@@ -94,11 +116,6 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
 def _two(request: Request) -> int:
     """Compare two runs, or two libraries of one run."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.present.terminal.comparison import show_comparison, show_ratios
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.wording import sentence
-
     is_wrong = _announce(request)
     try:
         comparison, lost = of_two(request)
@@ -125,10 +142,6 @@ def _two(request: Request) -> int:
 
 def _announce(request: Request) -> bool:
     """Say first which data of the compared runs and libraries arrived wrong; whether any did."""
-    from nhalf.cli.run_side import facts_of, readable
-    from nhalf.cli.wrong_data import announce_these
-    from nhalf.facts.wrong_data import wrong_data
-
     names = tuple(name.strip() for name in request.mpi.split(",") if name.strip())
     try:
         places, _ = readable([Path(place) for place in (request.a, *request.b)])
@@ -145,10 +158,6 @@ def _is_of(mpi: str, names: Sequence[str]) -> bool:
 
 def _several(request: Request) -> int:
     """Compare several runs with the first, as one family; 2 if some cannot be compared."""
-    from nhalf.cli.run_side import print_skipped
-    from nhalf.present.terminal.comparison import show_several
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     is_wrong = _announce(request)
     compared, skipped = _comparable(request)
     print_skipped(f"{b}: {reason}" for b, reason in skipped.items())
@@ -174,8 +183,6 @@ def _comparable(request: Request) -> tuple[dict[str, tuple[Comparison, Lost]], d
 
     Raises InputError if none can.
     """
-    from nhalf.decide.compare import nothing_in_common
-
     _medians(request.a)  # without the baseline there is nothing to compare
     sides: dict[str, tuple[Sides, Lost]] = {}
     skipped: dict[str, str] = {}
@@ -198,20 +205,11 @@ def _comparable(request: Request) -> tuple[dict[str, tuple[Comparison, Lost]], d
 
 def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
     """The comparisons with each of the other runs: all their curves are one family."""
-    from nhalf.base.units import parse_share
-    from nhalf.decide.compare import compare_all
-
     return compare_all(sides, 1 + parse_share(request.tolerance)) if sides else []
 
 
 def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     """The launches of A and B in equal states of the machine, and curves that are lost so."""
-    from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.decide.compare import Sides, pair_libraries
-    from nhalf.decide.interim_analyses import analyses_of
-    from nhalf.statistics.same_state import same_states
-
     medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
     libraries = libraries or pair_libraries(medians_a, medians_b)
     medians_a, medians_b, amount_notes = comparable_medians(request.a, b, medians_a, medians_b)
@@ -229,8 +227,6 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
 
 def _virtual_notes(a: str, b: str) -> list[str]:
     """What is to be said where one side is a simulated machine, and the other is not."""
-    from nhalf.cli.run_side import run_and_library
-
     runs = [run_and_library(name)[0] for name in (a, b or a)]
     hosts = [str(run.environment.get("host") or "an unknown host") for run in runs]
     if hosts[0] == hosts[1] or not any(run.virtual for run in runs):
@@ -244,14 +240,10 @@ def _virtual_notes(a: str, b: str) -> list[str]:
 
 def _is_one_run(a: str, b: str) -> bool:
     """Whether both sides are libraries of one run, which took turns."""
-    from nhalf.cli.run_side import run_and_library
-
     return not b or run_and_library(a)[0].path == run_and_library(b)[0].path
 
 
 def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
-    from nhalf.present.curve_names import curve_names
-
     names = curve_names(lost)
     return [(name, row["doubt"]) for name, row in zip(names, lost, strict=True)]
 
@@ -271,11 +263,6 @@ def _lost_json(lost: Lost) -> dict[str, Any]:
 
 def _machines(request: Request) -> None:
     """Compare two machines by their models; without a verdict, so the exit code is 0."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.machines_compared.compare import as_json, compare_machines
-    from nhalf.present.terminal import compare_machines as machines
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     if len(request.b) > 1:
         raise InputError("machines are compared two at a time", "name two of them")
     b = "".join(request.b)
@@ -290,10 +277,6 @@ def _machines(request: Request) -> None:
     comparison = compare_machines(machine_a, machine_b, libraries, *cells)
     page_path = None
     if request.report is not None:
-        from nhalf.base.files import write_text
-        from nhalf.present.report.machines_page import machines_page
-        from nhalf.present.report.place import check_place
-
         check_place(request.report)
         page_path = write_text(request.report, machines_page(comparison)).absolute()
     if request.json:
@@ -314,8 +297,6 @@ def _numbers(text: str) -> list[int]:
 
 
 def _sizes(text: str) -> list[int]:
-    from nhalf.measure.plan.sizes import parse_sizes
-
     return list(parse_sizes(text).size_bytes) if text else []
 
 
@@ -323,8 +304,6 @@ def _sides(
     a: str, b: str, mpi: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
     """Launch medians of both sides, and which libraries to pair (None: equal names)."""
-    from nhalf.cli.run_side import counterpart
-
     medians_a, library_a = _medians(a)
     medians_b, library_b = _medians(b) if b else (medians_a, "")
     names = [name.strip() for name in mpi.split(",")] if mpi else []
@@ -364,9 +343,6 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
     """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.statistics.summary import flagged_medians
-
     run, library = run_and_library(text)
     return flagged_medians(run.measurements()), library
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
+
+from click.shell_completion import get_completion_class
 
 from nhalf.base.errors import unknown
+from nhalf.base.request import REQUIRED, word
 from nhalf.base.request import Request as BaseRequest
-from nhalf.base.request import Word
+from nhalf.cli.group import command_line
 
 GROUP = "setup"
-
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -19,7 +20,7 @@ SHELLS = ("bash", "zsh", "fish")
 class Request(BaseRequest):
     """The shell whose script is printed."""
 
-    shell: Annotated[str, Word("bash, zsh or fish.", "SHELL")]
+    shell: str = word(REQUIRED, "bash, zsh or fish.", "SHELL")
 
 
 def command(request: Request) -> None:
@@ -29,10 +30,6 @@ def command(request: Request) -> None:
     nhalf completion zsh > ~/.zfunc/_nhalf
     nhalf completion fish > ~/.config/fish/completions/nhalf.fish
     """
-    from click.shell_completion import get_completion_class
-
-    from nhalf.cli.group import command_line
-
     completion_class = get_completion_class(request.shell) if request.shell in SHELLS else None
     if completion_class is None:
         raise unknown("shell", request.shell, SHELLS)

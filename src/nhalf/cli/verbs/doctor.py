@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import MissingError
-from nhalf.base.request import Option
+from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.request import option
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PrefixOptions, TableOptions
+from nhalf.mpi import Library
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+with lazily(globals()):
     from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
     from nhalf.base.compiled import CompiledProgram
-    from nhalf.base.errors import NhalfError
-    from nhalf.mpi import Library
-    from nhalf.sites.build import Further
-    from nhalf.sites.examine import ExaminedItem
+    from nhalf.mpi.discover import discover
+    from nhalf.mpi.preload import own_program
+    from nhalf.mpi.simgrid import programs, simgrid
+    from nhalf.sites.build import Further, build
+    from nhalf.sites.examine import ExaminedItem, can_measure, examine
 
 GROUP = "setup"
 FORMS = {"--selftest": "selftest"}
-
 MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
 NAME_WIDTH = 22
@@ -32,9 +35,9 @@ NAME_WIDTH = 22
 class Request(PrefixOptions, TableOptions):
     """Where to search for libraries, and whether to compile what runs on them need."""
 
-    build: Annotated[
-        bool, Option("Compile missing probes, tracers and simulators now, not at their first use.")
-    ] = False
+    build: bool = option(
+        False, "Compile missing probes, tracers and simulators now, not at their first use."
+    )
 
 
 def command(request: Request) -> int:
@@ -43,13 +46,6 @@ def command(request: Request) -> int:
     nhalf doctor
     nhalf doctor --build
     """
-    from rich.markup import escape
-
-    from nhalf.mpi.discover import discover
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
-    from nhalf.sites.build import build
-    from nhalf.sites.examine import can_measure, examine
-
     shown = None if request.json else stdout_console()
     findings = []
     with console().status("looking for MPI libraries …") as status:
@@ -78,8 +74,7 @@ def command(request: Request) -> int:
 def _further(libraries: Sequence[Library]) -> Further:
     """What traces, routed collectives and simulations need, beside the probes."""
     from nhalf.measure.traced.preloaded import TRACE
-    from nhalf.mpi.preload import COLLECTIVES, own_program
-    from nhalf.mpi.simgrid import programs, simgrid
+    from nhalf.mpi.preload import COLLECTIVES
 
     further: dict[str, dict[str, CompiledProgram | NhalfError]] = {}
     for library in libraries:
@@ -96,9 +91,6 @@ def _further(libraries: Sequence[Library]) -> Further:
 
 def _show(console: Console, finding: ExaminedItem) -> None:
     """Print a line for a finding, and its remedy below it."""
-    from rich.markup import escape
-    from rich.table import Table
-
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(width=1)
     table.add_column(width=NAME_WIDTH, overflow="fold")

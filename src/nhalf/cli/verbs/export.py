@@ -6,14 +6,17 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.files import write_text
+from nhalf.base.plugins import load
+from nhalf.base.request import option, word
+from nhalf.base.units import parse_size
 from nhalf.cli.options import OUTPUT, ChangeOptions, TableOptions
-
-if TYPE_CHECKING:
-    from nhalf.exchange.exporters import Exporter, Subject
+from nhalf.cli.sides import facts_of
+from nhalf.exchange.exporters import PACKAGE, Exporter, ExportOptions, Subject, the_machine
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
 GROUP = "look"
 
@@ -22,20 +25,17 @@ GROUP = "look"
 class Request(ChangeOptions, TableOptions, heading="What to export"):
     """The subject to export, and the format."""
 
-    subject: Annotated[
-        Path | None,
-        Word("Run, RUN:LIBRARY, trace, machine of record or machine file.", "RUN|MACHINE"),
-    ] = None
-    to: Annotated[str, Option("Target format; see --list.")] = ""
-    reframe: Annotated[bool, Option("Same as --to reframe.")] = False
-    mpi: Annotated[str, Option("Library, if there are several.")] = ""
-    pattern: Annotated[str, Option("Pattern (goal).")] = ""
-    ranks: Annotated[int | None, Option("Number of ranks (goal, simgrid).", least=1)] = None
-    size: Annotated[str, Option("Message size (goal).", "--bytes")] = ""
-    list_: Annotated[bool, Option("List the formats, and exit.")] = False
-    out: Annotated[
-        Path | None, Option("Output file; default: standard output.", heading=OUTPUT)
-    ] = None
+    subject: Path | None = word(
+        None, "Run, RUN:LIBRARY, trace, machine of record or machine file.", "RUN|MACHINE"
+    )
+    to: str = option("", "Target format; see --list.")
+    reframe: bool = option(False, "Same as --to reframe.")
+    mpi: str = option("", "Library, if there are several.")
+    pattern: str = option("", "Pattern (goal).")
+    ranks: int | None = option(None, "Number of ranks (goal, simgrid).", least=1)
+    size: str = option("", "Message size (goal).", "--bytes")
+    list_: bool = option(False, "List the formats, and exit.")
+    out: Path | None = option(None, "Output file; default: standard output.", heading=OUTPUT)
 
 
 def command(request: Request) -> None:
@@ -45,10 +45,6 @@ def command(request: Request) -> None:
     nhalf export runs/today --reframe --out nhalf_check.py
     nhalf export --list
     """
-    from nhalf.base.plugins import load
-    from nhalf.exchange.exporters import PACKAGE, Exporter
-    from nhalf.present.terminal.output import emit_json
-
     exporters = load(PACKAGE, Exporter)
     if not request.list_ and request.format in ("csv", "markdown"):
         raise InputError("what is exported is no table", "leave out --format, or add --list")
@@ -67,8 +63,6 @@ def command(request: Request) -> None:
 
 def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
     """Write the subject to `out`, if given; returns the text, '' for a folder of files."""
-    from nhalf.base.files import write_text
-
     if exporter.is_folder and out is not None:
         exporter.write(subject, out)
         return ""
@@ -92,15 +86,12 @@ def _form(request: Request, formats: Collection[str]) -> str:
 
 def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:
     """The exporter with the request's choices; raises InputError for one it does not take."""
-    from nhalf.base.units import parse_size
-    from nhalf.exchange.exporters import ExportOptions
-
     size_bytes = parse_size(request.size) if request.size else None
     choices = ExportOptions(request.mpi, request.pattern, request.ranks, size_bytes)
     options = {"--mpi": "mpi", "--pattern": "pattern", "--ranks": "ranks", "--bytes": "size_bytes"}
-    for option, member in options.items():
+    for spelling, member in options.items():
         if getattr(choices, member) not in (None, "") and member not in kind.takes:
-            raise InputError(f"{name} has no {option}", "leave it out")
+            raise InputError(f"{name} has no {spelling}", "leave it out")
     return kind(choices)
 
 
@@ -115,8 +106,6 @@ def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
         from nhalf.facts.program.program import Program
 
         return Program.open(path)
-    from nhalf.cli.run_side import facts_of
-    from nhalf.exchange.exporters import the_machine
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
 
@@ -129,9 +118,6 @@ def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
 
 def _list(descriptions: dict[str, str], *, as_json: bool) -> None:
     """Print the formats, one per line."""
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_table
-
     if as_json:
         emit_json(
             {

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.base.rows import members
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.sides import announce, run_and_library
+from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
@@ -20,17 +23,13 @@ GROUP = "machine"
 class Request(TableOptions, heading=OUTPUT):
     """The run to fit, and where to write the machine."""
 
-    run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
-    node: Annotated[
-        Path | None,
-        Option(
-            "A run of nhalf node on the same machine: what a core does joins the machine.",
-            heading="What to fit",
-        ),
-    ] = None
-    out: Annotated[
-        Path | None, Option("Machine file to write; default: machine.toml in the run.")
-    ] = None
+    run: Path = word(REQUIRED, "RUN or RUN:LIBRARY.")
+    node: Path | None = option(
+        None,
+        "A run of nhalf node on the same machine: what a core does joins the machine.",
+        heading="What to fit",
+    )
+    out: Path | None = option(None, "Machine file to write; default: machine.toml in the run.")
 
 
 def command(request: Request) -> None:
@@ -40,16 +39,17 @@ def command(request: Request) -> None:
     nhalf fit runs/today:openmpi --out openmpi.toml
     nhalf fit runs/today --node runs/node
     """
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.wrong_data import announce
     from nhalf.facts.certainty.machine_states import machine_states
     from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import not_modelled
     from nhalf.machines.machine_file import write
-    from nhalf.present.states import states_text
-    from nhalf.present.terminal.machine_table import as_tables, model_json
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
+    from nhalf.present.terminal.machine_table import (
+        as_tables,
+        model_json,
+        pattern_json,
+        pattern_tables,
+    )
+    from nhalf.present.wording import states_text
     from nhalf.store.run import MACHINE
 
     run, mpi = run_and_library(request.run)
@@ -89,12 +89,7 @@ def command(request: Request) -> None:
 
 def _not_modelled(unmodelled: Unmodelled) -> dict[str, Any]:
     """A pattern without a model over ranks, for --json."""
-    return {
-        "pattern": unmodelled.pattern,
-        "mpi": unmodelled.mpi,
-        "ranks": unmodelled.ranks,
-        "reason": unmodelled.reason,
-    }
+    return members(unmodelled, "pattern", "mpi", "ranks", "reason")
 
 
 def _with_node(machine: Machine, node: Path) -> Machine:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.files import write_text
+from nhalf.base.request import option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.sides import announce_these, print_skipped
 from nhalf.decide.check.verdict import UNCLEAR_MAX
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.store.described import USUAL
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nhalf.decide.history.history import History
-    from nhalf.facts.wrong_data import WrongData
+with lazily(globals()):
+    from nhalf.decide.history.history import History, as_json, history
+    from nhalf.decide.history.levels import usable_runs
+    from nhalf.decide.runs_compared import run_changes
+    from nhalf.facts.facts import Facts
+    from nhalf.facts.wrong_data import WrongData, wrong_data
     from nhalf.present.findings import Finding
-    from nhalf.store.collection import Collection
+    from nhalf.present.findings.compared import change_finding
+    from nhalf.present.report import check_place
+    from nhalf.present.report.history_page import history_page
+    from nhalf.present.terminal.history import show_history, show_values
+    from nhalf.store.collection import Collection, distinct
     from nhalf.store.run import Run
 
 GROUP = "look"
@@ -27,24 +38,18 @@ GROUP = "look"
 class Request(TableOptions, heading="Which curves"):
     """The runs, and which of their curves to show."""
 
-    runs: Annotated[
-        tuple[Path, ...],
-        Word("Runs, or folders of runs; default: ./runs.", "RUN..."),
-    ] = ()
-    pattern: Annotated[str, Option("Only this pattern.")] = ""
-    mpi: Annotated[str, Option("Only this library, in all versions, e.g. openmpi.")] = ""
-    size: Annotated[str, Option("Only these sizes, e.g. 8 or 0:4K.", "--bytes")] = ""
-    unclear_max: Annotated[
-        int,
-        Option(
-            "Fail when a curve is unclear against the first run for this many runs in a row; "
-            "0: never.",
-            metavar="RUNS",
-            least=0,
-        ),
-    ] = UNCLEAR_MAX
-    points: Annotated[bool, Option("Show every run of every curve.", heading=OUTPUT)] = False
-    report: Annotated[Path | None, Option("Also write this HTML file.", heading=OUTPUT)] = None
+    runs: tuple[Path, ...] = word((), "Runs, or folders of runs; default: ./runs.", "RUN...")
+    pattern: str = option("", "Only this pattern.")
+    mpi: str = option("", "Only this library, in all versions, e.g. openmpi.")
+    size: str = option("", "Only these sizes, e.g. 8 or 0:4K.", "--bytes")
+    unclear_max: int = option(
+        UNCLEAR_MAX,
+        "Fail when a curve is unclear against the first run for this many runs in a row; 0: never.",
+        metavar="RUNS",
+        least=0,
+    )
+    points: bool = option(False, "Show every run of every curve.", heading=OUTPUT)
+    report: Path | None = option(None, "Also write this HTML file.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:
@@ -62,11 +67,6 @@ def command(request: Request) -> int:
     nhalf history runs --report history.html
     nhalf history runs --format csv
     """
-    from nhalf.cli.wrong_data import announce_these
-    from nhalf.decide.history.history import as_json
-    from nhalf.present.report.place import check_place
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     if request.report is not None:
         check_place(request.report)
     collection = _collection(request)
@@ -79,17 +79,12 @@ def command(request: Request) -> int:
     changes = _changes(collection.runs, history, request)
     page_path = None
     if request.report is not None:
-        from nhalf.base.files import write_text
-        from nhalf.present.report.history_page import history_page
-
         alarms = [curve.headline for curve in wrong]
         page = history_page(history, alarms, changes)
         page_path = write_text(request.report, page).absolute()
     if request.json:
         emit_json({**as_json(history), "report": str(page_path) if page_path else None})
         return 1 if is_wrong else history.exit_code(request.unclear_max)
-    from nhalf.present.terminal.history import show_history, show_values
-
     if request.format == "csv":
         show_values(history)
     else:
@@ -105,10 +100,6 @@ def command(request: Request) -> int:
 
 def _collection(request: Request) -> Collection:
     """The runs that can be read, with a line about each of the others."""
-    from nhalf.cli.run_side import print_skipped
-    from nhalf.decide.history.levels import usable_runs
-    from nhalf.store.described import USUAL
-
     collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())
     return collection
@@ -119,10 +110,6 @@ def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Fi
     import polars as pl
 
     from nhalf.decide.history.history import RUNS_SURE
-    from nhalf.decide.runs_compared import run_changes
-    from nhalf.facts.facts import Facts
-    from nhalf.present.run_changes import change_finding
-    from nhalf.store.collection import distinct
 
     if len(history.started_s) >= RUNS_SURE:
         return []
@@ -137,9 +124,6 @@ def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Fi
 
 def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
     """The curves asked about whose data arrived wrong."""
-    from nhalf.facts.facts import Facts
-    from nhalf.facts.wrong_data import wrong_data
-
     return [
         curve
         for curve in (wrong_data(Facts.of(runs)) if runs else ())
@@ -148,12 +132,8 @@ def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
 
 
 def _found(runs: Sequence[Run], request: Request) -> History:
-    from nhalf.decide.history.history import history
-
     return history(runs, request.pattern, request.mpi, _sizes(request))
 
 
 def _sizes(request: Request) -> tuple[int, ...]:
-    from nhalf.measure.plan.sizes import parse_sizes
-
     return tuple(parse_sizes(request.size).size_bytes) if request.size else ()

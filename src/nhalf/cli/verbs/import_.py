@@ -5,15 +5,23 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.printable import CONTROL
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.outcome import run_json
+from nhalf.cli.sides import parse_flop_rate
+from nhalf.present.terminal.output import emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from nhalf.exchange.logs.log import LogFile
+with lazily(globals()):
+    from nhalf.exchange.logs.imported_run import write_run
+    from nhalf.exchange.logs.log import LogFile, formats, read_file
+    from nhalf.exchange.program.foreign import read_foreign, reader_of
+    from nhalf.exchange.program.mpip import is_mpip, read_mpip, write_profile
+    from nhalf.exchange.program.written import write_program
+    from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
 GROUP = "measure"
@@ -23,30 +31,21 @@ GROUP = "measure"
 class Request(TableOptions, heading="What the logs leave open"):
     """The logs, and values that they do not contain."""
 
-    files: Annotated[tuple[Path, ...], Word("Log files of any supported suite.", "FILE...")]
-    out: Annotated[
-        Path | None,
-        Option(
-            "Run directory to create; default: runs/ and the first file's name.", heading=OUTPUT
-        ),
-    ] = None
-    ranks: Annotated[
-        str,
-        Option("Number of ranks if logs omit it: one for all, for each log, or for each table."),
-    ] = ""
-    pattern: Annotated[
-        str, Option("Pattern of a log of nccl-tests that does not name its operation.")
-    ] = ""
-    flop_rate: Annotated[
-        str,
-        Option("Operations per second of a rank, for SimGrid's traces, which count operations."),
-    ] = ""
-    mpi: Annotated[str, Option("Library name, which few logs contain.")] = ""
-    transport: Annotated[str, Option("Transport, if it cannot be inferred from the log.")] = ""
-    placement: Annotated[
-        str, Option("Placement of the ranks; only equal placements are compared.")
-    ] = "cores"
-    strict: Annotated[bool, Option("Fail on lines that cannot be used.")] = False
+    files: tuple[Path, ...] = word(REQUIRED, "Log files of any supported suite.", "FILE...")
+    out: Path | None = option(
+        None, "Run directory to create; default: runs/ and the first file's name.", heading=OUTPUT
+    )
+    ranks: str = option(
+        "", "Number of ranks if logs omit it: one for all, for each log, or for each table."
+    )
+    pattern: str = option("", "Pattern of a log of nccl-tests that does not name its operation.")
+    flop_rate: str = option(
+        "", "Operations per second of a rank, for SimGrid's traces, which count operations."
+    )
+    mpi: str = option("", "Library name, which few logs contain.")
+    transport: str = option("", "Transport, if it cannot be inferred from the log.")
+    placement: str = option("cores", "Placement of the ranks; only equal placements are compared.")
+    strict: bool = option(False, "Fail on lines that cannot be used.")
 
 
 def command(request: Request) -> None:
@@ -55,11 +54,6 @@ def command(request: Request) -> None:
     nhalf import old/osu_latency.log --out runs/old
     nhalf import lulesh.goal --out runs/lulesh
     """
-    from nhalf.cli.outcome import run_json
-    from nhalf.exchange.logs.imported_run import write_run
-    from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     files = request.files
     if _is_profile(files[0]):
         _import_profile(request)
@@ -98,8 +92,6 @@ def _out(request: Request) -> Path:
 
 def _is_profile(path: Path) -> bool:
     """Whether a file is a report of mpiP, which is imported as a trace."""
-    from nhalf.exchange.program.mpip import is_mpip
-
     try:
         with path.open("rb") as file:
             return is_mpip(file.read(64).decode("utf-8", errors="replace"))
@@ -109,8 +101,6 @@ def _is_profile(path: Path) -> bool:
 
 def _import_profile(request: Request) -> None:
     """Import a report of mpiP into a trace folder."""
-    from nhalf.exchange.program.mpip import read_mpip, write_profile
-
     if len(request.files) > 1:
         raise InputError("reports of mpiP are imported one at a time", "name one")
     path, out = request.files[0], _out(request)
@@ -121,10 +111,6 @@ def _import_profile(request: Request) -> None:
 
 def _import_program(request: Request) -> bool:
     """Import a program into a trace folder; False if the first file is none."""
-    from nhalf.cli.programs import parse_flop_rate
-    from nhalf.exchange.program.foreign import read_foreign, reader_of
-    from nhalf.exchange.program.written import write_program
-
     path = request.files[0]
     flop_rate = parse_flop_rate(request.flop_rate)
     if reader_of(path) is None:
@@ -141,8 +127,6 @@ def _import_program(request: Request) -> bool:
 
 
 def _say_imported(request: Request, out: Path, calls: int) -> None:
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     if request.json:
         emit_json({"run": str(out.absolute()), "calls": calls})
     else:
@@ -172,8 +156,6 @@ def _ranks(text: str, files: int) -> list[tuple[int, ...]]:
 
 def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[LogFile]:
     """Read all logs; warns about unusable lines, or raises InputError for them if `strict`."""
-    from nhalf.exchange.logs.log import LogFile, read_file
-
     sources = []
     for path, counts in zip(request.files, ranks, strict=True):
         log, size_bytes = read_file(path, counts, request.pattern)
@@ -207,8 +189,6 @@ def _told(sources: list[LogFile]) -> list[dict[str, object]]:
 
 def _lines(run: Run, sources: list[LogFile], notes: list[str]) -> list[str]:
     """Lines with the contents of each file, what said the ranks, and the path of the run."""
-    from nhalf.exchange.logs.log import formats
-
     suite_titles = formats()
     lines = [
         f"{source.path}: {len(source.log.points)} points, "

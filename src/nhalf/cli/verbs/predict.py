@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.files import write_text
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.base.units import parse_share, parse_size
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import (
     OUTPUT,
     PREDICTED_CORES,
@@ -17,15 +20,33 @@ from nhalf.cli.options import (
     TableOptions,
     TraceOptions,
 )
+from nhalf.cli.program_prediction import TraceRequest, predict_trace, record
+from nhalf.cli.sides import is_program
+from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.mpi.decision_table import rules_of, table_text
+from nhalf.present.terminal.output import answered_by, emit_json
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.cli.rate_prediction import RateRequest
+    from nhalf.cli.sides import calibrated_machine, machine_and_library
     from nhalf.decide.choice import Grid
-    from nhalf.decide.predict import Prediction
+    from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
+    from nhalf.decide.predict import Prediction, corrected, message_caveat, predict
+    from nhalf.experiment.explore import simulated_choice
+    from nhalf.machines.algorithms import algorithms
+    from nhalf.machines.change import change
+    from nhalf.machines.costs import costs_text, printed_costs
     from nhalf.machines.machine import Machine
+    from nhalf.machines.message import Messages
+    from nhalf.machines.spread import placed
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.present.report import check_place
+    from nhalf.present.report.prediction_page import prediction_page
+    from nhalf.present.terminal.predictions import show_prediction
 
 GROUP = "machine"
 FORMS = {"--score": "ledger"}
-
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
@@ -38,72 +59,52 @@ SIZES = "1:64K"
 class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading="What to predict"):
     """What to predict, for which machine."""
 
-    subject: Annotated[
-        str,
-        Word(
-            "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
-            "PATTERN|TRACE",
-        ),
-    ]
-    further_traces: Annotated[
-        tuple[str, ...],
-        Word("Traces of further launches of the same program.", "TRACE..."),
-    ] = ()
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    mpi: Annotated[
-        str,
-        Option(
-            "Library, if the machine has several; of a traced program a list, or all. An installed "
-            "one that the machine does not have is asked what its operations take there."
-        ),
-    ] = ""
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")] = "2"
-    sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
-        SIZES
+    subject: str = word(
+        REQUIRED,
+        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
+        "PATTERN|TRACE",
     )
-    part: Annotated[
-        str,
-        Option("Size of the parts of algorithms that cut messages; by default the fastest."),
-    ] = ""
-    extrapolate: Annotated[
-        bool,
-        Option("Also predict beyond the measured ranks and sizes; such times are marked with *."),
-    ] = False
-    simulate: Annotated[
-        str,
-        Option(
-            "Refine uncertain predictions by simulating this share of the cells, e.g. "
-            "15%; needs SimGrid."
-        ),
-    ] = ""
-    out: Annotated[
-        Path | None,
-        Option(
-            "Also write a decision table for `nhalf mpi preload`.",
-            heading=OUTPUT,
-            former=("--table",),
-        ),
-    ] = None
-    report: Annotated[
-        Path | None,
-        Option("Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT),
-    ] = None
-    record: Annotated[
-        bool,
-        Option(
-            "Also record the predictions in the ledger, to be compared with later runs.",
-            heading=OUTPUT,
-        ),
-    ] = False
-    formula: Annotated[
-        str,
-        Option(
-            "Print cost formulas for any machine instead of times: text, latex or python.",
-            heading=OUTPUT,
-        ),
-    ] = ""
+    further_traces: tuple[str, ...] = word(
+        (), "Traces of further launches of the same program.", "TRACE..."
+    )
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    mpi: str = option(
+        "",
+        "Library, if the machine has several; of a traced program a list, or all. An installed "
+        "one that the machine does not have is asked what its operations take there.",
+    )
+    ranks: str = option("2", "Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")
+    sizes: str = option(SIZES, "Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")
+    part: str = option(
+        "", "Size of the parts of algorithms that cut messages; by default the fastest."
+    )
+    extrapolate: bool = option(
+        False, "Also predict beyond the measured ranks and sizes; such times are marked with *."
+    )
+    simulate: str = option(
+        "",
+        "Refine uncertain predictions by simulating this share of the cells, e.g. "
+        "15%; needs SimGrid.",
+    )
+    out: Path | None = option(
+        None,
+        "Also write a decision table for `nhalf mpi preload`.",
+        heading=OUTPUT,
+        former=("--table",),
+    )
+    report: Path | None = option(
+        None, "Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT
+    )
+    record: bool = option(
+        False,
+        "Also record the predictions in the ledger, to be compared with later runs.",
+        heading=OUTPUT,
+    )
+    formula: str = option(
+        "",
+        "Print cost formulas for any machine instead of times: text, latex or python.",
+        heading=OUTPUT,
+    )
 
 
 def command(request: Request) -> None:
@@ -116,8 +117,6 @@ def command(request: Request) -> None:
     nhalf predict runs/lu --machine altix-bx2 --mpi mpich,openmpi
     nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2
     """
-    from nhalf.present.terminal.output import answered_by
-
     if request.formula:
         _show_costs(request)
         return
@@ -130,16 +129,10 @@ def command(request: Request) -> None:
 
 def _answer(request: Request) -> None:
     """Predict a trace, rates, or the cells of a pattern, and print them."""
-    from nhalf.cli.programs import is_program
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.predicted_times import show_prediction
-
     if is_program(Path(request.subject)):
         _predict_trace(request)
         return
     if _names_file(request.subject):
-        from nhalf.exchange.program import FORMS
-
         raise InputError(
             f"{request.subject} is not a trace",
             f"name a pattern, a trace, or a program in a form that is read: {', '.join(FORMS)} "
@@ -157,10 +150,6 @@ def _answer(request: Request) -> None:
     if request.out is not None:
         _write_table(prediction, request.out)
     if request.report is not None:
-        from nhalf.base.files import write_text
-        from nhalf.present.report.place import check_place
-        from nhalf.present.report.prediction_page import prediction_page
-
         check_place(request.report)
         write_text(request.report, prediction_page(prediction))
     if request.json:
@@ -186,11 +175,6 @@ def _check_cells(request: Request) -> None:
 
 def _calibrated(request: Request, prediction: Prediction) -> Prediction:
     """Record a prediction if requested, and return it with intervals by the ledger."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.recording import record
-    from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
-    from nhalf.machines.message import Messages
-
     prediction = calibrated_cells(prediction, request.ledger)
     if request.record and not request.set_:
         machine, library = machine_and_library(request.machine)
@@ -204,7 +188,7 @@ def _calibrated(request: Request, prediction: Prediction) -> Prediction:
 
 
 def _predict_rates(request: Request) -> None:
-    from nhalf.cli.rate_prediction import RateRequest, predict_b_effs, predict_permutations
+    from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations
 
     typed = RateRequest(
         subject=request.subject,
@@ -223,8 +207,6 @@ def _predict_rates(request: Request) -> None:
 
 
 def _predict_trace(request: Request) -> None:
-    from nhalf.cli.program_prediction import TraceRequest, predict_trace
-
     options = {name: getattr(request, name) for name in OF_TRACES}
     typed = TraceRequest(
         paths=(request.subject, *request.further_traces),
@@ -241,12 +223,6 @@ def _predict_trace(request: Request) -> None:
 
 def _show_costs(request: Request) -> None:
     """Print the cost formulas, which need no machine."""
-    import sys
-
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.machines.costs import costs_text, printed_costs
-    from nhalf.present.terminal.output import emit_json
-
     if request.simulate or request.out or request.report:
         raise InputError("--formula gives no times", "leave out --simulate, --out and --report")
     form = request.formula
@@ -260,14 +236,6 @@ def _show_costs(request: Request) -> None:
 
 def _predicted(request: Request) -> Prediction:
     """The prediction by the models, refined by simulation if requested."""
-    from nhalf.cli.machine_side import calibrated_machine, machine_and_library
-    from nhalf.decide.predict import predict
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.machines.change import change
-    from nhalf.machines.spread import placed
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
-
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
     machine, library = machine_and_library(request.machine)
@@ -285,7 +253,6 @@ def _predicted(request: Request) -> Prediction:
 
 def _part_bytes(request: Request) -> int | None:
     """The size of parts, None for the fastest; the ledger has those that runs measure."""
-    from nhalf.base.units import parse_size
     from nhalf.models.expression import PART_BYTES
 
     if not request.part:
@@ -302,8 +269,6 @@ def _part_bytes(request: Request) -> int | None:
 
 def _share(text: str) -> float:
     """The share of cells to simulate; raises InputError outside 0 to 1."""
-    from nhalf.base.units import parse_share
-
     share = parse_share(text)
     if not 0 < share <= 1:
         raise InputError(f"{text} of all cells cannot be simulated", "ask for 15% or so")
@@ -312,11 +277,6 @@ def _share(text: str) -> float:
 
 def _simulated(request: Request, machine: Machine) -> Prediction:
     """The prediction after simulating the share of cells where the models are least certain."""
-    from nhalf.decide.predict import corrected, message_caveat
-    from nhalf.experiment.explore import simulated_choice
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.measure.loop.progress import Progress
-
     operation = request.subject.partition("/")[0]
     operations = algorithms()
     if operation not in operations:
@@ -339,10 +299,7 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
 
 def _grid(request: Request, operation: str) -> Grid:
     """The distinct cells of the request; operations without data have no sizes."""
-    from nhalf.decide.choice import Grid
     from nhalf.decide.ways import UNSIZED
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
 
     sizes = sorted(set(parse_sizes(request.sizes).size_bytes))
     ranks = sorted(set(parse_ranks(request.ranks, PREDICTED_CORES)))
@@ -350,9 +307,7 @@ def _grid(request: Request, operation: str) -> Grid:
 
 
 def _write_table(prediction: Prediction, path: Path) -> None:
-    from nhalf.base.files import write_text
     from nhalf.models.expression import PART_BYTES
-    from nhalf.mpi.decision_table import rules_of, table_text
 
     parts = [
         [None if part_bytes == PART_BYTES else part_bytes for part_bytes in row]

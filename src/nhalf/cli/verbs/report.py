@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import FailedError, InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
+from nhalf.cli.sides import (
+    announce,
+    facts_of,
+    newest_run,
+    print_skipped,
+    readable,
+    run_and_library,
+)
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json, stdout_console
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+with lazily(globals()):
+    from nhalf.cli.sides import machine_and_library
     from nhalf.facts.facts import Facts, Overlay
+    from nhalf.facts.overlay import of_machine, of_run
     from nhalf.facts.program.program import Program
+    from nhalf.machines.catalogue import is_machine
+    from nhalf.measure.traced.tables import is_trace
+    from nhalf.present.findings import as_json as finding_json
+    from nhalf.present.findings import findings
+    from nhalf.present.report import check_place
+    from nhalf.present.report.images import write_images
     from nhalf.store.run import Run
 
 GROUP = "look"
-
 FORMATS = ("html", "png", "svg", "pdf")
 NAMED = 3
 """More runs are counted in the name of a page."""
@@ -28,28 +44,23 @@ NAMED = 3
 class Request(JsonOption, heading=OUTPUT):
     """The runs to report, and the form of the report."""
 
-    runs: Annotated[
-        tuple[Path, ...],
-        Word(
-            "Runs, RUN:LIBRARY for one library, or one trace; default: the newest in ./runs.",
-            "RUN...",
-        ),
-    ] = ()
-    out: Annotated[
-        Path | None,
-        Option("Output file (html) or folder (png, svg, pdf); default: in the first run."),
-    ] = None
-    kind: Annotated[
-        str, Option("Output: html, png, svg or pdf.", "--format", metavar="html|png|svg|pdf")
-    ] = "html"
-    overlay: Annotated[
-        str,
-        Option(
-            "Draw this behind the curves: an earlier run, a machine of record or a machine file.",
-            metavar="RUN|MACHINE",
-            heading="What to report",
-        ),
-    ] = ""
+    runs: tuple[Path, ...] = word(
+        (),
+        "Runs, RUN:LIBRARY for one library, or one trace; default: the newest in ./runs.",
+        "RUN...",
+    )
+    out: Path | None = option(
+        None, "Output file (html) or folder (png, svg, pdf); default: in the first run."
+    )
+    kind: str = option(
+        "html", "Output: html, png, svg or pdf.", "--format", metavar="html|png|svg|pdf"
+    )
+    overlay: str = option(
+        "",
+        "Draw this behind the curves: an earlier run, a machine of record or a machine file.",
+        metavar="RUN|MACHINE",
+        heading="What to report",
+    )
 
 
 def command(request: Request) -> int:
@@ -65,14 +76,6 @@ def command(request: Request) -> int:
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
-    from nhalf.cli.run_side import newest_run, print_skipped, readable
-    from nhalf.cli.wrong_data import announce
-    from nhalf.facts.program.program import Program
-    from nhalf.measure.traced.tables import is_trace
-    from nhalf.present.findings import as_json as finding_json
-    from nhalf.present.findings import findings
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     request = replace(request, runs=request.runs or (newest_run(),))
     traced = [path for path in request.runs if is_trace(path)]
     if traced and len(request.runs) > 1:
@@ -102,8 +105,6 @@ def command(request: Request) -> int:
 
 def _facts(request: Request) -> Facts:
     """The facts of measured runs, with what is drawn behind them."""
-    from nhalf.cli.run_side import facts_of
-
     facts = facts_of(request.runs)
     if request.overlay:
         facts = facts.with_known(overlay=_overlay(facts, request.overlay))
@@ -112,11 +113,6 @@ def _facts(request: Request) -> Facts:
 
 def _overlay(facts: Facts, text: str) -> Overlay:
     """The data to draw behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.run_side import facts_of, run_and_library
-    from nhalf.facts.overlay import of_machine, of_run
-    from nhalf.machines.catalogue import is_machine
-
     name = text if is_machine(text) else text.rpartition(":")[0] or text
     if is_machine(name) or not (Path(text).exists() or Path(name).exists()):
         return of_machine(facts, *machine_and_library(text))
@@ -143,12 +139,6 @@ def _name(run: Run, library: str, first: Run) -> str:
 
 def _write(subject: Facts | Program, request: Request) -> Path:
     """Write the report in the requested form; returns its file or folder, absolute."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.facts.facts import Facts
-    from nhalf.present.report import write_report
-    from nhalf.present.report.images import write_images
-    from nhalf.present.report.place import check_place
-
     first = request.runs[0]
     if isinstance(subject, Facts):
         sides = [run_and_library(run) for run in request.runs]

@@ -4,27 +4,55 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, parameters
+from nhalf.base.request import option, parameters
+from nhalf.base.units import format_duration
+from nhalf.cli.job import allocate, run_as_job
+from nhalf.cli.lazy import lazily
+from nhalf.cli.listing import list_plans
 from nhalf.cli.options import OUTPUT, RunOptions
+from nhalf.cli.outcome import (
+    announce_undecided,
+    check_sound,
+    finish,
+    measured,
+    print_launcher_warning,
+    print_outcome,
+    until_decided,
+    with_unclear_runs,
+)
+from nhalf.cli.sides import pair_of, run_and_library
+from nhalf.cli.virtual_side import in_words, virtual_machine
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import patterns_of
+from nhalf.sites.placement import FREE
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+with lazily(globals()):
+    from nhalf.decide.check.against import of_libraries
+    from nhalf.decide.check.expected import check
     from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.facts.facts import Facts
     from nhalf.measure.loop.ending import RunOutcome
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.loop.rehearsal import rehearse
     from nhalf.measure.loop.session import More, Prepared
+    from nhalf.measure.plan.agenda import Agenda
+    from nhalf.measure.plan.like import plan_like, points_of
     from nhalf.measure.plan.plan import Plan
-    from nhalf.measure.virtual.machine import VirtualMachine
+    from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.measure.plan.state import RunState
+    from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
+    from nhalf.measure.virtual.real_time import real_time
+    from nhalf.present.terminal.changes import show_effects
+    from nhalf.present.wording import count
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
 GROUP = "measure"
-
 MORE = ("launches", "budget")
 """Options that extend a resumed run."""
 MODEL_RANKS_QUICK = 256
@@ -39,17 +67,15 @@ RESUMABLE = {
 class Request(RunRequest, RunOptions, heading=OUTPUT):
     """What to measure, and what to print."""
 
-    list_: Annotated[
-        bool,
-        Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT),
-    ] = False
-    dry_run: Annotated[
-        bool, Option("Print the launch commands; compile and run nothing.", heading=WHERE)
-    ] = False
-    style: Annotated[
-        str,
-        Option("Print tables in the style of imb or osu; --pattern then accepts their test names."),
-    ] = ""
+    list_: bool = option(
+        False, "List studies and patterns, or those with a word (--list WORD).", heading=WHAT
+    )
+    dry_run: bool = option(
+        False, "Print the launch commands; compile and run nothing.", heading=WHERE
+    )
+    style: str = option(
+        "", "Print tables in the style of imb or osu; --pattern then accepts their test names."
+    )
 
 
 def command(request: Request) -> int:
@@ -65,17 +91,11 @@ def command(request: Request) -> int:
     nhalf run p2p --submit --job='--nodes=2'
     nhalf run --like runs/accepted --budget 1m --until-decided 5m
     """
-    from nhalf.cli.outcome import check_sound, finish, print_outcome
-
     if request.list_:
-        from nhalf.cli.listing import list_plans
-
         is_table = request.format == "table"
         list_plans(request.study, as_json=request.json, as_table=is_table)
         return 0
     if request.style:
-        from nhalf.present.terminal.style import patterns_of
-
         request = replace(request, pattern=patterns_of(request.style, request.pattern))
     if request.dry_run:
         _rehearse(request)
@@ -86,9 +106,6 @@ def command(request: Request) -> int:
     if request.like is None:
         finish(outcome, request, request.style)
         return 0
-    from nhalf.cli.unclear_runs import announce_undecided
-    from nhalf.facts.facts import Facts
-
     outcome, change = _decided(request, request.like, outcome)
     facts = Facts.of([outcome.run])
     print_outcome(outcome, facts, request, request.style, change)
@@ -101,10 +118,6 @@ def command(request: Request) -> int:
 
 def _rehearse(request: Request) -> None:
     """Print the commands that would be started; raises InputError with --submit or --resume."""
-    from nhalf.cli.outcome import print_launcher_warning
-    from nhalf.measure.loop.rehearsal import rehearse
-    from nhalf.present.terminal.output import emit_json
-
     for name in ("submit", "resume"):
         if getattr(request, name):
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
@@ -132,12 +145,7 @@ def _outcome(request: Request) -> RunOutcome | None:
         _check_only_resume(request)
     if request.submit:
         _check_no_more(request)
-        from nhalf.cli.job import run_as_job
-
         return run_as_job(request, json=request.json, silent=request.is_silent)
-    from nhalf.cli.outcome import measured
-    from nhalf.measure.loop.progress import Progress
-
     prepared = _prepare(request)
     if prepared.run.virtual and not request.is_silent:
         _announce(prepared)
@@ -148,11 +156,6 @@ def _outcome(request: Request) -> RunOutcome | None:
 
 def _announce(prepared: Prepared) -> None:
     """Say how long a run in virtual time will take, if that is long."""
-    from nhalf.measure.plan.agenda import Agenda
-    from nhalf.measure.plan.state import RunState
-    from nhalf.measure.virtual.real_time import real_time
-    from nhalf.sites.placement import FREE
-
     agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
     if words := real_time(agenda).in_words(prepared.plan.budget_s):
         sys.stderr.write(f"nhalf: {words}\n")
@@ -172,21 +175,14 @@ def _announce_ranks(plan: Plan) -> None:
 
 def _prepare(request: RunRequest) -> Prepared:
     """A resumed run, or a new run of this request's plan with its own directory."""
-    from nhalf.cli.allocate import allocate
     from nhalf.measure.loop import session
-    from nhalf.measure.plan.like import points_of
-    from nhalf.store.run import Run
 
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
         return _resume_simulation(run, request)
     allocate(request)
     if request.resume is not None:
         return session.resume(
-            request.resume,
-            request.hosts,
-            request.host_file_path,
-            request.launcher,
-            _more(request),
+            request.resume, request.hosts, request.host_file_path, request.launcher, _more(request)
         )
     former = _former(request)
     machine = _machine(request, former)
@@ -196,16 +192,13 @@ def _prepare(request: RunRequest) -> Prepared:
     prepared = session.begin(plan, request.out, site, points, machine)
     if machine is None:
         return prepared
-    from nhalf.cli.virtual_side import in_words
-
     note = f"{machine.host}: in virtual time {in_words(machine)}"
     return replace(prepared, notes=(*prepared.notes, note))
 
 
 def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMachine | None:
     """The simulated machine, of the request or of the run to measure once more."""
-    from nhalf.cli.virtual_side import virtual_machine
-    from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
+    from nhalf.measure.virtual.machine import CORES_USUAL
 
     if not request.machine and former is not None:
         return VirtualMachine.of(former[0])
@@ -215,31 +208,22 @@ def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMach
 
 def _site(request: RunRequest, machine: VirtualMachine | None) -> Site:
     """The nodes of a simulated machine, or the hosts of the request."""
-    from nhalf.measure.plan.planning import site_of
-
     return machine.site if machine else site_of(request)
 
 
 def _former(request: RunRequest) -> tuple[Run, str] | None:
     """The run to measure once more, and one library of it or ''; None without --like."""
-    from nhalf.cli.run_side import run_and_library
-
     return run_and_library(request.like) if request.like else None
 
 
 def _plan(
-    request: RunRequest,
-    site: Site,
-    former: tuple[Run, str] | None,
-    machine: VirtualMachine | None,
+    request: RunRequest, site: Site, former: tuple[Run, str] | None, machine: VirtualMachine | None
 ) -> Plan:
     """The plan of the request, or that of an earlier run; once in virtual time."""
     import msgspec
 
     from nhalf.decide.interim_analyses import INTERIM_ANALYSES
-    from nhalf.measure.plan.like import plan_like
-    from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
+    from nhalf.measure.virtual.machine import TIMEOUT_S
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if request.until_decided_s:
@@ -255,8 +239,6 @@ def _plan(
 
 def _more(request: RunRequest) -> More | None:
     """The launches and the budget to add to a resumed run, None if there are none."""
-    from nhalf.measure.loop.session import More
-
     if not request.given.intersection(MORE):
         return None
     launches = request.launches if "launches" in request.given else 0
@@ -288,15 +270,8 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
 
     Answers that are unclear are counted over the earlier runs of its folder.
     """
-    from nhalf.base.units import format_duration
-    from nhalf.cli.outcome import measured
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.unclear_runs import with_unclear_runs
-    from nhalf.cli.until_decided import until_decided
     from nhalf.decide.check.verdict import UNCLEAR_MAX
     from nhalf.measure.loop import session
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.present.wording import count
 
     def check_of(run: Run) -> CheckedRun:
         return _change(run, like, bool(request.mpi))
@@ -315,11 +290,6 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
 
 def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
     """The check against the run whose points were measured again."""
-    from nhalf.cli.run_side import pair_of, run_and_library
-    from nhalf.decide.check.against import of_libraries
-    from nhalf.decide.check.expected import check
-    from nhalf.facts.facts import Facts
-
     facts = Facts.of([run])
     baseline, library = run_and_library(former)
     former_mpi, mpi = pair_of((baseline, library), (run, ""))
@@ -329,9 +299,6 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
 
 def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
     """Print the changes against the run whose points were measured again."""
-    from nhalf.present.terminal.effects import show_effects
-    from nhalf.present.terminal.output import stdout_console
-
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
     show_effects(console, change, run)

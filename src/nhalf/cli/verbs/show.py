@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.cli.outcome import run_json
+from nhalf.cli.sides import announce, newest_run, run_and_library
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.tables import show_frame, show_style
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.program.tolerance_curves import curves
+    from nhalf.facts.facts import Facts
     from nhalf.facts.program.program import Program
+    from nhalf.machines import catalogue
+    from nhalf.machines.catalogue import is_machine
+    from nhalf.machines.formula import formulas
     from nhalf.machines.machine import Machine
+    from nhalf.present.program.answer import program_json
+    from nhalf.present.program.terminal import show_program
+    from nhalf.present.program.tolerance import show_curves
+    from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
+    from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
 
 GROUP = "look"
 FORMS = {"--sql": "sql"}
@@ -22,28 +37,22 @@ FORMS = {"--sql": "sql"}
 class Request(TableOptions, heading="What to show"):
     """The run, trace or machine to show, and which part of it."""
 
-    run: Annotated[
-        Path,
-        Word(
-            "Run (finished or not), trace, or machine (name or file); default: the newest run in "
-            "./runs.",
-            "RUN|MACHINE",
-        ),
-    ] = Path()
-    pattern: Annotated[str, Word("Only this pattern.")] = ""
-    only: Annotated[str, Option("Same as PATTERN.", "--pattern")] = ""
-    mpi: Annotated[str, Option("Only this library.")] = ""
-    style: Annotated[str, Option("Print tables in the style of imb or osu.", heading=OUTPUT)] = ""
-    formula: Annotated[
-        str, Option("Print the formulas of a machine's models: text, latex or python.")
-    ] = ""
-    tolerance: Annotated[
-        bool,
-        Option(
-            "Show how a trace's run time grows with latency, overhead, time per byte, noise and a "
-            "slow node."
-        ),
-    ] = False
+    run: Path = word(
+        Path(),
+        "Run (finished or not), trace, or machine (name or file); default: the newest run in "
+        "./runs.",
+        "RUN|MACHINE",
+    )
+    pattern: str = word("", "Only this pattern.")
+    only: str = option("", "Same as PATTERN.", "--pattern")
+    mpi: str = option("", "Only this library.")
+    style: str = option("", "Print tables in the style of imb or osu.", heading=OUTPUT)
+    formula: str = option("", "Print the formulas of a machine's models: text, latex or python.")
+    tolerance: bool = option(
+        False,
+        "Show how a trace's run time grows with latency, overhead, time per byte, noise and a "
+        "slow node.",
+    )
 
 
 def command(request: Request) -> int:
@@ -57,9 +66,6 @@ def command(request: Request) -> int:
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
     """
-    from nhalf.cli.run_side import newest_run
-    from nhalf.machines.catalogue import is_machine
-
     if request.only and request.pattern:
         raise InputError("two patterns are given", "use PATTERN or --pattern, not both")
     request = replace(
@@ -80,32 +86,21 @@ def command(request: Request) -> int:
 
 
 def _show_program(request: Request) -> None:
-    from nhalf.facts.program.program import Program
-
-    for option, value in (("PATTERN", request.pattern), ("--mpi", request.mpi)):
+    for spelling, value in (("PATTERN", request.pattern), ("--mpi", request.mpi)):
         if value:
-            raise InputError(f"{request.run} is a trace and has no {option}", "leave it out")
+            raise InputError(f"{request.run} is a trace and has no {spelling}", "leave it out")
     if request.style or request.formula:
         raise InputError(f"{request.run} is a trace", "leave out --style and --formula")
     program = Program.open(request.run)
     if request.tolerance:
         _show_tolerance(program, request.json)
     elif request.json:
-        from nhalf.present.program.as_json import program_json
-        from nhalf.present.terminal.output import emit_json
-
         emit_json(program_json(program))
     else:
-        from nhalf.present.program.terminal import show_program
-
         show_program(program)
 
 
 def _show_tolerance(program: Program, as_json: bool) -> None:
-    from nhalf.decide.program.tolerance_curves import curves
-    from nhalf.present.program.tolerance import show_curves
-    from nhalf.present.terminal.output import emit_json
-
     drawn = curves([program])
     if as_json:
         emit_json({"run": str(program.path), "curves": [curve.as_json() for curve in drawn]})
@@ -115,33 +110,18 @@ def _show_tolerance(program: Program, as_json: bool) -> None:
 
 def _show_run(request: Request) -> int:
     """Show a run; 1 if its data arrived wrong."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.wrong_data import announce
-    from nhalf.facts.facts import Facts
-
     if request.formula:
         raise InputError("--formula is for machines", f"fit the run first: nhalf fit {request.run}")
     run, mpi = run_and_library(request.run, request.mpi)
     facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi)
     is_wrong = announce(facts, request)
     if request.json:
-        from nhalf.cli.outcome import run_json
-        from nhalf.present.terminal.output import emit_json
-
         emit_json(run_json(run, facts))
     elif request.style:
-        from nhalf.present.terminal.style import show_style
-
         show_style(request.style, facts)
     elif request.format == "csv":
-        from nhalf.present.terminal.tables import show_frame
-
         show_frame(facts.summary)
     else:
-        from nhalf.present.terminal.guidelines import show_guidelines
-        from nhalf.present.terminal.results import show_results
-        from nhalf.present.terminal.summary import show_points
-
         show_results(facts.results, facts.titles)
         show_points(facts)
         show_guidelines(facts)
@@ -149,10 +129,6 @@ def _show_run(request: Request) -> int:
 
 
 def _show_machine(request: Request) -> None:
-    from nhalf.machines import catalogue
-    from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
     if request.style:
         raise InputError("--style is for runs", f"leave it out: {request.run} is a machine")
     machine = narrowed(catalogue.machine(request.run), request.pattern, request.mpi)
@@ -165,10 +141,7 @@ def _show_machine(request: Request) -> None:
 
 
 def _show_formulas(machine: Machine, form: str, json: bool) -> None:
-    import sys
-
-    from nhalf.machines.formula import FORMS, formulas
-    from nhalf.present.terminal.output import emit_json
+    from nhalf.machines.formula import FORMS
 
     if form not in FORMS:
         raise unknown("form", form, FORMS)

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.files import write_text
+from nhalf.base.request import option, parameters, word
+from nhalf.cli.job import allocate
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
+from nhalf.cli.outcome import check_sound, measured
+from nhalf.cli.sides import remark, run_and_library
+from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
+from nhalf.present.report import write_report
+from nhalf.present.terminal.output import emit_json, stdout_console
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from msgspec.structs import replace
+
+    from nhalf.facts.facts import Facts
+    from nhalf.loops.livermore.brief import measure_brief
+    from nhalf.measure.loop import session
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.node.measuring import begin
+    from nhalf.present.report import check_place
+    from nhalf.present.report.studies_page import studies_page
+    from nhalf.present.report.study_page import study_page
+    from nhalf.present.terminal.study import show_repetition, show_studies
+    from nhalf.statistics.summary import check_samples
     from nhalf.store.run import Run
     from nhalf.studies.form import StudyForm
     from nhalf.studies.judge import NumberSource
-    from nhalf.studies.repeat import Repetition
+    from nhalf.studies.measured import Measured
+    from nhalf.studies.overview import overviews
+    from nhalf.studies.recorded import RecordedMachine
+    from nhalf.studies.repeat import Repetition, repeat
 
 GROUP = "machine"
 
@@ -40,20 +64,15 @@ ALL_PAGE = "published-studies.html"
 class Request(Subjects, Effort, Where, RunOptions, heading=OUTPUT):
     """Which study to repeat, and where."""
 
-    published_study: Annotated[
-        str, Word("Published study, or a file of one; without, they are listed.", "STUDY")
-    ] = ""
-    on: Annotated[
-        str,
-        Option("Repeat it on this machine of record instead of measuring.", heading=WHERE),
-    ] = ""
-    run: Annotated[
-        str,
-        Option(
-            "Take this run, or one library of it (RUN:LIBRARY), instead of measuring.",
-            heading=WHERE,
-        ),
-    ] = ""
+    published_study: str = word(
+        "", "Published study, or a file of one; without, they are listed.", "STUDY"
+    )
+    on: str = option("", "Repeat it on this machine of record instead of measuring.", heading=WHERE)
+    run: str = option(
+        "",
+        "Take this run, or one library of it (RUN:LIBRARY), instead of measuring.",
+        heading=WHERE,
+    )
 
 
 def command(request: Request) -> None:
@@ -69,10 +88,7 @@ def command(request: Request) -> None:
     nhalf study b-eff-2005 --run runs/today
     nhalf study --report
     """
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.study import show_repetition
     from nhalf.studies import catalogue
-    from nhalf.studies.repeat import repeat
 
     name = request.published_study
     if not name:
@@ -92,10 +108,6 @@ def command(request: Request) -> None:
 
 def _page(repetition: Repetition, run: str | None, out: Path | None) -> str:
     """Write the page of a study: as `out`, into its run, or named after study and machine."""
-    from nhalf.base.files import write_text
-    from nhalf.present.report.place import check_place
-    from nhalf.present.report.study_page import study_page
-
     name = Path(repetition.study).stem
     path = out or (Path(run, PAGE) if run else Path(f"{name}-{repetition.machine}.html"))
     check_place(path)
@@ -105,16 +117,12 @@ def _page(repetition: Repetition, run: str | None, out: Path | None) -> str:
 
 
 def _show_place(page: str | None) -> None:
-    from nhalf.present.terminal.output import stdout_console
-
     if page:
         stdout_console().print(f"page: {page}", soft_wrap=True, markup=False, highlight=False)
 
 
 def _all(request: Request) -> None:
     """Print the studies that can be repeated, or write a page of them all."""
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.study import show_studies
     from nhalf.studies import catalogue
 
     if misplaced := sorted(request.given - FORMS_OF_A_RUN):
@@ -122,10 +130,6 @@ def _all(request: Request) -> None:
     forms = {name: catalogue.study(name) for name in catalogue.names()}
     page, rows = None, [_row(name, form) for name, form in forms.items()]
     if request.report:
-        from nhalf.base.files import write_text
-        from nhalf.present.report.studies_page import studies_page
-        from nhalf.studies.overview import overviews
-
         everything = list(overviews())
         rows = [row | of.as_json() for row, of in zip(rows, everything, strict=True)]
         page = str(write_text(Path(ALL_PAGE), studies_page(everything)).absolute())
@@ -149,12 +153,7 @@ def _row(name: str, form: StudyForm) -> dict[str, Any]:
 
 def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, str | None]]:
     """The numbers of a machine of record, of a run, or of a run that is made; and its place."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.cli.wrong_data import remark
-    from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
-    from nhalf.studies.measured import Measured
-    from nhalf.studies.recorded import RecordedMachine
 
     sources = request.given & SOURCES
     allowed = FORMS_OF_A_RUN | ({"out"} if request.report else set())
@@ -182,10 +181,7 @@ def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, 
 
 def _node_runs(run: Run) -> list[Run]:
     """The run of the node that was measured with a run, if it is whole; prints why it is not."""
-    import sys
-
-    from nhalf.statistics.summary import check_samples
-    from nhalf.store.run import DESCRIPTION, Run
+    from nhalf.store.run import DESCRIPTION
 
     folder = run.path / NODE
     if not (folder / DESCRIPTION).is_file():
@@ -207,19 +203,6 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
     A node, if the study has one, is measured after it, in its own run inside; its time is
     taken off the budget of messages.
     """
-    import sys
-
-    from msgspec.structs import replace
-
-    from nhalf.base.request import parameters
-    from nhalf.cli.allocate import allocate
-    from nhalf.cli.outcome import check_sound, measured
-    from nhalf.facts.facts import Facts
-    from nhalf.jobs.request import RunRequest
-    from nhalf.measure.loop import session
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.plan.planning import plan_of, site_of
-    from nhalf.present.report import write_report
     from nhalf.studies import catalogue
     from nhalf.studies.decidable import for_decisions
 
@@ -251,12 +234,7 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
 
 def _measure_node(run: Run, progress: Progress) -> None:
     """Measure the node briefly; prints why it cannot be."""
-    import sys
-
-    from nhalf.base.errors import FailedError, MissingError
-    from nhalf.loops.livermore.brief import measure_brief
     from nhalf.measure.probe.process import LaunchError
-    from nhalf.node.measuring import begin
 
     try:
         measure_brief(begin(run.path / NODE), progress)

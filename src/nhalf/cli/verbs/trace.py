@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
+from nhalf.base.units import format_size, format_time
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
+from nhalf.facts.program.operations import is_non_blocking
+from nhalf.measure.traced.injection import parse_injection
+from nhalf.present.terminal.output import emit_json
+from nhalf.present.terminal.tables import show_table
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.decide.program.basis import shown_run
     from nhalf.facts.program.program import Program
+    from nhalf.measure.traced.collect import collect
+    from nhalf.measure.traced.start import start
     from nhalf.measure.traced.tables import TraceFolder
+    from nhalf.measure.traced.totals import totals
+    from nhalf.present.program.answer import answer_json, answer_lines
 
 GROUP = "program"
-
-
 INJECTION = "What to make slower"
 
 
@@ -27,35 +37,27 @@ INJECTION = "What to make slower"
 class Traced(QuietOption, heading="What to trace"):
     """The command to trace, and the level of detail."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
-    ] = ()
-    detail: Annotated[
-        str, Option("Level of detail: counts, or timeline (every call with its time).")
-    ] = "counts"
-    collect: Annotated[Path | None, Option("Build the tables of an interrupted trace.")] = None
-    inject: Annotated[
-        tuple[str, ...],
-        Option(
-            "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
-            "noise=1% of computing, slow-rank=3:1.1; repeatable.",
-            heading=INJECTION,
-        ),
-    ] = ()
-    calls: Annotated[
-        str,
-        Option("Delay only what these calls complete, e.g. MPI_Recv,MPI_Wait.", heading=INJECTION),
-    ] = ""
-    source: Annotated[
-        str, Option("Delay only messages from these ranks.", "--from", heading=INJECTION)
-    ] = ""
-    target: Annotated[
-        str, Option("Delay only messages to these ranks.", "--to", heading=INJECTION)
-    ] = ""
-    out: Annotated[
-        Path | None, Option("Folder to create; default: runs/trace-DATE-TIME.", heading=OUTPUT)
-    ] = None
+    command: tuple[str, ...] = word(
+        (), "Command to trace: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True
+    )
+    detail: str = option(
+        "counts", "Level of detail: counts, or timeline (every call with its time)."
+    )
+    collect: Path | None = option(None, "Build the tables of an interrupted trace.")
+    inject: tuple[str, ...] = option(
+        (),
+        "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
+        "noise=1% of computing, slow-rank=3:1.1; repeatable.",
+        heading=INJECTION,
+    )
+    calls: str = option(
+        "", "Delay only what these calls complete, e.g. MPI_Recv,MPI_Wait.", heading=INJECTION
+    )
+    source: str = option("", "Delay only messages from these ranks.", "--from", heading=INJECTION)
+    target: str = option("", "Delay only messages to these ranks.", "--to", heading=INJECTION)
+    out: Path | None = option(
+        None, "Folder to create; default: runs/trace-DATE-TIME.", heading=OUTPUT
+    )
 
 
 def command(request: Traced) -> int:
@@ -66,10 +68,6 @@ def command(request: Traced) -> int:
     nhalf trace --out traced -- mpiexec -n 4 ./program
     nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
     """
-    from nhalf.measure.traced.collect import collect
-    from nhalf.measure.traced.injection import parse_injection
-    from nhalf.measure.traced.start import start
-
     injection = parse_injection(request.inject, request.calls, request.source, request.target)
     if request.collect is not None:
         if request.command or request.inject:
@@ -102,8 +100,6 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
     """Collect a trace; None with a line on standard error if there is none, for whatever becomes
     of the trace, the exit code is the command's own.
     """
-    from nhalf.measure.traced.collect import collect
-
     try:
         return collect(folder, code)
     except NhalfError as error:
@@ -113,9 +109,6 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
 
 def _name_undelayed(traced: TraceFolder) -> None:
     """Say on standard error which calls move data that could not be delayed."""
-    from nhalf.facts.program.operations import is_non_blocking
-    from nhalf.measure.traced.totals import totals
-
     names = [
         row["call"]
         for row in totals(traced.table("calls"))
@@ -130,19 +123,11 @@ def _name_undelayed(traced: TraceFolder) -> None:
 
 def _folder() -> Path:
     """The path of a new folder, named by the time."""
-    import time
-
     return Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
 
 
 def _print_totals(traced: TraceFolder, request: Traced) -> None:
     """Print totals by call, or one JSON object, with the notes."""
-    from nhalf.decide.program.basis import shown_run
-    from nhalf.facts.program.program import Program
-    from nhalf.measure.traced.totals import totals
-    from nhalf.present.program.answer import answer_json
-    from nhalf.present.terminal.output import emit_json
-
     program = Program.open(traced.path)
     rows = totals(shown_run(program).calls.lazy())
     if request.json:
@@ -162,10 +147,6 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
 
 
 def _show(rows: list[dict[str, Any]], traced: TraceFolder, program: Program) -> None:
-    from nhalf.base.units import format_size, format_time
-    from nhalf.present.program.answer import answer_lines
-    from nhalf.present.terminal.tables import show_table
-
     titles = ("call", "kind", "count", "bytes", "time", "waiting")
     shown = [
         (

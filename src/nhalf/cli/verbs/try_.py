@@ -5,16 +5,29 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.request import Option, Word
+from nhalf.base.numbers import whole
+from nhalf.base.request import option, word
+from nhalf.base.rows import members
+from nhalf.base.units import format_size, format_time, parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
+from nhalf.cli.virtual_side import computing_factor, noise_of
+from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
+from nhalf.mpi import Library
+from nhalf.present.terminal.output import emit_json
 
-if TYPE_CHECKING:
-    from nhalf.measure.virtual.launch import Tried, VirtualLaunch
-    from nhalf.measure.virtual.progress import VirtualProgress
-    from nhalf.mpi import Library
+with lazily(globals()):
+    from nhalf.cli.sides import machine_and_library
+    from nhalf.machines.message import Messages
+    from nhalf.machines.wires import nodes_of
+    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
+    from nhalf.measure.virtual.launch import Tried, VirtualLaunch, run
+    from nhalf.measure.virtual.real_time import start_in_words
+    from nhalf.mpi.discover import find, libraries
+    from nhalf.mpi.vendors import vendor_of
+    from nhalf.present.wording import count
 
 GROUP = "machine"
 
@@ -23,46 +36,32 @@ GROUP = "machine"
 class Request(JsonOption, heading="On which machine"):
     """The program, and the machine that it runs on."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Word("Program to run: ./program ARGUMENTS…", "PROGRAM…", takes_remaining=True),
-    ] = ()
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    ranks: Annotated[int, Option("Number of ranks.")] = 2
-    placement: Annotated[
-        str,
-        Option(
-            "Nodes x ranks on each, e.g. 32x2 or 32x2:cyclic, or the node of each rank: 0,1,1,0; "
-            "default: node after node is filled."
-        ),
-    ] = ""
-    mpi: Annotated[str, Option("MPI library that runs the program: mpich, openmpi or intel.")] = (
-        "mpich"
+    command: tuple[str, ...] = word(
+        (), "Program to run: ./program ARGUMENTS…", "PROGRAM…", takes_remaining=True
     )
-    computing: Annotated[
-        str,
-        Option(
-            "Time between MPI calls: none, measured:FACTOR (processor time by a factor), or a "
-            "processor, e.g. power2 (by its speed and that of `nhalf node` here)."
-        ),
-    ] = "none"
-    noise: Annotated[
-        str,
-        Option(
-            "Lengthen messages and computing at random, by this share in the mean, e.g. 10%; "
-            "default: none."
-        ),
-    ] = ""
-    seed: Annotated[int, Option("Seed of the noise.", least=0)] = 1
-    inside: Annotated[
-        str,
-        Option("Way of messages within a node: virtual, or library (its own shared memory)."),
-    ] = "virtual"
-    timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
-        "5m"
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    ranks: int = option(2, "Number of ranks.")
+    placement: str = option(
+        "",
+        "Nodes x ranks on each, e.g. 32x2 or 32x2:cyclic, or the node of each rank: 0,1,1,0; "
+        "default: node after node is filled.",
     )
+    mpi: str = option("mpich", "MPI library that runs the program: mpich, openmpi or intel.")
+    computing: str = option(
+        "none",
+        "Time between MPI calls: none, measured:FACTOR (processor time by a factor), or a "
+        "processor, e.g. power2 (by its speed and that of `nhalf node` here).",
+    )
+    noise: str = option(
+        "",
+        "Lengthen messages and computing at random, by this share in the mean, e.g. 10%; "
+        "default: none.",
+    )
+    seed: int = option(1, "Seed of the noise.", least=0)
+    inside: str = option(
+        "virtual", "Way of messages within a node: virtual, or library (its own shared memory)."
+    )
+    timeout: str = option("5m", "Give up on ranks that have sent no message for this long.")
 
 
 def command(request: Request) -> int:
@@ -74,11 +73,6 @@ def command(request: Request) -> int:
     nhalf try --machine altix-bx2 --ranks 64 --placement 32x2 -- ./program arguments
     nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
     """
-    from nhalf.measure.virtual.launch import run
-    from nhalf.measure.virtual.real_time import start_in_words
-    from nhalf.mpi.discover import libraries
-    from nhalf.present.terminal.output import emit_json
-
     installed = libraries()
     trial = _trial(request)
     if not request.json:
@@ -94,11 +88,7 @@ def command(request: Request) -> int:
                 "noise_share": trial.noise.share,
                 "seed": trial.noise.seed if trial.noise.share else None,
                 "computing_factor": trial.computing_factor,
-                "virtual_s": tried.virtual_s,
-                "real_s": tried.real_s,
-                "messages": tried.messages,
-                "bytes": tried.bytes,
-                "exit_code": tried.exit_code,
+                **members(tried, "virtual_s", "real_s", "messages", "bytes", "exit_code"),
             }
         )
     else:
@@ -108,8 +98,6 @@ def command(request: Request) -> int:
 
 def _progress(request: Request) -> VirtualProgress | None:
     """What says how far the program is, in a log less often than on a terminal."""
-    from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
-
     if request.json:
         return None
     is_terminal = sys.stderr.isatty()
@@ -124,15 +112,6 @@ def _say(text: str) -> None:
 
 def _trial(request: Request) -> VirtualLaunch:
     """What is to run; raises InputError if the request does not say it."""
-    from nhalf.base.units import parse_duration
-    from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.virtual_side import computing_factor, noise_of
-    from nhalf.machines.message import Messages
-    from nhalf.machines.wires import nodes_of
-    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
-    from nhalf.measure.virtual.launch import VirtualLaunch
-    from nhalf.mpi.discover import find
-
     if not request.command:
         raise InputError("no program is given", "give it at the end: -- ./program")
     refuse_to_trace_each_rank(request.command)
@@ -165,8 +144,6 @@ def _trial(request: Request) -> VirtualLaunch:
 
 def _check_inside(way: str, library: Library) -> None:
     """Raises for a way of messages within a node that is not possible, which says why."""
-    from nhalf.mpi.vendors import vendor_of
-
     if way == "virtual":
         return
     if way != "library":
@@ -180,10 +157,6 @@ def _check_inside(way: str, library: Library) -> None:
 
 
 def _summary(trial: VirtualLaunch, tried: Tried) -> str:
-    from nhalf.base.numbers import whole
-    from nhalf.base.units import format_size, format_time
-    from nhalf.present.wording import count
-
     head = f"{count(trial.ranks, 'rank')} of {trial.library.name} on {trial.messages.machine.name}"
     if not tried.has_begun:
         return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"

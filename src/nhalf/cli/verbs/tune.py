@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
-from nhalf.base.request import Option
+from nhalf.base.request import option
+from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where
+from nhalf.cli.sides import announce_these, run_and_library
+from nhalf.cli.virtual_side import virtual_machine
+from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
+from nhalf.measure.plan.sizes import parse_sizes, sizes_text
+from nhalf.mpi import Library
+from nhalf.mpi.named_prefix import in_prefixes, named_here
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.sites.placement import Placement
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+with lazily(globals()):
     from nhalf.experiment.tune.bench import LibraryBench
-    from nhalf.experiment.tune.outcome import Checked
-    from nhalf.experiment.tune.search import TuningRequest
+    from nhalf.experiment.tune.outcome import Checked, check, tune
+    from nhalf.experiment.tune.search import TuningRequest, check_operations
+    from nhalf.experiment.tune.violated import violated_cells
+    from nhalf.facts.facts import Facts
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.loop.session import default_folder
+    from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.plan import Plan
-    from nhalf.mpi import Library
-    from nhalf.mpi.tuner import Tuner
+    from nhalf.measure.plan.planning import site_of
+    from nhalf.mpi import discover
+    from nhalf.mpi.tuner import Tuner, content
+    from nhalf.mpi.tuning import tuner_for
+    from nhalf.present.terminal.tune import show_checked, show_tuned
     from nhalf.sites.site import Site
 
 GROUP = "tune"
-
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
 LAUNCHES, PRECISION = 3, 0.02
@@ -35,46 +50,33 @@ LAUNCHES, PRECISION = 3, 0.02
 class Request(StartOptions, OnMachine, Where, QuietOption, heading="What to tune"):
     """The library to tune, for which cells, and where."""
 
-    mpi: Annotated[
-        str, Option("MPI library, or NAME=PREFIX; may be omitted if there is only one.")
-    ] = ""
-    pattern: Annotated[
-        str, Option("Collective operations, separated by commas.", former=("--operation",))
-    ] = OPERATIONS
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8.")] = "2:cores:x2"
-    sizes: Annotated[str, Option("Message sizes to tune for.", "--bytes")] = SIZES
-    check: Annotated[
-        Path | None, Option("Do not search; test whether the library applies this tuning file.")
-    ] = None
-    violated: Annotated[
-        Path | None,
-        Option(
-            "Tune where the library violates performance guidelines in this run.", metavar="RUN"
-        ),
-    ] = None
-    to: Annotated[
-        str,
-        Option(
-            "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
-            "table of nhalf's algorithms for libnhalf_coll.so)."
-        ),
-    ] = ""
-    placement: Annotated[str, Option("Placement of ranks, as for nhalf run.", heading=WHERE)] = (
-        "cores"
+    mpi: str = option("", "MPI library, or NAME=PREFIX; may be omitted if there is only one.")
+    pattern: str = option(
+        OPERATIONS, "Collective operations, separated by commas.", former=("--operation",)
     )
-    least_share: Annotated[
-        float,
-        Option(
-            "Minimum saving of time for a rule to be written, e.g. 5%.",
-            "--gain",
-            heading=EFFORT,
-            is_share=True,
-        ),
-    ] = 0.05
-    budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "5m"
-    out: Annotated[
-        Path | None, Option("Folder to create for the file and the runs.", heading=OUTPUT)
-    ] = None
+    ranks: str = option("2:cores:x2", "Numbers of ranks, e.g. 2,4,8.")
+    sizes: str = option(SIZES, "Message sizes to tune for.", "--bytes")
+    check: Path | None = option(
+        None, "Do not search; test whether the library applies this tuning file."
+    )
+    violated: Path | None = option(
+        None, "Tune where the library violates performance guidelines in this run.", metavar="RUN"
+    )
+    to: str = option(
+        "",
+        "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
+        "table of nhalf's algorithms for libnhalf_coll.so).",
+    )
+    placement: str = option("cores", "Placement of ranks, as for nhalf run.", heading=WHERE)
+    least_share: float = option(
+        0.05,
+        "Minimum saving of time for a rule to be written, e.g. 5%.",
+        "--gain",
+        heading=EFFORT,
+        is_share=True,
+    )
+    budget: str = option("5m", "Time for the whole search.", heading=EFFORT)
+    out: Path | None = option(None, "Folder to create for the file and the runs.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:
@@ -97,16 +99,6 @@ def command(request: Request) -> int:
 
 def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
     """The bench and the goal of the request, checked before anything is created."""
-    from nhalf.cli.virtual_side import virtual_machine
-    from nhalf.experiment.tune.bench import LibraryBench
-    from nhalf.experiment.tune.search import check_operations
-    from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.loop.session import default_folder
-    from nhalf.measure.plan.planning import site_of
-    from nhalf.mpi.tuner import content
-    from nhalf.mpi.tuning import tuner_for
-    from nhalf.sites.placement import Placement
-
     if not 0 < request.least_share < 1:
         raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
     if request.check is not None:
@@ -155,12 +147,6 @@ def _tell(text: str) -> None:
 
 def _goal(request: Request, cores: int) -> TuningRequest:
     """The cells to decide, and the budget."""
-    from nhalf.base.units import parse_duration
-    from nhalf.experiment.tune.search import TuningRequest
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.request import words
-    from nhalf.measure.plan.sizes import parse_sizes, sizes_text
-
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
     if not ranks or ranks[0] < 2:
         raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
@@ -171,11 +157,6 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
-    from nhalf.cli.run_side import run_and_library
-    from nhalf.experiment.tune.violated import violated_cells
-    from nhalf.facts.facts import Facts
-    from nhalf.measure.plan.sizes import sizes_text
-
     assert request.violated is not None
     run, _ = run_and_library(request.violated)
     cells = violated_cells(Facts.of([run]), tuner)
@@ -190,9 +171,6 @@ def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> Tuni
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
     """The plan of all measurements; its blocks come with the search."""
-    from nhalf.measure.plan.plan import Plan
-    from nhalf.mpi.named_prefix import named_here
-
     return Plan(
         transports=["mpi"],
         mpi=named_here([request.mpi or library.name]),
@@ -220,9 +198,6 @@ def _timeout_s(request: Request) -> float:
 
 def _library(name: str, prefixes: Sequence[Path]) -> Library:
     """The named library, or the only one that is installed."""
-    from nhalf.mpi import discover
-    from nhalf.mpi.named_prefix import in_prefixes
-
     if name:
         return discover.find(name, prefixes)
     libraries = discover.libraries(prefixes)
@@ -247,11 +222,6 @@ def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
     """Search, write and verify; finding no improvement is a valid result, wrong data are not: 1."""
     import msgspec
 
-    from nhalf.cli.wrong_data import announce_these
-    from nhalf.experiment.tune.outcome import tune
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.tune import show_tuned
-
     tuned = tune(bench, goal)
     result = {**_about(bench, goal), **tuned.as_json(), "notes": bench.notes}
     (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
@@ -265,11 +235,6 @@ def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
 
 def _check(bench: LibraryBench, goal: TuningRequest, path: Path, request: Request) -> int:
     """Check a tuning file; 1 for wrong data. Raises FailedError unless it is active."""
-    from nhalf.cli.wrong_data import announce_these
-    from nhalf.experiment.tune.outcome import check
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.tune import show_checked
-
     checked: Checked = check(bench, path, goal)
     is_wrong = announce_these(bench.wrong, request)
     if request.json:

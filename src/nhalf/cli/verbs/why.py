@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Protocol
 
 from nhalf.base.errors import InputError, Interrupted
-from nhalf.base.request import Option, Word
+from nhalf.base.request import option, word
+from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
+from nhalf.cli.sides import names_run, run_and_library
+from nhalf.mpi.launch_script import LaunchScript, parse_script
+from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
-if TYPE_CHECKING:
+with lazily(globals()):
+    from nhalf.experiment.why.explanation import explanation
     from nhalf.experiment.why.investigate import Investigation
+    from nhalf.experiment.why.sides.reading import (
+        CommandTiming,
+        command_ways,
+        recorded_differences,
+        script_of,
+    )
+    from nhalf.experiment.why.sides.runs import run_ways
     from nhalf.experiment.why.switch import Mixture
     from nhalf.experiment.why.ways import Ways
+    from nhalf.measure.traced.tables import open_trace
+    from nhalf.mpi.discover import libraries
 
 GROUP = "program"
-
 EFFORT = "How long, how sure"
 
 
@@ -25,28 +41,22 @@ EFFORT = "How long, how sure"
 class Request(SecondsOption, QuietOption, heading="What differs"):
     """The two sides, and how long to search."""
 
-    sides: Annotated[
-        tuple[Path, ...],
-        Word("Two runs, two traces, or two scripts that start a program.", "[A B]"),
-    ] = ()
-    a: Annotated[str, Option("Command line of side A, instead of a script.", metavar="COMMAND")] = (
-        ""
+    sides: tuple[Path, ...] = word(
+        (), "Two runs, two traces, or two scripts that start a program.", "[A B]"
     )
-    b: Annotated[str, Option("Command line of side B, instead of a script.", metavar="COMMAND")] = (
-        ""
+    a: str = option("", "Command line of side A, instead of a script.", metavar="COMMAND")
+    b: str = option("", "Command line of side B, instead of a script.", metavar="COMMAND")
+    least_share: float = option(
+        0.02,
+        "Differences below this share count as none.",
+        "--least",
+        is_share=True,
+        heading=EFFORT,
     )
-    least_share: Annotated[
-        float,
-        Option(
-            "Differences below this share count as none.", "--least", is_share=True, heading=EFFORT
-        ),
-    ] = 0.02
-    budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "10m"
-    timeout: Annotated[str, Option("Give up on a launch after this long.", heading=EFFORT)] = "5m"
-    seed: Annotated[int, Option("Seed of the order of launches.", least=0, heading=EFFORT)] = 1
-    list_: Annotated[
-        bool, Option("List the differences without launching anything.", heading=OUTPUT)
-    ] = False
+    budget: str = option("10m", "Time for the whole search.", heading=EFFORT)
+    timeout: str = option("5m", "Give up on a launch after this long.", heading=EFFORT)
+    seed: int = option(1, "Seed of the order of launches.", least=0, heading=EFFORT)
+    list_: bool = option(False, "List the differences without launching anything.", heading=OUTPUT)
 
 
 def command(request: Request) -> int:
@@ -60,11 +70,6 @@ def command(request: Request) -> int:
     nhalf why --a 'mpiexec -n 4 ./program' --b 'FI_PROVIDER=tcp mpiexec -n 4 ./program'
     nhalf why old.sh new.sh --seconds 'Time in seconds = *([0-9.]+)'
     """
-    from nhalf.cli.why_sides import ways_of
-    from nhalf.experiment.why.explanation import explanation
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.terminal.why import show_differences, show_explanation
-
     ways = ways_of(request)
     if request.list_:
         if request.json:
@@ -89,9 +94,6 @@ def command(request: Request) -> int:
 
 
 def _investigation(request: Request, ways: Ways) -> Investigation:
-    from nhalf.base.units import parse_duration
-    from nhalf.experiment.why.investigate import Investigation
-
     if not 0 < request.least_share < 1:
         raise InputError(f"a difference of {request.least_share} is not possible", "0.02 means 2 %")
     turns = ways.turns(parse_duration(request.budget), request.seed)
@@ -110,10 +112,75 @@ class _Progress:
 
     def __call__(self, mixture: Mixture, time_s: float, problem: str) -> None:
         """Say it if it has changed."""
-        from nhalf.present.terminal.why import progress_text
-
         text = progress_text(self._investigation)
         if text != self._last:
             sys.stderr.write(f"nhalf: {self._investigation.turns.launches} launches: {text}\n")
             sys.stderr.flush()
         self._last = text
+
+
+HOW = "give two runs, two scripts, or --a 'COMMAND' --b 'COMMAND'"
+
+
+class SidesRequest(Protocol):
+    """A request that names two sides."""
+
+    @property
+    def sides(self) -> Sequence[Path]:
+        """Runs, traces or scripts."""
+
+    @property
+    def a(self) -> str:
+        """The command line of A, '' without one."""
+
+    @property
+    def b(self) -> str:
+        """The command line of B, '' without one."""
+
+    @property
+    def seconds(self) -> str:
+        """A pattern of the output, '' for the wall clock."""
+
+    @property
+    def least_share(self) -> float:
+        """Differences below this share count as none."""
+
+    @property
+    def timeout(self) -> str:
+        """The longest time of a launch."""
+
+
+def ways_of(request: SidesRequest) -> Ways:
+    """Two sides, ready for the search. Raises InputError unless there are two of a kind."""
+    places = list(request.sides)
+    if len(places) + bool(request.a) + bool(request.b) != 2:
+        raise InputError("two sides are needed", HOW)
+    are_runs = [names_run(str(place)) for place in places]
+    if any(are_runs):
+        if not all(are_runs) or len(places) != 2:
+            raise InputError("a run can only be mixed with a run", HOW)
+        return _run_ways(request, *places)
+    return _command_ways(request, places)
+
+
+def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
+    if request.seconds:
+        raise InputError("--seconds is for commands; runs have times of their own", "leave it out")
+    return run_ways(run_and_library(a), run_and_library(b), request.least_share)
+
+
+def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
+    from nhalf.measure.traced.tables import is_trace
+
+    waiting = iter(places)
+
+    def side(text: str, name: str) -> LaunchScript:
+        return parse_script(text, name) if text else script_of(next(waiting))
+
+    a, b = side(request.a, "--a"), side(request.b, "--b")
+    timing = CommandTiming(request.seconds, parse_duration(request.timeout))
+    ways = command_ways(a, b, timing, libraries())
+    if len(places) == 2 and all(map(is_trace, places)):
+        traces = [open_trace(place).trace for place in places]
+        ways = replace(ways, not_tried=recorded_differences(*traces))
+    return ways

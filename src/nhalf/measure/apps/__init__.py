@@ -10,11 +10,11 @@ import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from nhalf.base import plugins
 from nhalf.base.errors import unknown
-from nhalf.base.request import Option, Request, Word
+from nhalf.base.request import Request, option, word
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.planning import parse_precision
 from nhalf.measure.plan.request import WHAT, Effort, Where, parse_placements, words
@@ -29,31 +29,26 @@ PACKAGE = "nhalf.measure.apps"
 class Running(Request, heading=WHAT):
     """Which application, and which part of it."""
 
-    name: Annotated[str, Word("Application (nhalf app --list).", metavar="APPLICATION")] = ""
-    kernel: Annotated[str, Option("Kernels, separated by commas, or all.")] = "all"
-    class_: Annotated[
-        str,
-        Option(
-            "Problem classes, separated by commas: S, W, A, B, C or D; of S-DES keys.", "--class"
-        ),
-    ] = "A"
-    program: Annotated[
-        str, Option("Programming models, separated by commas: mpi, openmp, java, threads.")
-    ] = "mpi"
-    ranks: Annotated[str, Option("Numbers of ranks: 1,2,4 or 1:cores:x2.")] = "1,2"
-    threads: Annotated[str, Option("Numbers of threads; default: as --ranks.")] = ""
-    mpi: Annotated[str, Option("MPI libraries, separated by commas, or all.")] = "all"
-    placement: Annotated[
-        str,
-        Option("Placements, separated by commas: cores, free, same-cache or 4x2 (hosts x ranks)."),
-    ] = "cores"
-    barrier: Annotated[
-        str, Option("Also run with these barriers instead of the library's: tournament, ...")
-    ] = ""
-    table: Annotated[
-        tuple[Path, ...],
-        Option("Also run with this decision table, e.g. from nhalf tune; repeatable."),
-    ] = ()
+    name: str = word("", "Application (nhalf app --list).", metavar="APPLICATION")
+    kernel: str = option("all", "Kernels, separated by commas, or all.")
+    class_: str = option(
+        "A", "Problem classes, separated by commas: S, W, A, B, C or D; of S-DES keys.", "--class"
+    )
+    program: str = option(
+        "mpi", "Programming models, separated by commas: mpi, openmp, java, threads."
+    )
+    ranks: str = option("1,2", "Numbers of ranks: 1,2,4 or 1:cores:x2.")
+    threads: str = option("", "Numbers of threads; default: as --ranks.")
+    mpi: str = option("all", "MPI libraries, separated by commas, or all.")
+    placement: str = option(
+        "cores", "Placements, separated by commas: cores, free, same-cache or 4x2 (hosts x ranks)."
+    )
+    barrier: str = option(
+        "", "Also run with these barriers instead of the library's: tournament, ..."
+    )
+    table: tuple[Path, ...] = option(
+        (), "Also run with this decision table, e.g. from nhalf tune; repeatable."
+    )
 
     @functools.cached_property
     def placements(self) -> tuple[Placement, ...]:
@@ -65,10 +60,8 @@ class Running(Request, heading=WHAT):
 class AppRequest(Running, Effort, Where):
     """Everything needed to plan the run of an application."""
 
-    resume: Annotated[Path | None, Option("Continue this run.", heading=WHAT)] = None
-    timeout: Annotated[str, Option("Give up on a library that has not answered for this long.")] = (
-        "600s"
-    )
+    resume: Path | None = option(None, "Continue this run.", heading=WHAT)
+    timeout: str = option("600s", "Give up on a library that has not answered for this long.")
 
 
 class App(ABC):

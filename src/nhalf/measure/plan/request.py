@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Request, Word
+from nhalf.base.request import Request, option, word
 from nhalf.base.units import parse_duration
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def parse_placements(text: str) -> tuple[Placement, ...]:
 class Where(Request, heading=WHERE):
     """The hosts and their launcher; the default is this machine, or the current allocation."""
 
-    hosts: Annotated[str, Option("Hosts, e.g. n1,n2 or n[1-4] or n1:8 (cores).")] = ""
-    host_file: Annotated[Path | None, Option("File of hosts, one per line.")] = None
-    launcher: Annotated[
-        str, Option("Launcher: mpirun, hydra, srun or an added one (default: each library's own).")
-    ] = ""
+    hosts: str = option("", "Hosts, e.g. n1,n2 or n[1-4] or n1:8 (cores).")
+    host_file: Path | None = option(None, "File of hosts, one per line.")
+    launcher: str = option(
+        "", "Launcher: mpirun, hydra, srun or an added one (default: each library's own)."
+    )
 
     @property
     def host_file_path(self) -> str:
@@ -52,43 +52,34 @@ class Where(Request, heading=WHERE):
 class OnMachine(Request, heading=WHERE):
     """A simulated machine."""
 
-    machine: Annotated[
-        str,
-        Option(
-            "In virtual time, on the network of this machine: name (nhalf machines list), machine "
-            "file or run."
-        ),
-    ] = ""
-    noise: Annotated[
-        str,
-        Option(
-            "With --machine: lengthen messages and computing at random, by this share in the mean, "
-            "e.g. 10%; by --seed, another in every launch."
-        ),
-    ] = ""
-    computing: Annotated[
-        str,
-        Option(
-            "With --machine, the time between MPI calls: none, measured:FACTOR (processor time by "
-            "a factor), or a processor, e.g. power2."
-        ),
-    ] = "none"
+    machine: str = option(
+        "",
+        "In virtual time, on the network of this machine: name (nhalf machines list), machine "
+        "file or run.",
+    )
+    noise: str = option(
+        "",
+        "With --machine: lengthen messages and computing at random, by this share in the mean, "
+        "e.g. 10%; by --seed, another in every launch.",
+    )
+    computing: str = option(
+        "none",
+        "With --machine, the time between MPI calls: none, measured:FACTOR (processor time by "
+        "a factor), or a processor, e.g. power2.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartOptions(Request, heading=EFFORT):
     """How libraries are found and started."""
 
-    mpi_prefix: Annotated[
-        tuple[Path, ...],
-        Option("Install folder of another MPI library; repeatable.", heading=WHERE),
-    ] = ()
-    seed: Annotated[
-        int, Option("Seed for the random order of launches and points, and for --noise.", least=0)
-    ] = 1
-    timeout: Annotated[str, Option("Give up on a library that has not answered for this long.")] = (
-        "60s"
+    mpi_prefix: tuple[Path, ...] = option(
+        (), "Install folder of another MPI library; repeatable.", heading=WHERE
     )
+    seed: int = option(
+        1, "Seed for the random order of launches and points, and for --noise.", least=0
+    )
+    timeout: str = option("60s", "Give up on a library that has not answered for this long.")
 
     @property
     def mpi_prefixes(self) -> list[str]:
@@ -105,28 +96,25 @@ class StartOptions(Request, heading=EFFORT):
 class Patterns(Request, heading=WHAT):
     """Patterns and the values of their axes, or a study that names them."""
 
-    study: Annotated[str, Word("Study name (nhalf run --list) or TOML file.")] = ""
-    pattern: Annotated[
-        str, Option("Patterns, separated by commas, or all; selects from a study.")
-    ] = "pingpong"
-    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:cores:x2.")] = "2"
-    sizes: Annotated[
-        str, Option("Message sizes: a range 0:4M, a list 0,8,4K or a grid 0:2000:1.", "--bytes")
-    ] = "0:4M"
-    axis: Annotated[
-        tuple[str, ...],
-        Option("Values of an axis, e.g. pairs=1,2,4, pairs=1:ranks/2:x2, part=1K; repeatable."),
-    ] = ()
-    algorithm: Annotated[
-        str, Option("Algorithms of collective operations, e.g. native,binomial, or all.")
-    ] = ""
-    placement: Annotated[
-        str,
-        Option(
-            "Placements, separated by commas: cores, free, same-cache, same-node, "
-            "other-node or 4x2 (hosts x ranks)."
-        ),
-    ] = "cores"
+    study: str = word("", "Study name (nhalf run --list) or TOML file.")
+    pattern: str = option(
+        "pingpong", "Patterns, separated by commas, or all; selects from a study."
+    )
+    ranks: str = option("2", "Numbers of ranks, e.g. 2,4,8 or 2:cores:x2.")
+    sizes: str = option(
+        "0:4M", "Message sizes: a range 0:4M, a list 0,8,4K or a grid 0:2000:1.", "--bytes"
+    )
+    axis: tuple[str, ...] = option(
+        (), "Values of an axis, e.g. pairs=1,2,4, pairs=1:ranks/2:x2, part=1K; repeatable."
+    )
+    algorithm: str = option(
+        "", "Algorithms of collective operations, e.g. native,binomial, or all."
+    )
+    placement: str = option(
+        "cores",
+        "Placements, separated by commas: cores, free, same-cache, same-node, "
+        "other-node or 4x2 (hosts x ranks).",
+    )
 
     @functools.cached_property
     def placements(self) -> tuple[Placement, ...]:
@@ -138,51 +126,42 @@ class Patterns(Request, heading=WHAT):
 class Subjects(Request, heading=WHAT):
     """What carries the messages."""
 
-    transport: Annotated[
-        str,
-        Option(
-            "Transports, separated by commas: mpi, rma, shm, shmq, am, tcp, ucx, ofi, shmem, pvm, "
-            "threads, model."
-        ),
-    ] = "mpi"
-    mpi: Annotated[
-        str, Option("MPI libraries, separated by commas, or all; NAME=PREFIX names a build.")
-    ] = "all"
-    setting: Annotated[
-        tuple[str, ...],
-        Option(
-            'Also measure each library with these environment variables: "NAME: '
-            'VAR=value"; repeatable.'
-        ),
-    ] = ()
-    model: Annotated[str, Option("Parameters of the model transport: o_s=1e-6,L=5e-6,...")] = ""
+    transport: str = option(
+        "mpi",
+        "Transports, separated by commas: mpi, rma, shm, shmq, am, tcp, ucx, ofi, shmem, pvm, "
+        "threads, model.",
+    )
+    mpi: str = option(
+        "all", "MPI libraries, separated by commas, or all; NAME=PREFIX names a build."
+    )
+    setting: tuple[str, ...] = option(
+        (),
+        'Also measure each library with these environment variables: "NAME: '
+        'VAR=value"; repeatable.',
+    )
+    model: str = option("", "Parameters of the model transport: o_s=1e-6,L=5e-6,...")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(StartOptions, heading=EFFORT):
     """How much to measure, and how precise the result has to be."""
 
-    launches: Annotated[
-        int,
-        Option(
-            "Launches of each library. Without it, --budget makes as many as give the narrowest "
-            "intervals.",
-            least=1,
-        ),
-    ] = 5
-    budget: Annotated[
-        str,
-        Option(
-            "Time to measure, e.g. 60s, without starting, compiling and the summary; spare time "
-            "becomes launches. Default: that of the study, or about 14 s for each pattern on each "
-            "library (applications: no limit), in which all launches are made, of fewer sizes if "
-            "need be."
-        ),
-    ] = ""
-    precision: Annotated[
-        float,
-        Option("Target relative half-width of the interval over launches.", is_share=True),
-    ] = 0.03
+    launches: int = option(
+        5,
+        "Launches of each library. Without it, --budget makes as many as give the narrowest "
+        "intervals.",
+        least=1,
+    )
+    budget: str = option(
+        "",
+        "Time to measure, e.g. 60s, without starting, compiling and the summary; spare time "
+        "becomes launches. Default: that of the study, or about 14 s for each pattern on each "
+        "library (applications: no limit), in which all launches are made, of fewer sizes if "
+        "need be.",
+    )
+    precision: float = option(
+        0.03, "Target relative half-width of the interval over launches.", is_share=True
+    )
 
     @functools.cached_property
     def budget_s(self) -> float:

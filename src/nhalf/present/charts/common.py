@@ -12,19 +12,15 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.present.cells import texts
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import interval_of, texts
 
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""
-
 DRAWN_FACTOR = 4.0
 """Intervals are drawn up to this factor around the median: one of two launches may span decades,
 and would flatten every curve. Tooltips and tables give the whole interval."""
-
 BANDS_MAX = 4
 """With more curves, intervals are only bars: overlapping bands hide their curves."""
-
 FACET_WIDTH = 330
 FACET_HEIGHT = 210
 CHART_HEIGHT = 360
@@ -93,19 +89,18 @@ TIP_FORMS = {
     **{"ratio": ".3~r", "speedup": ".3~r", "rate": ".3s"},
 }
 """How numbers are written in tooltips, by the column's name; others with all their digits."""
+USUAL_TITLES = {"series": "library", "interval": "95 % interval"}
+"""Titles of columns in tooltips, where they are not the names of the columns."""
 
 
-def tooltip(rows: Sequence[Row], **titles: str) -> list[alt.Tooltip]:
-    """The columns of `rows` with these titles, numbers in the form of their unit."""
+def tooltip(rows: Sequence[Row], *columns: str, **titles: str) -> list[alt.Tooltip]:
+    """Columns of `rows` with their usual titles, then others, numbers in the form of their unit."""
+    usual = {column: USUAL_TITLES.get(column, column) for column in columns}
     tips = []
-    for name, title in titles.items():
+    for name, title in {**usual, **titles}.items():
         value = next((row[name] for row in rows if row.get(name) is not None), "")
-        if isinstance(value, str):
-            tips.append(alt.Tooltip(f"{name}:N", title=title))
-        elif name in TIP_FORMS:
-            tips.append(alt.Tooltip(f"{name}:Q", title=title, format=TIP_FORMS[name]))
-        else:
-            tips.append(alt.Tooltip(f"{name}:Q", title=title))
+        kind, form = ("N", None) if isinstance(value, str) else ("Q", TIP_FORMS.get(name))
+        tips.append(alt.Tooltip(f"{name}:{kind}", title=title, format=form or alt.Undefined))
     return tips
 
 
@@ -226,3 +221,29 @@ def choice(name: str, options: Sequence[str], first: str, title: str) -> alt.Par
 def only_shown() -> str:
     """The filter that goes with `pattern_choice`."""
     return "datum.pattern === shown"
+
+
+PLACES_MAX = 128
+
+
+def places_of(ranks: int) -> pl.DataFrame:
+    """Columns `rank`, `place` (the first rank of its group), `ranks` in words, `members`."""
+    step = max(1, math.ceil(ranks / PLACES_MAX))
+    all_ranks = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    first = pl.col("rank") // step * step
+    last = pl.min_horizontal(first + step - 1, pl.lit(ranks - 1))
+    words = first.cast(pl.String)
+    if step > 1:
+        words = words + " to " + last.cast(pl.String)
+    return all_ranks.with_columns(place=first, ranks=words, members=last - first + 1)
+
+
+def rank_bars(
+    rows: list[Row], y: alt.Y, color: alt.Color, height: int = CHART_HEIGHT, **titles: Any
+) -> alt.TopLevelMixin:
+    """A bar of parts for each place of `rows`, with a tooltip of its rank and of `titles`."""
+    x = alt.X("place:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0))
+    tips = tooltip(rows, "rank", **titles)
+    bars = alt.Chart(data_of(rows)).mark_bar().encode(x=x, y=y, color=color, tooltip=tips)
+    chart: alt.Chart = bars.properties(width="container", height=height)
+    return chart

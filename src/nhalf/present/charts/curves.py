@@ -1,18 +1,205 @@
-"""A line per library over the message size, with its interval as a band: time or rate alike."""
+"""Lines over an axis: of kinds, and of libraries over the message size with what is behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import with_series
+from nhalf.facts.series import series_names, with_series
 from nhalf.present.charts import common
-from nhalf.present.charts.elsewhere import elsewhere_layers, elsewhere_points
-from nhalf.present.charts.overlay import names_with_overlay, overlay_layers, overlay_rows
+from nhalf.present.wording import texts
+from nhalf.results.pair_map.times import natural
+
+COLOURS = 7
+"""This many colours can be told apart; further lines have them again, dashed."""
+DASHES: list[list[int]] = [[1, 0], [7, 3], [2, 3]]
+SIZES_MAX = 5
+"""This many sizes are drawn as lines of their own; more could not be told apart."""
+
+
+def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:
+    """The first, the last and evenly spaced ones between them, increasing."""
+    ordered = sorted(set(sizes))
+    if len(ordered) <= most:
+        return ordered
+    return [ordered[round(place * (len(ordered) - 1) / (most - 1))] for place in range(most)]
+
+
+def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = False) -> alt.X:
+    """An axis of integers; `doubling` for those that grow by factors."""
+    ordered = sorted(set(values))
+    scale = alt.Scale(type="log", base=2, nice=False) if doubling else alt.Scale(zero=False)
+    if len(ordered) == 1:  # alone it stands at the centre: it would stretch no axis
+        scale = alt.Scale(domain=[ordered[0] - 1, ordered[0] + 1], nice=False)
+    ticks = ordered if len(ordered) <= 12 else ordered[:: len(ordered) // 6]
+    axis = alt.Axis(values=ticks, format="d", labelOverlap=True, grid=False)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def dashed_level(value: float) -> alt.Chart:
+    """A dashed line all along the x axis, for `behind`."""
+    line: alt.Chart = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6)
+    level: alt.Chart = line.encode(y=alt.datum(value))
+    return level
+
+
+def _strokes(kinds: Sequence[str]) -> dict[str, alt.StrokeDash]:
+    """Dashes for the kinds whose colours are those of others, none where the colours suffice."""
+    if len(kinds) <= COLOURS:
+        return {}
+    dashes = [DASHES[place // COLOURS % len(DASHES)] for place in range(len(kinds))]
+    scale = alt.Scale(domain=list(kinds), range=dashes)
+    return {"strokeDash": alt.StrokeDash("kind:N", title=None, scale=scale)}
+
+
+def lines(
+    rows: Sequence[Row],
+    axes: tuple[alt.X, alt.Y],
+    kinds: Sequence[str],
+    facets: tuple[str, Sequence[str]],
+    tooltip: Sequence[alt.Tooltip],
+    choice: tuple[str, str] | None = None,
+    every_kind: bool = True,
+    behind: Sequence[alt.Chart] = (),
+) -> alt.TopLevelMixin:
+    """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of `axes`.
+
+    `facets` names a field and the order of its values; `choice` a field of which one value is
+    shown at a time, and its title. Layers `behind` the lines have no fields of their own. Unless
+    `every_kind`, the legend has only the kinds of what is shown.
+    """
+    (x, y), (field, order) = axes, facets
+    kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
+    # Legends of colour and shape are one where their domains are the same and given.
+    kind_shapes = alt.Undefined if every_kind else None
+    parameters, chosen = [], "true"
+    if choice is not None:
+        options = sorted({row[choice[0]] for row in rows}, key=natural)
+        parameters = [common.choice("chosen", options, options[0], choice[1])]
+        chosen = f'datum["{choice[0]}"] === chosen'
+    base = alt.Chart().encode(
+        x=x, y=y, color=common.kind_color(kinds if every_kind else alt.Undefined, sort=list(kinds))
+    )
+    shape = alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes)
+    marks = base.mark_point(filled=True, size=42, opacity=1).encode(
+        shape=shape, tooltip=list(tooltip)
+    )
+    picked = alt.selection_point(name="picked", fields=["kind"], bind="legend")
+    opacity = alt.when(picked).then(alt.value(1.0)).otherwise(alt.value(0.12))
+    dashes = _strokes(kinds if every_kind else ())
+    strokes = base.mark_line(strokeWidth=2).encode(opacity=opacity, **dashes)
+    marks = marks.encode(opacity=opacity).add_params(picked)
+    layers = alt.layer(*behind, strokes, marks, data=common.data_of(list(rows)))
+    return (
+        common.facets(layers, rows, order, field)
+        .transform_filter(chosen)  # not within the facets: those of other choices would be empty
+        .add_params(*parameters)
+    )
+
+
+ELSEWHERE_DATA = "elsewhere"
+"""The name of these points' data in a specification."""
+CURVES = ["series", "pattern", "axes"]
+
+
+def elsewhere_points(drawn: pl.DataFrame, facts: Facts) -> pl.DataFrame:
+    """Select the points in other states (`Facts.elsewhere`) on curves of which `drawn` has points.
+
+    Adds `series`.
+    """
+    series = drawn if "series" in drawn.columns else with_series(drawn, facts)
+    in_other_states = with_series(facts.elsewhere, facts)
+    return in_other_states.join(
+        series.select(CURVES).unique(), on=CURVES, how="semi", nulls_equal=True
+    )
+
+
+def elsewhere_layers(
+    points: pl.DataFrame, value: alt.Y, column: str, color: alt.Color
+) -> list[alt.Chart]:
+    """Draw `column` of such points as `value`; no layer if there are none."""
+    if points.is_empty():
+        return []
+    field = str(value.to_dict()["field"])  # type: ignore[call-overload]
+    rows = [_point_row(point, field, column) for point in points.to_dicts()]
+    layer: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows, name=ELSEWHERE_DATA))
+        .transform_filter(common.only_shown())
+        .mark_point(filled=False, size=42, opacity=0.45, strokeDash=[2, 2])
+        .encode(
+            x=common.size_axis(),
+            y=value,
+            color=color,
+            tooltip=common.tooltip(
+                rows, "series", "size", "time", state="in another state of the machine"
+            ),
+        )
+    )
+    return [layer]
+
+
+def _point_row(point: Row, field: str, column: str) -> Row:
+    return {
+        **common.pick(point, "series", "pattern", "bytes"),
+        **texts(point, size="bytes", time="median_s"),
+        field: common.digits(point[column]),
+        "state": f"flag {format_time(point['state_s'])}" if point["state_s"] else "unknown",
+    }
+
+
+OVERLAY_DATA = "overlay"
+"""The name of these curves' data in a specification."""
+
+
+def names_with_overlay(facts: Facts) -> list[str]:
+    """List every series that may be drawn, those of the overlay alone last."""
+    if facts.overlay is None:
+        return series_names(facts)
+    return list(dict.fromkeys([*series_names(facts), *facts.overlay.points["series"].to_list()]))
+
+
+def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: str) -> list[Row]:
+    """Select the rows of these patterns; `column` of the overlay is drawn as `value`."""
+    if facts.overlay is None:
+        return []
+    field = str(value.to_dict()["field"])  # type: ignore[call-overload]
+    points = facts.overlay.points.filter(
+        pl.col("pattern").is_in(list(patterns)), pl.col(column).is_not_null()
+    )
+    return [_overlay_row(point, field, column, facts.overlay.name) for point in points.to_dicts()]
+
+
+def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.Chart]:
+    """Draw the dashed curves; none if there are no rows."""
+    if not rows:
+        return []
+    line: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows, name=OVERLAY_DATA))
+        .transform_filter(common.only_shown())
+        .mark_line(strokeDash=[6, 4], strokeWidth=1.5, point={"filled": False, "size": 22})
+        .encode(
+            x=common.size_axis(),
+            y=value,
+            color=color,
+            tooltip=common.tooltip(
+                rows, of="for comparison", series="library", size="size", time="time", rate="rate"
+            ),
+        )
+    )
+    return [line]
+
+
+def _overlay_row(point: Row, field: str, column: str, name: str) -> Row:
+    return {
+        **{"of": name, field: common.digits(point[column])},
+        **common.pick(point, "series", "pattern", "bytes"),
+        **texts(point, size="bytes", time="median_s", rate="rate_Bps"),
+    }
 
 
 def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelMixin | None:
@@ -56,12 +243,7 @@ def curves(
     shade = 0.22 if len(series) <= common.BANDS_MAX else 0.0
     low, high = ends
     base = (
-        alt.Chart()
-        .transform_filter(common.only_shown())
-        .encode(
-            x=common.size_axis(),
-            color=color,
-        )
+        alt.Chart().transform_filter(common.only_shown()).encode(x=common.size_axis(), color=color)
     )
     band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, shade))
     bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))

@@ -1,14 +1,17 @@
-"""Times relative to a standard, over the message size: one line per kind, one facet per library."""
+"""Ratios of pairs as points with intervals, and dots beside each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import altair as alt
 
 from nhalf.base.numbers import span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
+from nhalf.facts.difference import with_intervals
+from nhalf.facts.facts import Facts
+from nhalf.facts.variants import Variants, against_standard
 from nhalf.present.charts import common
 
 LEAST_POWER, MOST_POWER = -9, 9
@@ -109,3 +112,68 @@ def ratio_ticks(low: float, high: float) -> list[float]:
     else:
         ticks = [0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5]
     return [tick for tick in ticks if low <= tick <= high]
+
+
+def ways_chart(
+    facts: Facts, variants: Variants, name: Callable[[Mapping[str, str]], str], words: str
+) -> alt.TopLevelMixin | None:
+    """The chart of `against_standard`; None if there is nothing.
+
+    `name` makes the name of a way from its axes; `words` name the standard.
+    """
+    ratios = against_standard(facts, variants)
+    standard = [axis for axis, _ in variants.standard]
+    if ratios.is_empty():
+        return None
+    by = ["series", "pattern", *standard, "bytes"]
+    points = common.thin(with_intervals(ratios.sort(by), by), by[:-1])
+    shown = set(points["pattern"])
+    rows = []
+    for row in points.iter_rows(named=True):
+        way = name({axis: row[axis] for axis in standard})
+        choice = {"pattern": row["pattern"]} if len(shown) > 1 else {}
+        rows.append(ratio_row(row, way) | choice)
+    return ratio_chart(
+        rows, sorted({row["series"] for row in rows}), kind_title="way", standard=words
+    )
+
+
+LINE_HEIGHT = 34
+
+
+def dots(
+    rows: Sequence[Row],
+    value: alt.X,
+    kinds: Sequence[str],
+    tooltip: Sequence[alt.Tooltip],
+    choice: tuple[str, str],
+    level: float | None = None,
+) -> alt.TopLevelMixin:
+    """The chart of `rows`, which have `name`, `kind`, `low`, `high` and the field of `value`.
+
+    `choice` names a field of which one value is shown at a time, and its title; a dashed line
+    stands at `level`.
+    """
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    options = list(dict.fromkeys(row[choice[0]] for row in rows))
+    scale = alt.Scale(domain=list(kinds))
+    shifts = alt.Scale(domain=list(kinds), paddingInner=0.5, paddingOuter=0.5)
+    base = alt.Chart().encode(
+        y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(grid=True, tickBand="extent")),
+        yOffset=alt.YOffset("kind:N", scale=shifts, sort=list(kinds)),
+        color=common.kind_color(kinds),
+    )
+    rules = base.mark_rule(strokeWidth=2, opacity=0.5).encode(x=alt.X("low:Q"), x2="high:Q")
+    marks = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=value, shape=alt.Shape("kind:N", title=None, scale=scale), tooltip=list(tooltip)
+    )
+    layers = [rules, marks]
+    if level is not None:
+        line = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(x=alt.datum(level))
+        layers.insert(0, line)
+    return (
+        alt.layer(*layers, data=common.data_of(list(rows)))
+        .transform_filter(f'datum["{choice[0]}"] === chosen')
+        .add_params(common.choice("chosen", options, options[0], choice[1]))
+        .properties(width="container", height=max(90, LINE_HEIGHT * len(names)))
+    )

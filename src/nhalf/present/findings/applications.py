@@ -14,7 +14,6 @@ from nhalf.present.wording import between, ends, weight
 from nhalf.statistics.intervals import Interval
 
 KERNELS_MAX = 4
-
 PLACES_MAX = 3
 
 

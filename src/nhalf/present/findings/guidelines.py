@@ -14,10 +14,8 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight
 
 WEIGHTS = (44, 66)
-
 UNSURE = (30, 40)
 """Weights of what may be due to caches."""
-
 LABELS = {
     "composition": "Slower than its parts",
     "monotony": "Slower than a longer message",

@@ -19,7 +19,6 @@ from nhalf.present.wording import between, ends, sentence, size_range, weight
 
 EXCEPTIONS_MAX = 3
 """The number of exceptions that are described; the rest are counted."""
-
 PATTERNS_MAX = 4
 
 

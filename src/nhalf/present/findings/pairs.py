@@ -18,7 +18,6 @@ from nhalf.results.pair_map.words import equal_percent
 
 SENTENCES_MAX = 5
 """The number of slow pairs of a map that are listed; its table has the rest."""
-
 SLOW = (80.0, 98.0)
 """Weights: what is broken comes before what libraries are like, if they differ alike."""
 

@@ -23,8 +23,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name
 from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.states import states_text
-from nhalf.present.wording import count, sentence
+from nhalf.present.wording import count, sentence, states_text
 
 CURVES_MAX = 4
 
@@ -115,11 +114,7 @@ DOUBT_WEIGHTS = {
     "drift": 26,
 }
 """Warnings about biased results weigh more than those about wide intervals."""
-
-
 NAMES_MAX = 6
-
-
 SAID_ELSEWHERE = {"unverified", "imprecise", "virtual"}
 """Warnings that have their own finding, or are said of the whole run."""
 
@@ -143,9 +138,7 @@ class Doubts(Finder[Facts]):
 
 
 NAMED_MAX = 3
-
 REMEDY = "Measure again: nhalf run --resume RUN --budget 1m."
-
 FEW_LAUNCHES = 2
 """An interval over this few launches is wide even on a quiet machine."""
 

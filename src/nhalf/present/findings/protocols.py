@@ -18,15 +18,10 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, exact_size, weight
 
 PATTERNS_MAX = 4
-
 CACHE_WEIGHT = 10
 """Jumps that a cache may explain rank after those known to be the library's."""
-
-
 LIMITS_MAX = 3
 """A library has a limit for each of its transports."""
-
-
 VAGUE = 4.0
 """For a wider interval, high over low, only the end closer to no change is stated."""
 

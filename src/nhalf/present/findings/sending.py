@@ -139,21 +139,18 @@ class Threads(Finder[Facts]):
 
 
 PUBLISHED = "GASNet on SCI published 3.28 µs against 14.63 µs, 4.5x."
-
 SUBJECTS = {
     SHORT: "Short active messages to a rank that looks at {way}",
     MEDIUM: "Medium active messages that are copied behind their header and moved at once",
     LONG: "Long active messages by bulk copies that are {way}",
     FIRST: "The first active message to a rank whose memory is mapped on demand, with its reply,",
 }
-
 WAYS = {
     "general": "the ready flags of all",
     "flag": "one flag that all raise, then at ready flags,",
     "bulk-each": "connected for each of them",
     "bulk-hybrid": "connected for each of them from a buffer set up once",
 }
-
 STANDARDS = {
     SHORT: "of those to a rank that looks at its peer only",
     MEDIUM: "of two transfers without a copy",

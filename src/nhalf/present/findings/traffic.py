@@ -133,22 +133,18 @@ class BEff(Finder[Facts]):
             name = library_label(facts, row["transport"], row["mpi"])
             who = f"{name} with {row['ranks']} processes"
             if row["missing"]:
-                yield _incomplete(who, row)
+                yield Finding(
+                    f"No effective bandwidth for {who}: {row['missing']}.",
+                    importance=32,
+                    kind="b-eff-incomplete",
+                    remedy=MORE,
+                    mpi=row["mpi"],
+                    pattern=B_EFF_PATTERN,
+                )
             elif row.get("subset"):
                 yield _estimated(who, row)
             elif "random_ratio_ci" in row and row["random_ratio_ci"][1] < 1 / COSTLY:
                 yield _scattered(who, row)
-
-
-def _incomplete(who: str, row: Row) -> Finding:
-    return Finding(
-        f"No effective bandwidth for {who}: {row['missing']}.",
-        importance=32,
-        kind="b-eff-incomplete",
-        remedy=MORE,
-        mpi=row["mpi"],
-        pattern=B_EFF_PATTERN,
-    )
 
 
 def _estimated(who: str, row: Row) -> Finding:

@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import altair as alt
 
 from nhalf.base.rows import Row
-from nhalf.present.cells import Cell, line
+from nhalf.present.wording import Cell, line
 
 BY_SUBJECT = True
 
@@ -22,7 +22,6 @@ class Table:
     columns: list[str]
     rows: list[list[str]]
 
-    @classmethod
     @classmethod
     def of(
         cls, rows: Iterable[Row], columns: Mapping[str, Cell], most: int | None = None

@@ -14,10 +14,10 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.grain import PATTERN, loops
 from nhalf.facts.part_sizes import best_parts
 from nhalf.facts.series import library_label
-from nhalf.present.cells import Cell
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import lines, some_sizes
+from nhalf.present.charts.curves import lines, some_sizes
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import Cell
 
 OWN = "the library's own"
 
@@ -48,19 +48,13 @@ class Algorithms(Panel[Facts]):
             every_kind=False,
             facets=("series", sorted({row["series"] for row in rows})),
             tooltip=common.tooltip(
-                rows,
-                series="library",
-                kind="algorithm",
-                size="size",
-                time="time",
-                interval="95 % interval",
+                rows, "series", kind="algorithm", size="size", time="time", interval="95 % interval"
             ),
             choice=("pattern", "Operation"),
         )
 
 
 SIZES_SHOWN = 3
-
 ROWS_MAX = 60
 
 

@@ -14,12 +14,11 @@ from nhalf.facts.applications import applications, part_races
 from nhalf.facts.facts import Facts
 from nhalf.facts.roofline import reached
 from nhalf.node.bandwidth import MEMORY
-from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
-from nhalf.present.charts.dots import dots
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
+from nhalf.present.charts.ratios import dots
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import ends, interval_of, kernel_name, run_by
+from nhalf.present.wording import Cell, ends, interval_of, kernel_name, run_by, texts
 
 PERFECT = "as many times as ranks"
 

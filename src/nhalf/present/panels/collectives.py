@@ -23,14 +23,12 @@ from nhalf.facts.collectives import (
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
-from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import time_curves
-from nhalf.present.charts.lines import some_sizes
+from nhalf.present.charts.curves import some_sizes, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.fastest_by_ranks import fastest_by_ranks
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import Cell, interval_of, texts
 
 
 class FastestByRanks(Panel[Facts]):
@@ -96,14 +94,7 @@ class CollectivesByRanks(Panel[Facts]):
                 detail="size:N",
             )
         )
-        tooltip = common.tooltip(
-            rows,
-            series="library",
-            ranks="ranks",
-            size="size",
-            time="time",
-            interval="95 % interval",
-        )
+        tooltip = common.tooltip(rows, "series", "ranks", "size", "time", "interval")
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash(
                 "size:N", title="size", sort=list(dict.fromkeys(row["size"] for row in rows))
@@ -241,9 +232,7 @@ class Ranks(Panel[Facts]):
                     scale=alt.Scale(domainMin=0),
                 ),
                 color=_rank_color(max(row["rank"] for row in rows)),
-                tooltip=common.tooltip(
-                    rows, series="library", rank="rank", size="size", time="its time"
-                ),
+                tooltip=common.tooltip(rows, "series", "rank", "size", time="its time"),
             )
         )
         chart = common.facets(alt.layer(marks, data=common.data_of(rows)), rows, names)
@@ -308,8 +297,8 @@ class Overlap(Panel[Facts]):
             shape=common.shape(names),
             tooltip=common.tooltip(
                 rows,
-                series="library",
-                size="size",
+                "series",
+                "size",
                 overlap="hidden",
                 pure="operation alone",
                 total="with computing",

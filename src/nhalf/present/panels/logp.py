@@ -10,18 +10,13 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import logp_rows
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_text
+from nhalf.present.wording import interval_text, texts
 from nhalf.results.logp import LogPResult
 from nhalf.results.logp.times import PATTERNS
 
-QUANTITIES = {
-    "o_s, send": "send_overhead_s",
-    "o_r, receive": "recv_overhead_s",
-    "g, gap": "gap_s",
-}
+QUANTITIES = {"o_s, send": "send_overhead_s", "o_r, receive": "recv_overhead_s", "g, gap": "gap_s"}
 
 
 class Logp(Panel[Facts]):
@@ -57,12 +52,7 @@ class Logp(Panel[Facts]):
             y=time_axis,
             shape=alt.Shape("quantity:N", title=None, scale=alt.Scale(domain=kinds)),
             tooltip=common.tooltip(
-                rows,
-                series="library",
-                quantity="what",
-                size="size",
-                time="time",
-                interval="95 % interval",
+                rows, "series", quantity="what", size="size", time="time", interval="95 % interval"
             ),
         )
         return common.facets(alt.layer(band, line, marks, data=common.data_of(rows)), rows, names)
@@ -94,7 +84,6 @@ MEANINGS = {
     "gap_s": "from one small message to the next",
     "gap_per_byte_s": "rate of large messages",
 }
-
 UNKNOWN = "not above 0"
 
 

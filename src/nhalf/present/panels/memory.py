@@ -17,11 +17,10 @@ from nhalf.facts.memory import (
     rates,
     step_times,
 )
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel
-from nhalf.present.wording import interval_of, way_name
+from nhalf.present.wording import interval_of, texts, way_name
 
 
 class SegmentLife(Panel[Facts]):
@@ -56,9 +55,7 @@ class SegmentLife(Panel[Facts]):
                 y=common.share_axis("share", "share of a segment's life"),
                 color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
                 order=alt.Order("place:Q"),
-                tooltip=common.tooltip(
-                    rows, step="step", time="takes", percent="share", size="segment"
-                ),
+                tooltip=common.tooltip(rows, "step", time="takes", percent="share", size="segment"),
             )
         )
         return common.facets(alt.layer(bars, data=common.data_of(rows)), rows, names)

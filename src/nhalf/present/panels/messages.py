@@ -18,13 +18,11 @@ from nhalf.facts.overview import LibraryOverview, fitted_curves, half_rates, ove
 from nhalf.facts.series import MAIN_PATTERN, library_label, plain_points, series_names
 from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import curves, time_curves
-from nhalf.present.charts.elsewhere import elsewhere_points
+from nhalf.present.charts.curves import curves, elsewhere_points, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import change_of, n_half_text
+from nhalf.present.wording import change_of, n_half_text, texts
 
 
 class Latency(Panel[Facts]):
@@ -152,9 +150,7 @@ class Bandwidth(Panel[Facts]):
             axis=alt.Axis(labelExpr=common.RATE_LABEL, tickCount=6),
         )
         ends = (alt.Y("low_rate:Q"), "high_rate:Q")
-        tooltip = common.tooltip(
-            rows, rate="rate", time="time", interval="95 % interval of the time"
-        )
+        tooltip = common.tooltip(rows, "rate", "time", interval="95 % interval of the time")
         drawn = (rate_axis, "rate_Bps")
         elsewhere = elsewhere_points(points, facts).filter(pl.col("rate_Bps").is_not_null())
         chart = curves(
@@ -182,9 +178,7 @@ def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
             x=common.size_axis(),
             y=alt.Y("median_rate:Q"),
             color=color,
-            tooltip=common.tooltip(
-                rows, series="library", n_half="n½", half="half of the highest rate"
-            ),
+            tooltip=common.tooltip(rows, "series", n_half="n½", half="half of the highest rate"),
         )
     )
     stem = base.mark_rule(strokeDash=[2, 3], opacity=0.8).encode(y2=alt.value("height"))
@@ -239,11 +233,7 @@ def _stripes(rows: list[Row]) -> Any:
         alt.Chart()
         .transform_filter("datum.kind === 'switch'")
         .mark_rect(opacity=0.22, color="#8a94a3", stroke="#8a94a3", strokeWidth=1.5)
-        .encode(
-            x=common.size_axis(),
-            x2="until:Q",
-            tooltip=common.tooltip(rows, words="switch"),
-        )
+        .encode(x=common.size_axis(), x2="until:Q", tooltip=common.tooltip(rows, words="switch"))
     )
 
 
@@ -270,22 +260,18 @@ def _curves(rows: list[Row], names: list[str]) -> list[Any]:
 def _rows(facts: Facts) -> list[Row]:
     rows: list[Row] = []
     for series, curve, models in fitted_curves(facts):
-        rows += _measured(common.thin(curve, ["series"]))
+        rows += [
+            {
+                **{"kind": "measured", "series": row["series"], "bytes": row["bytes"]},
+                **texts(row, size="bytes", words="median_s"),
+                "time": common.digits(row["median_s"]),
+            }
+            for row in common.thin(curve, ["series"]).iter_rows(named=True)
+        ]
         for model in models:
             rows += [{"series": series, **row} for row in _segments(model)]
             rows += [{"series": series, **row} for row in _switches(model, facts)]
     return rows
-
-
-def _measured(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            **{"kind": "measured", "series": row["series"], "bytes": row["bytes"]},
-            **texts(row, size="bytes", words="median_s"),
-            "time": common.digits(row["median_s"]),
-        }
-        for row in points.iter_rows(named=True)
-    ]
 
 
 def _segments(model: FittedModel) -> list[Row]:

@@ -17,10 +17,10 @@ from nhalf.facts.multicast import (
     methods_of,
     multicasts,
 )
-from nhalf.present.cells import line, texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis
+from nhalf.present.charts.curves import count_axis
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import line, texts
 
 
 class Multicast(Panel[Facts]):
@@ -50,10 +50,7 @@ class Multicast(Panel[Facts]):
         )
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash(
-                "method:N",
-                title=None,
-                sort=methods,
-                scale=alt.Scale(domain=methods, range=dashes),
+                "method:N", title=None, sort=methods, scale=alt.Scale(domain=methods, range=dashes)
             )
         )
         marks = base.mark_point(filled=True, size=46, opacity=1).encode(

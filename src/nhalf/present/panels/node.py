@@ -16,10 +16,10 @@ from nhalf.loops.livermore.titles import PATTERN
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.node.bandwidth import KERNELS
 from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
-from nhalf.present.cells import Cell
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import Cell
 from nhalf.results import Column
 from nhalf.results.caches import size_words
 from nhalf.results.sweeps import KINDS
@@ -118,10 +118,7 @@ class Units(Panel[Facts]):
 
 
 FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
-
-
 _NUMBER = "format(datum.value, '~r')"
-
 _FRACTION = f"datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : {_NUMBER}"
 
 
@@ -250,12 +247,7 @@ class LevelBandwidth(Panel[Facts]):
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("kernel", KERNELS),
             tooltip=common.tooltip(
-                rows,
-                kernel="kernel",
-                kind="arrays in",
-                cores="cores",
-                words="rate of all",
-                mark="doubt",
+                rows, "kernel", kind="arrays in", cores="cores", words="rate of all", mark="doubt"
             ),
         )
 

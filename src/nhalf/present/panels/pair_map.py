@@ -21,16 +21,10 @@ from nhalf.results.pair_map.times import PATTERNS, natural
 
 MEMBERS_MAX = 64
 """More ranks or hosts are drawn as this many groups of neighbours, each by its slowest pair."""
-
-
 NAMES_MAX = 40
-
 NAME_LENGTH_MAX = 14
-
 COLOUR_FACTOR_MIN = 1.25
 """The colours span at least this factor, so that noise does not look like a distance."""
-
-
 BY_NAME, BY_LIKENESS = "by name", "by similarity"
 
 

@@ -16,36 +16,24 @@ from nhalf.facts.distance import PATTERN, distances, places_of, relation
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import BANDWIDTH, LATENCY, by_pairs, load_ratios, rates_of_pairs
 from nhalf.facts.series import series_names
-from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, dashed_level, lines, some_sizes
+from nhalf.present.charts.curves import count_axis, dashed_level, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import interval_of, texts
 from nhalf.store.places import Place
 
 LARGE_BYTES = 2**16
 """From this size on a cell shows the rate; below, the time."""
-
-
 RANKS_WITH_TEXT = 8
 """This many ranks leave room for a number in each cell."""
-
-
 RANKS_WITH_PLACES = 32
 """This many ranks leave room for where they are beside the matrix."""
-
-
 HOST_LENGTH_MAX = 12
-
 CELLS_MAX = 12_000
-
 COLOUR_FACTOR_MIN = 1.25
 """The colours span at least this factor, so that noise does not look like a distance."""
-
-
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
-
 RATE_UNITS = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
 
 

@@ -11,15 +11,13 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.numbers import MISSING, format_number, half_width_text, percent, span
-from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.certainty.precision import POINT, deviations, missed
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name, series_names
-from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import count
+from nhalf.present.wording import Cell, count, texts
 from nhalf.store.environment import flat
 
 LAUNCHES_MAX, LAUNCHES_MIN = 24, 6
@@ -27,8 +25,6 @@ LAUNCHES_MAX, LAUNCHES_MIN = 24, 6
 
 Several patterns share them, but each keeps the second.
 """
-
-
 USUAL_FACTOR = 1.8
 """The axis reaches this many times what nine in ten launches stay below."""
 
@@ -47,7 +43,14 @@ class LaunchSpread(Panel[Facts]):
         if points.is_empty():
             return None
         points = _some(common.thin(points, ["series", "pattern"]))
-        rows = _launches(points)
+        rows = [
+            {
+                **common.pick(row, "series", "pattern", "bytes", "launch"),
+                **texts(row, size="bytes", time="median_s"),
+                "deviation": common.digits(row["deviation"], 4),
+            }
+            for row in points.iter_rows(named=True)
+        ]
         patterns = sorted(points["pattern"].unique())
         names = series_names(facts)
         base = (
@@ -103,17 +106,6 @@ def _some(points: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _launches(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            **common.pick(row, "series", "pattern", "bytes", "launch"),
-            **texts(row, size="bytes", time="median_s"),
-            "deviation": common.digits(row["deviation"], 4),
-        }
-        for row in points.iter_rows(named=True)
-    ]
-
-
 POINTS_MAX = 10
 
 
@@ -162,7 +154,6 @@ def _numbers(times_s: list[float]) -> list[str]:
 
 
 ROWS_MAX = 60
-
 BOOKKEEPING = ("blocks", "hosts_found", "launches_fixed", "looks", "precision")
 """What a plan holds for nhalf itself, or what is put in words here."""
 

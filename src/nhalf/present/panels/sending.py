@@ -13,8 +13,7 @@ from nhalf.facts.sending import mode_name, mode_ratios
 from nhalf.facts.series import series_names
 from nhalf.facts.variants import LAYOUTS, THREADS, WINDOWS
 from nhalf.present.charts import common
-from nhalf.present.charts.ratios import ratio_chart, ratio_row
-from nhalf.present.charts.ways import ways_chart
+from nhalf.present.charts.ratios import ratio_chart, ratio_row, ways_chart
 from nhalf.present.panels import Panel
 from nhalf.present.wording import layout_name, threads_name, window_name
 

@@ -7,22 +7,61 @@ from dataclasses import replace
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import span
+from nhalf.base.numbers import percent, share_span, span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import DENSE, FANS, fans, phases
 from nhalf.facts.series import series_names, with_names
-from nhalf.facts.traffic import b_eff_curves
-from nhalf.present.cells import texts
+from nhalf.facts.traffic import b_eff_curves, offered_and_accepted
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines, some_sizes
-from nhalf.present.charts.traffic import SETTING_TITLE, rules_of, tooltip, traffic_rows
+from nhalf.present.charts.curves import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import interval_of
+from nhalf.present.wording import interval_of, texts
 from nhalf.results.b_eff import EffectiveBandwidth
 from nhalf.results.b_eff.average import PATTERN as B_EFF_CURVES_PATTERN
 from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
+from nhalf.results.traffic.accepted import rule_name, setting_name
+
+SETTING_TITLE = "Mean size "
+
+
+def traffic_rows(facts: Facts) -> list[Row]:
+    """Make a row for each series, setting, rule and load; rates are per sending rank."""
+    return [_load_row(row) for row in offered_and_accepted(facts).iter_rows(named=True)]
+
+
+def rules_of(rows: list[Row]) -> list[str]:
+    """The rules that are drawn, uniform first."""
+    return sorted({row["kind"] for row in rows}, key=lambda name: (name != "uniform", name))
+
+
+def tooltip(rows: list[Row]) -> list[alt.Tooltip]:
+    """What is said of a load."""
+    return common.tooltip(
+        rows,
+        series="library",
+        kind="to",
+        load="load, % of saturation",
+        offered_text="offered, per sender",
+        accepted_text="accepted, per sender",
+        share="of what was offered",
+        delay_text="delay",
+    )
+
+
+def _load_row(row: Row) -> Row:
+    offered, accepted = "offered_per_sender_Bps", "accepted_per_sender_Bps"
+    share = percent(row["accepted_share"])
+    if row["launches"] > 1:
+        share += f" ({share_span(row['accepted_share_low'], row['accepted_share_high'])})"
+    return {
+        **{"series": row["series"], "kind": rule_name(row), "setting": setting_name(row)},
+        **{"load": row["load_percent"], "share": share},
+        **{"offered": common.digits(row[offered]), "accepted": common.digits(row[accepted])},
+        "delay": common.digits(row["delay_s"]) if row["delay_s"] else None,
+        **texts(row, offered_text=offered, accepted_text=accepted, delay_text="delay_s"),
+    }
 
 
 class Traffic(Panel[Facts]):
@@ -96,7 +135,6 @@ FAN_KINDS = {
     "many-to-one": "many to one",
     "many-to-many": "many to many",
 }
-
 OWN = "one to many, the one's own time"
 """The time of rank 0 until its last message is sent, without waiting for other ranks."""
 
@@ -248,7 +286,6 @@ class BEff(Panel[Facts]):
 
 
 B_EFF_CURVES_KINDS = {"rings": "rings of neighbours", "random": "random orders"}
-
 LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
 
 

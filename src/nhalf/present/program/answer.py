@@ -1,24 +1,55 @@
-"""Why a traced program takes so long, in a few lines: what it loses, where, and to whom."""
+"""Why a traced program takes so long, in a few lines and as JSON: what it loses, where, to whom."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import polars as pl
+
 from nhalf.base.numbers import percent
-from nhalf.base.units import format_time
+from nhalf.base.rows import Row, members
+from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
+from nhalf.facts.program.call_sites import call_sites
+from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
+from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.most_expensive import most_expensive
+from nhalf.facts.program.placement import suggested_placement
 from nhalf.facts.program.program import Program
-from nhalf.present.program.others import others_json, others_lines
-from nhalf.present.program.sharing import sharing_lines
-from nhalf.present.program.sizes import size_span
+from nhalf.facts.program.rate import rate_phases, rates_over_time
+from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
+from nhalf.facts.program.shape.naming import communication_shape
+from nhalf.facts.program.sizes import histogram, median_bytes, message_sizes
+from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
+from nhalf.facts.program.waiting import arrivals, waiting_by_cause
+from nhalf.present.findings import as_json as finding_json
+from nhalf.present.findings import findings
+from nhalf.present.program.others import others_json, others_lines, sharing_lines
 from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import verdict_alone
+
+ROUNDED = 10.0
+"""From this number on a size that is one of many needs no fraction."""
+
+
+def size_span(least_bytes: int, most_bytes: int) -> str:
+    """'98 to 291 KiB', '8 B to 4 KiB', or one size."""
+    least, most = format_size(least_bytes), format_size(most_bytes)
+    if least == most:
+        return most
+    (number, unit), (most_number, most_unit) = map(_rounded, (least, most))
+    return f"{number if unit == most_unit else f'{number} {unit}'} to {most_number} {most_unit}"
+
+
+def _rounded(size: str) -> tuple[str, str]:
+    number, _, unit = size.partition(" ")
+    return (f"{float(number):.0f}" if float(number) >= ROUNDED else number), unit
+
 
 SHOWN = 3
 """Causes, calls and operations; --json has all."""
@@ -173,3 +204,92 @@ def _operation(row: dict[str, Any]) -> str:
 
 def _descending(seconds: dict[Any, float]) -> list[tuple[Any, float]]:
     return sorted(seconds.items(), key=lambda item: (-item[1], item[0]))
+
+
+TIMED = ("over_time", "phases", "time", "waiting", "late_messages", "arrivals")
+"""What follows from times of calls, which a schedule does not have."""
+
+
+def program_json(program: Program) -> dict[str, Any]:
+    """Describe a traced program as one object: seconds, bytes, ranks of the world.
+
+    Times and shares are those of the run that `others` names.
+    """
+    program = shown_run(program)
+    described = {
+        "run": str(program.path),
+        "command": program.trace.command,
+        "library": program.library,
+        "ranks": program.ranks,
+        "hosts": list(program.hosts),
+        "elapsed_s": program.elapsed_s if program.is_timed else None,
+        "complete": program.trace.complete,
+        "exit_code": program.trace.exit_code,
+        "messages": _messages(program),
+        "calls": time_by_call(program).rename({"waiting_s": "wait_s"}).to_dicts(),
+        "over_time": rates_over_time(program).to_dicts(),
+        "phases": rate_phases(program),
+        "sends": _sends(program),
+        "sizes": _sizes(program),
+        "shape": _shape(program),
+        "collectives": collective_calls(program).to_dicts(),
+        "call_sites": call_sites(program).to_dicts(),
+        "time": time_by_rank(program).to_dicts(),
+        "waiting": waiting_by_cause(program).to_dicts(),
+        "late_messages": late_pairs(program).to_dicts(),
+        "arrivals": arrivals(program).to_dicts(),
+        "placement": _placement(program),
+        **answer_json(program),
+        "findings": [finding_json(finding) for finding in findings(program)],
+    }
+    return described if program.is_timed else described | {key: [] for key in TIMED}
+
+
+def _messages(program: Program) -> list[Row]:
+    """By pair, communicator, call and size; `bytes` is the sum over the messages."""
+    keys = ["rank", "partner", "communicator", "call", "size_bytes"]
+    sums = program.sent.group_by(keys).agg(pl.col("bytes", "count").sum()).sort(keys)
+    return sums.rename({"rank": "from", "partner": "to"}).to_dicts()
+
+
+def _sends(program: Program) -> dict[str, Any]:
+    by_rank = sends_by_rank(program)
+    return {
+        "messages": spread(by_rank["messages"]),
+        "bytes": spread(by_rank["bytes"]),
+        "destinations": spread(by_rank["destinations"]),
+        "destination_histogram": destination_histogram(by_rank).to_dicts(),
+        "by_rank": by_rank.to_dicts(),
+        "by_communicator": program.sent.group_by("communicator")
+        .agg(messages=pl.col("count").sum(), bytes=pl.col("bytes").sum())
+        .sort("communicator")
+        .to_dicts(),
+    }
+
+
+def _sizes(program: Program) -> dict[str, Any]:
+    sizes = message_sizes(program)
+    messages, total = int(sizes["messages"].sum()), int(sizes["bytes"].sum())
+    return {
+        "mean_bytes": total / messages if messages else None,
+        "median_bytes": median_bytes(sizes),
+        "distribution": sizes.to_dicts(),
+        "histogram": histogram(sizes).to_dicts(),
+    }
+
+
+def _shape(program: Program) -> dict[str, Any]:
+    shape = communication_shape(program)
+    return members(shape, "name", "words", "share", "partners", "evidence")
+
+
+def _placement(program: Program) -> dict[str, Any] | None:
+    placement = suggested_placement(program)
+    if placement is None:
+        return None
+    hosts = list(dict.fromkeys(program.hosts))
+    return {
+        "host_of_rank": [hosts[group] for group in placement.groups],
+        "between_hosts_bytes": placement.before_bytes,
+        "saved_bytes": placement.saved_bytes,
+    }

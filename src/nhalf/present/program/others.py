@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from nhalf.base.numbers import percent
@@ -11,6 +12,48 @@ from nhalf.decide.program.basis import QUIET, is_disturbed, shown_run, traced_ru
 from nhalf.facts.program.disturbance import taken_by_others, taken_from_run_s
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import SharedProcessors, shared_processors
+from nhalf.present.wording import count
+
+REMEDY = "Bind each rank to its own processor, or start fewer ranks on a node."
+
+
+def sharing_lines(program: Program) -> Iterator[str]:
+    """One line, if ranks share processors."""
+    shared = shared_processors(program)
+    if shared:
+        yield sharing_text(shared)
+
+
+def sharing_text(shared: Sequence[SharedProcessors]) -> str:
+    """The host with most threads on a processor, and how many more such sets there are."""
+    most, more = shared[0], len(shared) - 1
+    places = f"processor{'' if len(most.processors) == 1 else 's'} {listed(most.processors)}"
+    elsewhere = f"; so it is in {count(more, 'more place')}" if more else ""
+    return (
+        f"Oversubscribed: {_who_shared(most)} ({listed(most.ranks)}) share "
+        f"{count(len(most.processors), 'processor')} of {most.host} ({places}){elsewhere}."
+    )
+
+
+def shared_text(shared: Sequence[SharedProcessors]) -> str:
+    """'8 ranks share 2 processors', where most do."""
+    return f"{_who_shared(shared[0])} share {count(len(shared[0].processors), 'processor')}"
+
+
+def _who_shared(shared: SharedProcessors) -> str:
+    ranks = count(len(shared.ranks), "rank")
+    return f"{count(shared.threads, 'thread')} of {ranks}" if shared.has_threads else ranks
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """'0-3, 7': numbers in order, with runs of three and more joined."""
+    parts: list[str] = []
+    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        joined = [number for _, number in run]
+        is_long = len(joined) > 2
+        parts += [f"{joined[0]}-{joined[-1]}"] if is_long else [str(number) for number in joined]
+    return ", ".join(parts)
+
 
 UNDISTURBED, TRACED = "undisturbed", "traced"
 """Which run shares refer to, in --json."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from nhalf.base.numbers import WIDEST, fixed, format_number, percent, says_nothing, span
-from nhalf.base.units import format_time
+from nhalf.base.units import format_size, format_time
+from nhalf.decide.program.costs import UsedAlgorithm
 from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
     COUNTS,
@@ -22,14 +28,33 @@ from nhalf.decide.program.predict import (
 )
 from nhalf.machines.computing import AS_MEASURED, AS_STATED
 from nhalf.machines.draws import FACTOR_MAX
-from nhalf.present.program.used_algorithms import algorithm_lines
 from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from nhalf.decide.program.alternatives import Alternative, Alternatives
+
+
+def algorithm_lines(prediction: ProgramPrediction) -> Iterator[str]:
+    """Yield what the library named, what was assumed, and why the library was not asked."""
+    for is_asked, begin in ((True, f"asked {prediction.library_asked}"), (False, "assumed")):
+        used = [row for row in prediction.algorithms if row.is_asked == is_asked]
+        if used:
+            yield f"  {begin}: {'; '.join(_operations(used))}"
+    if prediction.not_asked:
+        yield f"  not asked: {'; '.join(prediction.not_asked)}"
+
+
+def _operations(used: Iterable[UsedAlgorithm]) -> Iterator[str]:
+    """Yield each operation with its algorithms by size, the number of ranks where it differs."""
+    rows = sorted(used, key=lambda row: (row.operation, row.ranks, row.size_bytes, row.algorithm))
+    is_alone = len({row.ranks for row in rows}) == 1
+    for (operation, ranks), sizes in groupby(rows, lambda row: (row.operation, row.ranks)):
+        runs = [list(run) for _, run in groupby(sizes, lambda row: row.algorithm)]
+        parts = [f"{run[0].algorithm} to {format_size(run[-1].size_bytes)}" for run in runs[:-1]]
+        text = ", then ".join([*parts, runs[-1][0].algorithm])
+        yield f"{operation}{'' if is_alone else f' of {ranks} ranks'} {text}"
+
 
 HOW = {
     COUNTS: "from how often each call was made, not in which order",
@@ -95,9 +120,6 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
 
 def show_predictions(console: Console, alternatives: Alternatives) -> None:
     """Print a line for each machine, library and placement, the fastest first, and caveats."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(title=Text(_title(alternatives)), title_justify="left", box=None, pad_edge=False)
     texts = _named_columns(alternatives)
     for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):

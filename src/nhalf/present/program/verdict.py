@@ -2,18 +2,190 @@
 
 from __future__ import annotations
 
-from nhalf.base.numbers import percent
-from nhalf.decide.program.basis import is_disturbed, shown_run
+from collections.abc import Callable
+
+import polars as pl
+
+from nhalf.base.numbers import grouped, percent, times
+from nhalf.base.units import format_time
+from nhalf.decide.program.basis import HELD, is_disturbed, shown_run
 from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.share_in_mpi import ShareInMpi, share_in_mpi
+from nhalf.facts.program.disturbance import most_taken_share, undisturbed_computing_s
+from nhalf.facts.program.leading_calls import (
+    COMMUNICATORS,
+    EPOCHS,
+    FILES,
+    PERSISTENT,
+    POLLING,
+    PROCESSES,
+    TYPES,
+    WINDOWS,
+    LeadingCalls,
+    leading_calls,
+)
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import shared_processors
 from nhalf.facts.program.threads import has_threads
 from nhalf.facts.program.whole_timeline import is_counted
-from nhalf.present.program.main_cause import main_cause
-from nhalf.present.program.others import others_lines
-from nhalf.present.program.start import failed_start
+from nhalf.present.findings import findings
+from nhalf.present.program.others import REMEDY, others_lines, shared_text
+from nhalf.present.wording import count
+
+AT_ONCE_S = 0.1
+CALLS_MAX = 10
+"""A program with more calls of a rank did something."""
+
+
+def failed_start(program: Program) -> str:
+    """One sentence, if the program failed, or came to its end before it did anything; else ''."""
+    exit_code = program.trace.exit_code
+    after = f"{format_time(program.elapsed_s)} after MPI_Init"
+    if exit_code:
+        return (
+            f"The program failed (exit code {exit_code}), {after}: its output says why, and what "
+            "follows is of a run that did not do its work."
+        )
+    calls = program.calls.group_by("rank").agg(pl.col("count").sum())["count"]
+    most = int(max(calls, default=0))
+    if program.is_timed and program.elapsed_s < AT_ONCE_S and most < CALLS_MAX:
+        return (
+            f"The program ended at once, {after} with {count(most, 'call')} of MPI on a rank: does "
+            "it have its input? Its output may say."
+        )
+    return ""
+
+
+OFTEN = 10
+"""What is made more often is made in a loop."""
+_MADE = {
+    WINDOWS: "windows are made and freed",
+    COMMUNICATORS: "communicators are made",
+    PERSISTENT: "persistent requests are started or freed one by one",
+    TYPES: "datatypes are made or data is packed",
+    PROCESSES: "processes are started or connected",
+}
+_REMEDIES = {
+    WINDOWS: "make them once and reuse them",
+    COMMUNICATORS: "make them once and reuse them",
+    PERSISTENT: "make them once, and start them together (MPI_Startall)",
+    TYPES: "make types once and reuse them, and send from where the data is",
+    PROCESSES: "start them once and keep them",
+}
+
+
+def is_made_often(leading: LeadingCalls) -> bool:
+    """Whether the calls make in a loop what could be made once."""
+    return leading.family in _MADE and leading.times >= OFTEN
+
+
+def advice(leading: LeadingCalls) -> str:
+    """One sentence without a point at its end; '' where the calls are messages and operations."""
+    name, times = leading.family, leading.times
+    if is_made_often(leading):
+        return f"{_MADE[name]} {grouped(times)} times: {_REMEDIES[name]}"
+    if name in _MADE:
+        return f"{leading.call} is set-up, called {_times(times)}: it weighs less in a longer run"
+    if name == POLLING:
+        return (
+            f"rank {leading.rank} polls {grouped(times)} times ({leading.call}): compute between "
+            "polls, or wait (MPI_Wait, MPI_Probe)"
+        )
+    if name == EPOCHS and leading.waiting_share > 0.5:
+        return (
+            f"ranks wait in {leading.call}, called {_times(times)}: put more accesses into one "
+            "epoch, or lock once (MPI_Win_lock_all) and flush"
+        )
+    if name == FILES:
+        return (
+            f"{leading.call} takes {percent(leading.share)} of the time in MPI: write larger "
+            "blocks, collectively (MPI_File_write_all)"
+        )
+    return ""
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{grouped(number)} times")
+
+
+LOSS_MIN = 0.02
+"""Smaller losses are not worth a program's change."""
+WAITS = 0.5
+"""Calls that wait for this share of their time are those of ranks that wait for others."""
+LATE_WORK = (
+    "ranks wait for each other's results; send them earlier or in smaller parts, or let ranks work "
+    "on something else meanwhile (a faster network does not help)"
+)
+
+
+def main_cause(program: Program, tree: Efficiency | None) -> str:
+    """'Main cause: …', or where none is known, what to do first; '' if nothing is lost.
+
+    `program` is the run that shares refer to, `tree` its efficiencies.
+    """
+    if shared := shared_processors(program):
+        cause = f"Main cause: {shared_text(shared)}; {_lower(REMEDY)}"
+        return " ".join(filter(None, [cause, _besides(program)]))
+    if is_disturbed(program) and most_taken_share(program) >= HELD:
+        return " ".join(filter(None, [_others(program), _besides(program)]))
+    if tree is None:
+        return _of_calls(program)
+    losses: dict[Callable[[Program], str], float] = {_imbalance: 1 - tree.load_balance_share}
+    if tree.serialisation_share is None or tree.transfer_share is None:
+        losses[_of_calls] = 1 - tree.communication_share
+    else:
+        losses[_late_work] = 1 - tree.serialisation_share
+        losses[_of_calls] = 1 - tree.transfer_share
+    remedy, loss = max(losses.items(), key=lambda item: item[1])
+    besides = _besides(program) if remedy is not _of_calls else ""
+    return " ".join(filter(None, [remedy(program), besides])) if loss >= LOSS_MIN else ""
+
+
+def _others(program: Program) -> str:
+    is_told = program.timeline.is_empty() and not has_threads(program)
+    timeline = ", or trace with --detail timeline to see the run without them" if is_told else ""
+    return f"Main cause: other processes have the ranks' processors; use idle ones{timeline}."
+
+
+def _besides(program: Program) -> str:
+    """What is made too often, which does not depend on who has the processors."""
+    leading = leading_calls(program)
+    if leading is None or not is_made_often(leading):
+        return ""
+    return f"Besides, {advice(leading)}."
+
+
+def _imbalance(program: Program) -> str:
+    seconds = undisturbed_computing_s(program)
+    rank = max(seconds, key=lambda rank: seconds[rank])
+    ratio = seconds[rank] * len(seconds) / sum(seconds.values())
+    return f"Main cause: rank {rank} computes {times(ratio)} the average; rebalance the work."
+
+
+def _late_work(_: Program) -> str:
+    return f"Main cause: {LATE_WORK}."
+
+
+def _of_calls(program: Program) -> str:
+    """By the calls that lead, else the remedy of the first finding that has one."""
+    leading = leading_calls(program)
+    if leading is not None and (text := advice(leading)):
+        return f"Main cause: {text}."
+    if leading is not None and leading.waiting_share > WAITS and program.timeline.is_empty():
+        at = f" at {leading.place}" if leading.place else ""
+        return (
+            f"Main cause: ranks wait for others in {leading.call}{at} "
+            f"({percent(leading.waiting_share)} of the time there); for whom, a trace with "
+            "--detail timeline tells."
+        )
+    remedy = next((finding.remedy for finding in findings(program) if finding.remedy), "")
+    return f"First: {remedy}" if remedy else ""
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
 
 LITTLE = 0.05
 """Below this share of the run, faster messages do not pay."""

@@ -1,21 +1,18 @@
-"""Captions of charts: what a chart shows, in words that stay with it when it is copied.
-
-A chart that shows one pattern, map or message at a time has a caption for each.
-"""
+"""What a report is about, and captions of charts, in words that stay with one when it is copied."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from nhalf.base.rows import Row
 
 ORDER = "ordered"
 """The parameter that arranges what is shown and does not choose it."""
-
 Spec = dict[str, Any]
 Caption = tuple[str, list[str]]
 """What is shown, and further lines below it."""
@@ -102,3 +99,28 @@ def rows_of(spec: Spec) -> list[Row]:
     """The rows of data in a specification; one empty row where there are none."""
     named_rows = [row for rows in spec.get("datasets", {}).values() for row in rows]
     return named_rows or list(spec.get("data", {}).get("values", [])) or [{}]
+
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True)
+class ReportSubject(ABC, Generic[Data]):
+    """Runs or a traced program, with all that is known of them."""
+
+    data: Data
+    panels: ClassVar[str]
+    """The package of its panels."""
+
+    @abstractmethod
+    def heading(self) -> dict[str, Any]:
+        """The values of the page's template besides findings and sections."""
+
+    @abstractmethod
+    def caption(
+        self, spec: Spec, patterns: Collection[str], choice: ReaderChoice | None, option: str
+    ) -> Caption:
+        """The caption of a chart, or of one option of its choice.
+
+        `patterns` are the panel's subject, if its rows do not name them.
+        """

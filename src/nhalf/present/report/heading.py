@@ -33,8 +33,6 @@ NODE = (
     "three launches. Cycles are those of the clock at that moment; a neighbour only adds time, so "
     "the least disturbed quarter of the samples counts."
 )
-
-
 NOTHING = "Nothing stands out: no difference, cost or doubt beyond the stated thresholds."
 NOT_COMPARED = (
     "These runs are not compared on this page: they have no pattern and size of one library in "
@@ -95,10 +93,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     low, high = extent.launches
     launches = str(high) if low == high else f"{low} to {high}"
     words = "launch of every point" if high == 1 else "separate launches of every point"
-    counts = [
-        (launches, words),
-        (grouped(extent.samples), "timed samples kept"),
-    ]
+    counts = [(launches, words), (grouped(extent.samples), "timed samples kept")]
     if extent.is_node:
         return counts
     half_width = "–"

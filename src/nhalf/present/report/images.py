@@ -17,9 +17,8 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
 from nhalf.present.panels import Table
 from nhalf.present.report import themes
-from nhalf.present.report.caption import each_choice
+from nhalf.present.report.caption import ReportSubject, each_choice
 from nhalf.present.report.sections import Section, sections, subject_of
-from nhalf.present.report.subject import ReportSubject
 
 WIDTH = 760
 PIXEL_RATIO = 2.0

@@ -10,7 +10,7 @@ from nhalf.base.numbers import MISSING
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, parse_size
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, rendered

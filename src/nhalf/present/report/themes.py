@@ -9,11 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-
 PALETTE_LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b0568c", "#c98500", "#3399cc", "#6b7280"]
 PALETTE_DARK = ["#56b4e9", "#f08a45", "#2cc59b", "#e3a0c6", "#e6b800", "#8fa8ff", "#a3acba"]
-
-
 PATH, PATH_EDGE, ON_COLOR = "path", "path-edge", "on-color"
 """Styles over coloured areas: a line, a wider one below that sets it apart, and text."""
 
@@ -64,11 +61,7 @@ def _theme(palette: list[str], text: str, muted: str, grid: str, ground: str) ->
         "title": {"color": text, "subtitleColor": muted, "anchor": "start"},
         "facet": {"spacing": {"row": 36, "column": 32}},
         "rule": {"color": muted},
-        "style": {
-            PATH: {"color": text},
-            PATH_EDGE: {"color": ground},
-            ON_COLOR: {"color": ground},
-        },
+        "style": {PATH: {"color": text}, PATH_EDGE: {"color": ground}, ON_COLOR: {"color": ground}},
         "point": {"color": palette[0]},
     }
 

@@ -1,4 +1,4 @@
-"""Bounds of loops as a table, and as JSON."""
+"""Bounds of loops, their ladders and the Livermore kernels, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nhalf.base.numbers import fixed, whole
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nhalf.base.numbers import fixed, percent, whole
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.reductions import REGROUPING
 from nhalf.loops.source.refusal import RefusedSource
 from nhalf.machines.processor import Processor
-from nhalf.present.terminal.ladders import ladder_json
 from nhalf.present.terminal.tables import add_literal
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from nhalf.loops.file_ladders import Ladders, LoopLadder
+    from nhalf.loops.livermore.table import Row
 
-    from nhalf.loops.file_ladders import Ladders
 
 UNITS = {
     "fp": "floating point",
@@ -87,9 +90,6 @@ def _headline(bound: Bound) -> dict[str, Any]:
 
 def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound]) -> None:
     """Print a table, a line for each loop, and the bounds of those whose order may be kept."""
-    from rich.markup import escape
-    from rich.table import Table
-
     title = f"{processor.title or processor.name}: per iteration, times in cycles"
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     for number, name in enumerate(COLUMNS):
@@ -134,3 +134,142 @@ def _cells(bound: Bound) -> list[str]:
         *(fixed(time, 2) for time in times),
         *(cpf, whole(loop["mflops"]), ", ".join(limits)),
     ]
+
+
+def ladder_json(bound: Bound, ladders: Ladders | None) -> dict[str, Any]:
+    """List the rungs of a loop by build: cycles per iteration, null if unknown."""
+    if ladders is None:
+        return {}
+    rows = [
+        {
+            "build": ladder.build.title,
+            "mac_cycles": ladder.climb.emitted_cycles,
+            "macs_cycles": ladder.climb.scheduled_cycles,
+            "measured_cycles": ladder.climb.measured_cycles,
+            "gaps": [str(gap) for gap in ladder.climb.gaps()],
+        }
+        for ladder in ladders.of(bound)
+    ]
+    return {"ladder": rows}
+
+
+def show_ladders(console: Console, ladders: Ladders | None) -> None:
+    """Print a line for each loop and build, and what is missing."""
+    if ladders is None:
+        return
+    title = "From the bound to the time, cycles per iteration"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("loop")
+    table.add_column("build", no_wrap=True)
+    for name in ("MA", "MAC", "MACS", "measured"):
+        table.add_column(name, justify="right")
+    table.add_column("largest gap, and what helps")
+    for ladder in ladders.ladders:
+        add_literal(table, *_ladder_cells(ladder))
+    if ladders.ladders:
+        console.print()
+        console.print(table)
+    for reason in ladders.reasons:
+        console.print(reason, markup=False, style="yellow")
+
+
+def _ladder_cells(ladder: LoopLadder) -> list[str]:
+    climb, counts = ladder.climb, ladder.bound.counts
+    rungs = (
+        *(climb.essential_cycles, climb.emitted_cycles),
+        *(climb.scheduled_cycles, climb.measured_cycles),
+    )
+    gap = max(climb.gaps(), key=lambda gap: gap.ratio, default=None)
+    return [
+        f"{counts.function}:{counts.line}",
+        ladder.build.title.replace(" -march=native", ""),
+        *("–" if cycles is None else fixed(cycles, 2) for cycles in rungs),
+        str(gap) if gap else "",
+    ]
+
+
+def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
+    """Print the times, then the ladder of each kernel's fastest build with the cause of gaps."""
+    from nhalf.loops.livermore.table import used
+    from nhalf.loops.livermore.titles import EXPLANATIONS
+
+    bounded = f"; bounds of {processor.title or processor.name}" if processor else ""
+    title = f"Livermore kernels, cycles per iteration{bounded}"
+    shown = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
+    shown.add_column("kernel")
+    plain = [build for build in used(table) if not build.is_tuned]
+    for name in ("bound", *(build.title.replace("-march=native", "") for build in plain)):
+        shown.add_column(name, justify="right")
+    shown.add_column("limit")
+    for row in table:
+        shown.add_row(*_kernel_cells(row))
+    console.print(shown)
+    if processor is None:
+        console.print("No bounds: the processor here was not measured. Run `nhalf node` first.")
+        return
+    console.print()
+    console.print(_ladders(table))
+    for row in table:
+        if explanation := EXPLANATIONS.get(row.bound.number):
+            console.print(f"{row.bound.number}: {explanation}", markup=False, soft_wrap=True)
+    console.print()
+    console.print(_tuned(table))
+    show_doubts(console, processor)
+
+
+def _ladders(table: Sequence[Row]) -> Table:
+    """The rungs of each kernel in its fastest build, and what to try next."""
+    title = "From the bound to the time, in the fastest build (all builds: --json, --report)"
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown.add_column("kernel")
+    for name in ("MA", "MAC", "MACS", "measured"):
+        shown.add_column(name, justify="right")
+    shown.add_column("build", no_wrap=True)
+    shown.add_column("largest gap, and what helps")
+    for row in table:
+        climb = row.climb(row.fastest)
+        rungs = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
+        cells = [
+            "–" if cycles is None else fixed(cycles, 2)
+            for cycles in (*rungs, climb.measured_cycles)
+        ]
+        build = row.fastest.build.title.replace(" -march=native", "")
+        shown.add_row(str(row.bound.number), *cells, build, row.advice)
+    return shown
+
+
+def _tuned(table: Sequence[Row]) -> Table:
+    """Kernels before and after they were transformed."""
+    from nhalf.loops.livermore.tuned import TUNED
+
+    title = "Transformed kernels, cycles per iteration and share of the bounding rate"
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown.add_column("kernel")
+    for name in ("bound", "plain", "tuned"):
+        shown.add_column(name, justify="right")
+    shown.add_column("build", no_wrap=True)
+    shown.add_column("transformations")
+    for row in table:
+        if row.tuned is not None:
+            cells = [
+                _time(timing.cycles_per_iteration, row.share(timing))
+                for timing in (row.fastest, row.tuned)
+            ]
+            cycles = row.bound.cycles
+            bound = "–" if cycles is None else fixed(cycles, 2)
+            build = row.tuned.build.title.replace(" -march=native", "")
+            words = ", ".join(TUNED[row.bound.number])
+            shown.add_row(str(row.bound.number), bound, *cells, build, words)
+    return shown
+
+
+def _kernel_cells(row: Row) -> list[str]:
+    cycles = row.bound.cycles
+    limits = [UNITS[name] for name in row.bound.limits[:1]]
+    times = [_time(timing.cycles_per_iteration, row.share(timing)) for timing in row.plain]
+    bound = "–" if cycles is None else fixed(cycles, 2)
+    return [f"{row.bound.number} {row.bound.title}", bound, *times, *(limits or ["–"])]
+
+
+def _time(cycles: float, share: float | None) -> str:
+    return fixed(cycles, 2) + ("" if share is None else f" ({percent(share)})")

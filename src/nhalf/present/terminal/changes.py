@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import change, change_span, is_factor, percent, times
 from nhalf.base.units import format_duration, format_size, format_time
-from nhalf.present.curve_names import curve_names
+from nhalf.present.changes import curve_names
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count
 from nhalf.statistics.doubt import shared_reason, shared_remedies
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio
+    from nhalf.decide.check.verdict import CheckedRun
     from nhalf.statistics.doubt import Doubt
+    from nhalf.store.run import Run
+
 
 WORDS = {
     "slower": "slower",
@@ -183,3 +186,48 @@ def _numbers(ratio: Ratio, as_factor: bool) -> list[str]:
         change(ratio.ratio, as_factor=as_factor),
         change_span(ratio.ratio, ratio.low, ratio.high, as_factor=as_factor),
     ]
+
+
+COLOURS = {"regression": "red", "incomplete": "red", "unclear": "yellow", "no regression": "green"}
+
+
+def show_effects(
+    console: Console,
+    check: CheckedRun,
+    run: Run,
+    every_size: bool = False,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print what can be told, the curves that changed, surest first, `notes`, and the finding.
+
+    `run` is the one to extend where launches are too few.
+    """
+    from nhalf.decide.check.promise import UNVERIFIED
+    from nhalf.decide.check.regression import finding, open_curves, unmeasured
+    from nhalf.decide.check.verdict import format_place
+    from nhalf.store.launch_interval import launch_interval_s
+
+    comparison = check.comparison
+    if comparison is not None:
+        lost = open_curves(check)
+        show_changes(
+            console,
+            comparison,
+            run=str(run.path),
+            lost=lost,
+            every_size=every_size,
+            launch_s=launch_interval_s(run),
+        )
+    for name in unmeasured(check):
+        console.print(f"{name}: not measured", markup=False, soft_wrap=True)
+    wrong = [
+        point for answer in check.answers for point in answer.points if point.reason == UNVERIFIED
+    ]
+    for point in wrong:
+        console.print(f"{format_place(point.point)}: {point.reason}", markup=False, soft_wrap=True)
+    for note in notes:
+        console.print(note, markup=False, style="dim", soft_wrap=True)
+    if comparison is not None:
+        console.print(tolerance_words(comparison), markup=False, style="dim", soft_wrap=True)
+    verdict = finding(check)
+    console.print(verdict, style=f"bold {COLOURS[verdict]}")

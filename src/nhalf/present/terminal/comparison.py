@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.listing import few
 from nhalf.base.numbers import MISSING, change
 from nhalf.base.units import format_size
-from nhalf.present.curve_names import curve_names
+from nhalf.present.changes import curve_names
 from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
 from nhalf.present.terminal.tables import raw_text, show_table
 from nhalf.store.keys import COMPARED_CURVE

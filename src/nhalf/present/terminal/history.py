@@ -10,8 +10,7 @@ import numpy as np
 from nhalf.base.numbers import change, change_span, fixed
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
-from nhalf.present.change_words import around_text, at_text, ends, unclear_lines
-from nhalf.present.curve_names import curve_names
+from nhalf.present.changes import around_text, at_text, curve_names, ends, unclear_lines
 from nhalf.present.terminal.changes import open_lines
 from nhalf.present.terminal.tables import raw_text, show_table
 

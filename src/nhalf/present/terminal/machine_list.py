@@ -7,20 +7,26 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
 from nhalf.base.errors import InputError
-from nhalf.base.numbers import span, whole
-from nhalf.base.units import format_rate, format_time
+from nhalf.base.numbers import percent, span, whole
+from nhalf.base.operations import NATIVE
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.decide.engines.names import ENGINES
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.topology import Topology, Torus, in_words
-from nhalf.present.terminal.tables import print_table
-from nhalf.present.wording import sentence
+from nhalf.present.terminal.tables import print_table, show_table
+from nhalf.present.wording import count, sentence
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from nhalf.decide.engines.agreement import Agreement, ComparedCell
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -128,10 +134,6 @@ def show_list(console: Console, machines: Sequence[Listed]) -> None:
 
 
 def _table(machines: Sequence[Listed]) -> Table:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("name", no_wrap=True)
     table.add_column("year", style="dim", no_wrap=True)
@@ -169,3 +171,38 @@ def short(topology: Topology) -> str:
     if isinstance(topology, Torus):
         return in_words(topology)
     return str(topology.__struct_config__.tag).replace("-", " ")
+
+
+COLUMNS = ("pattern", "ranks", "bytes", *ENGINES, "published", "apart", "reason")
+
+
+def show(console: Console, answers: Agreement) -> None:
+    """Print how many cells agree, then a row for each that does not, and who was not asked."""
+    from nhalf.decide.engines.agreement import CLOSE
+
+    apart = answers.apart
+    agreeing, cells = len(answers.cells) - len(apart), count(len(answers.cells), "cell")
+    console.print(
+        f"{answers.machine}: {agreeing} of {cells} agree within {percent(CLOSE, None)}",
+        markup=False,
+        soft_wrap=True,
+    )
+    if apart:
+        show_table(COLUMNS, [_row(compared) for compared in apart])
+    for engine, reason in answers.missing.items():
+        words = f"{engine} was not asked: {reason}"
+        console.print(words, markup=False, style="dim", soft_wrap=True)
+
+
+def _row(compared: ComparedCell) -> list[str]:
+    cell = compared.cell
+    algorithm = "" if cell.algorithm == NATIVE else f" {cell.algorithm}"
+    times_s = [*(compared.times_s.get(engine) for engine in ENGINES), compared.published_s]
+    return [
+        f"{cell.pattern}{algorithm}",
+        f"{cell.ranks} ({cell.placement})",
+        format_size(cell.size_bytes),
+        *("" if time_s is None else format_time(time_s) for time_s in times_s),
+        percent(compared.spread, None),
+        compared.reason,
+    ]

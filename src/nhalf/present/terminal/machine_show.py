@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import library_named, unknown
@@ -19,21 +24,16 @@ from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
 from nhalf.present.terminal.machine_table import (
+    MICROSECOND,
+    NANOSECOND,
     as_tables,
     format_n_half,
     format_range,
     format_t0,
     model_json,
-)
-from nhalf.present.terminal.pattern_table import (
-    MICROSECOND,
-    NANOSECOND,
     pattern_json,
     pattern_tables,
 )
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 WIDTH = 100
 NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
@@ -276,12 +276,6 @@ def _compact(
     titles: Sequence[str], rows: Sequence[Sequence[str]], title: str, notes: Sequence[str] = ()
 ) -> RenderableType:
     """A table without empty columns; a source that all rows share stands below it."""
-    from rich import box
-    from rich.console import Group
-    from rich.markup import escape
-    from rich.table import Table
-    from rich.text import Text
-
     shared = {row[-1] for row in rows} - {" "}
     below = [*notes, *(shared if len(shared) == 1 else ())]
     last = len(titles) - (1 if len(shared) == 1 else 0)

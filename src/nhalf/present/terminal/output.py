@@ -17,16 +17,12 @@ if TYPE_CHECKING:
 
 UNLIMITED = 10_000
 """More columns than any table needs."""
-
 FORM: ContextVar[str] = ContextVar("form", default="table")
 """How tables are printed; tables in its own form are made by forms.py."""
-
 SCHEMA: ContextVar[str] = ContextVar("schema", default="")
 """Which published schema (docs/schemas) JSON on standard output follows: 'history/1'."""
-
 WRONG_DATA: ContextVar[Sequence[dict[str, Any]]] = ContextVar("wrong_data", default=())
 """What JSON on standard output names first: points whose data arrived wrong."""
-
 ENGINE: ContextVar[str] = ContextVar("engine", default="")
 """Who answers what would be on another machine, which JSON on standard output names."""
 
@@ -119,7 +115,7 @@ def _console(**choices: Any) -> Console:
             if len(objects) != 1 or isinstance(objects[0], str) or width >= UNLIMITED:
                 super().print(*objects, **choices)
             else:
-                from nhalf.present.terminal.narrow import print_fitted
+                from nhalf.present.terminal.forms import print_fitted
 
                 print_fitted(objects[0], partial(super().print, **choices), width)
 

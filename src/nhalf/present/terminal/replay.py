@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError
 from nhalf.base.numbers import percent
+from nhalf.base.rows import members
 from nhalf.base.units import format_size, format_time
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ def show(replays: Sequence[PingPongReplay], *, as_json: bool) -> None:
 
 def _as_json(replay: PingPongReplay) -> dict[str, Any]:
     return {
-        "mpi": replay.mpi,
-        "placement": replay.placement,
-        "median_error": replay.median_error,
+        **members(replay, "mpi", "placement", "median_error"),
         "worst_error": abs(replay.worst.error),
         "sizes": [{**asdict(size), "error": size.error} for size in replay.sizes],
     }

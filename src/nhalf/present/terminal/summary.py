@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from rich.markup import escape
+from rich.table import Table
 
+from nhalf.base.carrier import carrier
 from nhalf.base.listing import few, ranks_text
-from nhalf.base.numbers import half_width_text, percent, span
+from nhalf.base.numbers import fixed, half_width_text, percent, span, times
 from nhalf.base.operations import NATIVE
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.guidelines import Verdict, guidelines, worst_by_guideline
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_table
 from nhalf.present.wording import n_half_ends, n_half_text
+from nhalf.results import kinds
 from nhalf.statistics.summary import VIRTUAL
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from nhalf.facts.facts import Facts
     from nhalf.facts.overview import LibraryOverview, PatternOverview
     from nhalf.measure.loop.ending import RunOutcome
 
+
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
-
 ONE_NUMBER_OF_RANKS = 3
 """Columns of the table of collectives that were measured on one number of ranks."""
 OPERATIONS_SHOWN = 12
 """A longer table of collectives stands in the report alone."""
-
 BROKEN = ("slow-node", "slow-link")
 """Kinds of findings that come before any result: something has to be repaired."""
-
 EQUAL_LAUNCHES = "every launch takes this time"
-
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only if a value differs."""
 
@@ -50,7 +51,6 @@ def show_outcome(outcome: RunOutcome, facts: Facts, report: Path | None) -> None
     """
     from nhalf.facts.certainty.precision import unresolved
     from nhalf.present.findings import headlines
-    from nhalf.present.terminal.results import result_lines
 
     console = stdout_console()
     if overview(facts):
@@ -97,8 +97,6 @@ def _unmeasured_line(row: Mapping[str, Any]) -> str:
 
 def overview_table(lines: Sequence[LibraryOverview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
-    from rich.markup import escape
-
     table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "steps at")
     for line in lines:
         table.add_row(
@@ -122,8 +120,6 @@ def _half_width(line: LibraryOverview) -> str:
 
 def patterns_table(lines: Sequence[PatternOverview]) -> Table:
     """One row per library and pattern: points, time of the smallest message, peak rate."""
-    from rich.markup import escape
-
     table = house_table("library", "pattern", "points", "smallest", "its time", "peak rate")
     for line in lines:
         is_constant = line.quickest_s == line.slowest_s
@@ -153,7 +149,7 @@ def show_points(facts: Facts) -> None:
     """Print every point, a table per library and pattern, and the states of the machine."""
     from nhalf.facts.certainty.machine_states import machine_states
     from nhalf.facts.extent import extent
-    from nhalf.present.states import states_text
+    from nhalf.present.wording import states_text
 
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "warnings")
     console, summary = stdout_console(), facts.summary
@@ -202,3 +198,73 @@ def _point_row(row: dict[str, Any]) -> list[str]:
         str(row["samples"]),
         ", ".join(row["advice"]),
     ]
+
+
+def show_results(results: Mapping[str, list[Row]], titles: Mapping[str, str]) -> None:
+    """Print a table per result; missing values and warnings stand below it."""
+    kinds_by_name = kinds()
+    for name, rows in results.items():
+        kind = kinds_by_name[name]
+        stdout_console().print(f"\n{kind.title}", markup=False)
+        columns = [c for c in kind.columns if any(row.get(c.name) is not None for row in rows)]
+        cells = [[*_subject(row, titles), *(c.cell(row) for c in columns)] for row in rows]
+        show_table(["library", "ranks", *(column.title for column in columns)], cells)
+        for row in rows:
+            further = kind.further(row)
+            if further is not None:
+                show_table(*further)
+            remarks = [*kind.sentences(row), row.get("missing"), *row.get("doubts", [])]
+            for remark in filter(None, remarks):
+                text = f"{', '.join(_subject(row, titles))} ranks: {remark}"
+                stdout_console().print(text, markup=False)
+
+
+def result_lines(results: Mapping[str, list[Row]], titles: Mapping[str, str]) -> Iterator[str]:
+    """A line for each row of each result, for the end of a run."""
+    kinds_by_name = kinds()
+    for name, rows in results.items():
+        for row in rows:
+            library, ranks = _subject(row, titles)
+            yield f"{library}, {ranks_text(ranks)}: {kinds_by_name[name].line(row)}"
+
+
+def _subject(row: Row, titles: Mapping[str, str]) -> tuple[str, str]:
+    """Name the library and the number of ranks of a row."""
+    key = str(carrier(row["mpi"], row["transport"]))
+    return titles.get(key, key), str(row["ranks"])
+
+
+def show_guidelines(facts: Facts) -> None:
+    """Print the violated guidelines; nothing if there is none."""
+    worst = worst_by_guideline(facts)
+    if not worst:
+        return
+    stdout_console().print(
+        f"\nperformance guidelines: {sum(number for _, number in worst)} of "
+        f"{len(guidelines(facts))} tests are violated, most at",
+        markup=False,
+    )
+    heads = ["library", "operation", "ranks", "size", "is slower than", "ratio", "95 %", "points"]
+    show_table(heads, [[*_cells(verdict, facts), str(number)] for verdict, number in worst])
+
+
+def _cells(verdict: Verdict, facts: Facts) -> list[str]:
+    key = str(carrier(verdict.mpi, verdict.transport))
+    factor = verdict.factor
+    return [
+        facts.titles.get(key, key),
+        verdict.mock_up.operation,
+        str(verdict.ranks),
+        format_size(verdict.size_bytes) if verdict.size_bytes else "",
+        _mock_up(verdict),
+        fixed(factor.median, 2),
+        span(factor.low, factor.high, times),
+    ]
+
+
+def _mock_up(verdict: Verdict) -> str:
+    parts = zip(verdict.mock_up.parts, verdict.sizes_bytes, strict=True)
+    return " + ".join(
+        f"{f'{part.calls} x ' if part.calls > 1 else ''}{part.pattern} {format_size(size)}"
+        for part, size in parts
+    )

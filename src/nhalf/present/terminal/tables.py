@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from nhalf.base.errors import unknown
 from nhalf.base.numbers import format_number
 from nhalf.present.terminal.output import FORM, stdout_console
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
     from rich.table import Table
+
+    from nhalf.exchange.styles import Style
+    from nhalf.facts.facts import Facts
+
 
 RICH_ROWS_MAX = 40
 
@@ -34,7 +39,7 @@ def house_table(*columns: str) -> Table:
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table; on a narrow terminal as narrow.py does."""
+    """Print a table; on a narrow terminal as forms.py does."""
     (console or stdout_console()).print(table)
 
 
@@ -88,3 +93,26 @@ def row_text(value: object) -> str:
     if isinstance(value, float) and FORM.get() != "csv":
         return format_number(value, 4)
     return raw_text(value)
+
+
+def style_of(name: str) -> Style:
+    """A style by name; raises InputError for an unknown one."""
+    from nhalf.base.plugins import load
+    from nhalf.exchange import styles
+
+    styles_by_name: dict[str, type[Style]] = load(styles.__name__, styles.Style)
+    if name not in styles_by_name:
+        raise unknown("style", name, styles_by_name)
+    return styles_by_name[name]()
+
+
+def patterns_of(style: str, text: str) -> str:
+    """Benchmarks of a suite, separated by commas, as patterns; other names as they are."""
+    chosen = style_of(style)
+    return ",".join(chosen.pattern(word.strip()) for word in text.split(",") if word.strip())
+
+
+def show_style(style: str, facts: Facts) -> None:
+    """Print the tables on standard output."""
+    sys.stdout.write(style_of(style).text(facts))
+    sys.stdout.flush()

@@ -6,15 +6,16 @@ import math
 import shlex
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
 from nhalf.base.numbers import fixed, percent, share_span, span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi.decision_table import choice
 from nhalf.present.terminal.tables import house_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from nhalf.decide.changes import CurveRatio
     from nhalf.experiment.race import AlgorithmGain
     from nhalf.experiment.tune.bench import LibraryBench
@@ -84,8 +85,6 @@ def show_checked(console: Console, bench: LibraryBench, checked: Checked) -> Non
 
 def _winners(tuned: Tuned) -> Table:
     """Make a table with a line for every cell that has a winner."""
-    from rich.markup import escape
-
     table = house_table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
     for cell in sorted(tuned.search.won):
         chosen = choice(tuned.rules, *cell)
@@ -108,8 +107,6 @@ def _winners(tuned: Tuned) -> Table:
 
 def _trial(curves: list[CurveRatio]) -> Table:
     """Make a table of default against tuned times, a line for every cell."""
-    from rich.markup import escape
-
     table = house_table(
         "operation", "ranks", "bytes", "default", "tuned", "ratio", "interval", "verdict"
     )
@@ -134,8 +131,7 @@ def _show_activity(console: Console, bench: LibraryBench, activity: Activity | N
     """Print whether the library applies the file, and the evidence."""
     if activity is None:
         console.print(
-            "not proven: no algorithm is slow enough to show that rules are applied",
-            style="yellow",
+            "not proven: no algorithm is slow enough to show that rules are applied", style="yellow"
         )
         return
     cell = activity.cell

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.cli import run_side
 from nhalf.cli.verbs import run
 from nhalf.decide.interim_analyses import INTERIM_ANALYSES
 from nhalf.jobs.request import RunRequest
@@ -143,9 +142,9 @@ class TestLike:
     ) -> None:
         assert call(*model("a", "--bytes", "0,8", "--quiet")).code == 0
         opened: list[Any] = []
-        read = run_side.run_and_library
+        read = run.run_and_library
         monkeypatch.setattr(
-            run_side, "run_and_library", lambda place: opened.append(place) or read(place)
+            run, "run_and_library", lambda place: opened.append(place) or read(place)
         )
         prepared = run._prepare(RunRequest(like=str(tmp_path / "a"), out=tmp_path / "b"))
         assert prepared.plan.transports == ["model"]

@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.experiment.improve.provable import MEDIAN_QUANTILE, Provable, least_factor, provable
 from nhalf.experiment.improve.search import first, search, turns_of
-from nhalf.present.improve.words import provable_text
+from nhalf.present.improve import provable_text
 from tests.nhalf.experiment.improve.simulated import Simulated, candidates
 
 TEN = "a b c d e f g h i j"

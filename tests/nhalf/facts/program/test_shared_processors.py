@@ -7,7 +7,7 @@ import pytest
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import SharedProcessors, shared_processors
 from nhalf.present.findings import findings
-from nhalf.present.program.sharing import listed, sharing_lines
+from nhalf.present.program.others import listed, sharing_lines
 from tests.nhalf.traced_programs import program
 
 

@@ -10,7 +10,7 @@ from nhalf.loops.livermore.table import Row, as_json
 from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.loops.livermore.titles import EXPLANATIONS
 from nhalf.machines.processor_file import processor
-from nhalf.present.terminal.livermore import show_livermore
+from nhalf.present.terminal.bounds import show_livermore
 
 
 def row(number: int) -> Row:

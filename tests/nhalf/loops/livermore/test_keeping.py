@@ -24,7 +24,7 @@ from nhalf.present.findings import findings
 from nhalf.present.panels import Table
 from nhalf.present.panels.node import Ladder as Panel
 from nhalf.present.panels.node import TunedKernels
-from nhalf.present.terminal.livermore import show_livermore
+from nhalf.present.terminal.bounds import show_livermore
 from nhalf.store.run import Run
 
 NATIVE = Path(__file__).resolve().parents[4] / "native"

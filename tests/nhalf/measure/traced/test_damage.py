@@ -15,7 +15,7 @@ from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced import layout
 from nhalf.measure.traced.collect import collect
-from nhalf.present.program.as_json import program_json
+from nhalf.present.program.answer import program_json
 from tests.nhalf.measure.traced.programs import CASES, built, nhalf, traced
 
 pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")

@@ -18,8 +18,7 @@ import pytest
 
 from nhalf.facts.program.program import Program
 from nhalf.mpi import Library
-from nhalf.present.program.answer import answer_lines
-from nhalf.present.program.as_json import program_json
+from nhalf.present.program.answer import answer_lines, program_json
 from nhalf.present.program.verdict import program_verdict
 from tests.nhalf.measure.traced.programs import CASES, SOURCES, built, launch, nhalf, traced
 

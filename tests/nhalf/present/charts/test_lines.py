@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from nhalf.present.charts.lines import COLOURS, lines, some_sizes
+from nhalf.present.charts.curves import COLOURS, lines, some_sizes
 
 Make = Callable[..., pl.LazyFrame]
 

@@ -6,7 +6,7 @@ import pytest
 
 from nhalf.facts.guidelines import guidelines
 from nhalf.present.findings import Finding, findings
-from nhalf.present.terminal.guidelines import show_guidelines
+from nhalf.present.terminal.summary import show_guidelines
 from tests.nhalf.facts.test_guidelines import SIZES, consistent_s, facts_of
 
 

@@ -12,8 +12,8 @@ import pytest
 from nhalf.cli.verbs.trace import Traced, _print_totals
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import TraceFolder
-from nhalf.present.program.as_json import program_json
-from nhalf.present.program.report import TraceReport
+from nhalf.present.program.answer import program_json
+from nhalf.present.report.sections import TraceReport
 from tests.nhalf.traced_programs import program, sends_of, sent, stored
 from tests.server import Ended
 

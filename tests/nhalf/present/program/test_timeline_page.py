@@ -11,7 +11,7 @@ from selenium import webdriver
 
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.states import STATES
-from nhalf.present.program.panels.timeline import MARKS_MAX, PLACES_MAX, Timeline
+from nhalf.present.program.panels.calls import MARKS_MAX, PLACES_MAX, Timeline
 from nhalf.present.report.page import page
 from nhalf.present.report.sections import Section, sections
 from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, show

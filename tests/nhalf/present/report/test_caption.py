@@ -14,8 +14,7 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.present.report.caption import choice_of
 from nhalf.present.report.images import write_images
-from nhalf.present.report.runs import RunsReport
-from nhalf.present.report.sections import sections
+from nhalf.present.report.sections import RunsReport, sections
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"mpich": "MPICH 5", "openmpi": "Open MPI 5"}

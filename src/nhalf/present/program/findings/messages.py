@@ -22,11 +22,8 @@ from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
 from nhalf.present.findings import Finder, Finding
 
 SMALL_BYTES = 1024
-
 LARGE_BYTES = 64 * 1024
-
 MOSTLY = 0.5
-
 LATENCY_REMEDY = (
     "Combine messages to the same partner, or choose the library with the lowest latency (nhalf "
     "run)."
@@ -124,7 +121,6 @@ def _count(messages: int, size_bytes: int) -> str:
 
 
 RATIO_MIN = 4.0
-
 RANKS_MIN = 4
 
 
@@ -152,7 +148,6 @@ class HotRank(Finder[Program]):
 
 
 SAVED_SHARE_MIN = 0.1
-
 RANKS_LISTED = 64
 
 

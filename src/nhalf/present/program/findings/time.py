@@ -6,17 +6,21 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from nhalf.base.listing import few
 from nhalf.base.numbers import format_number, percent, times
 from nhalf.base.units import format_size, format_time
-from nhalf.decide.program.basis import is_disturbed
+from nhalf.decide.program.basis import is_disturbed, traced_run
 from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
 from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.disturbance import most_taken_share
 from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.rate import rate_phases
+from nhalf.facts.program.shared_processors import shared_processors
 from nhalf.facts.program.threads import threads_by_rank
 from nhalf.facts.program.waiting import LATE_SENDER, waiting_by_cause
 from nhalf.present.findings import Finder, Finding
+from nhalf.present.program.others import REMEDY, others_lines, sharing_text
 from nhalf.present.wording import count
 
 
@@ -43,9 +47,7 @@ class TimeInMpi(Finder[Program]):
 
 
 WAITING_SHARE_MIN = 0.05
-
 EQUAL = 1.1
-
 CAUSES = {
     "late sender": "for messages that are sent late",
     "late receiver": "for receivers that are late",
@@ -121,7 +123,6 @@ class LateMessages(Finder[Program]):
 
 
 RATIO_MIN = 1.1
-
 SAVED_SHARE_MIN = 0.02
 
 
@@ -151,7 +152,6 @@ class Imbalance(Finder[Program]):
 
 
 COLLECTIVES_SHARE_MIN = 0.05
-
 TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")
 
 
@@ -207,3 +207,55 @@ class Phases(Finder[Program]):
             value=len(rows),
             label="Phases",
         )
+
+
+class Incomplete(Finder[Program]):
+    """An incomplete trace is reported first."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        trace = program.trace
+        if trace.complete:
+            return
+        cut = [str(record.rank) for record in trace.ranks if not record.finished]
+        unfinished = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
+        details = f"{unfinished if cut else ''}{' '.join(trace.notes)}"
+        yield Finding(
+            f"The trace is incomplete: it ends where it was cut. {details}".strip(),
+            importance=100,
+            kind="incomplete",
+            label="Incomplete",
+            figure=f"{len(cut)} of {program.ranks}" if cut else "",
+        )
+
+
+class Others(Finder[Program]):
+    """What follows is of another run than the one that was seen, or of a disturbed one."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        lines = list(others_lines(program))
+        share = most_taken_share(traced_run(program))
+        if lines:
+            yield Finding(
+                " ".join(lines),
+                importance=99,
+                kind="others",
+                value=share,
+                label="Off its core",
+                figure=percent(share),
+            )
+
+
+class SharedProcessorsFinder(Finder[Program]):
+    """All times are then those of ranks that wait for their turn."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        shared = shared_processors(program)
+        if shared:
+            yield Finding(
+                sharing_text(shared),
+                importance=98,
+                kind="shared-processors",
+                remedy=REMEDY,
+                value=shared[0].threads_each,
+                label="Threads on a processor" if shared[0].has_threads else "Ranks on a processor",
+            )

@@ -22,15 +22,11 @@ from nhalf.present.wording import count, count_text
 
 RANKS_MIN = 3
 """Two ranks are described in a sentence."""
-
 MEMBERS_MAX = 64
 """More ranks are drawn as this many groups of neighbours."""
-
 BYTES, MESSAGES = "bytes", "messages"
-
 ALIKE = 10.0
 """Where no pair sends this many times as much as another, colours are linear, from 0 on."""
-
 _LABEL = f"chosen === '{BYTES}' ? {common.BYTES_LABEL} : format(datum.value, '~s')"
 
 
@@ -133,9 +129,7 @@ def _name(names: Sequence[str], place: int, step: int) -> str:
 
 SIZES_MIN = 2
 """A single size is no distribution: a finding names it."""
-
 SIZES_MAX = 200
-
 KINDS = {"messages": "of the messages", "bytes": "of the bytes"}
 
 

@@ -16,19 +16,16 @@ from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.states import COMPUTING, IN_MPI, NO_PROCESSOR, STATES
 from nhalf.facts.program.waiting import waiting_by_cause
-from nhalf.present.cells import Cell
 from nhalf.present.charts import common
+from nhalf.present.charts.common import places_of, rank_bars
 from nhalf.present.panels import Panel, Table
-from nhalf.present.program.ranks import places_of, rank_bars
 from nhalf.present.program.tolerance import TITLES
 from nhalf.present.report.themes import ON_COLOR
+from nhalf.present.wording import Cell
 
 KEPT, LOST = "used", "lost"
-
 DEPTH = "› "
-
 LABEL_WIDTH = 150
-
 ROW_HEIGHT = 34
 
 

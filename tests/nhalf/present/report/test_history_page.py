@@ -6,7 +6,7 @@ import numpy as np
 
 from nhalf.decide.history.history import CurveHistory, History
 from nhalf.decide.history.levels import Levels
-from nhalf.present.charts import history as charts
+from nhalf.present.report import history_page as charts
 
 RUNS = ("monday", "tuesday")
 HOUR_S = 3600.0

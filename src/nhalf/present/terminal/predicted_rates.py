@@ -1,17 +1,21 @@
-"""A predicted effective bandwidth in the terminal: figures, their intervals and reasons."""
+"""Predicted rates in the terminal: b_eff and permutations, with their intervals and reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from nhalf.base.units import format_rate
+from nhalf.base.units import format_rate, format_size
 from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import FACTOR_MAX
-from nhalf.present.terminal.tables import print_table
+from nhalf.present.terminal.tables import add_literal, print_table
+
+if TYPE_CHECKING:
+    from nhalf.decide.traffic import PredictedTraffic
 
 WORDS = {
     "b_eff": "b_eff",
@@ -21,7 +25,7 @@ WORDS = {
 }
 
 
-def show(console: Console, predictions: Sequence[PredictedEffectiveBandwidth]) -> None:
+def show_b_eff(console: Console, predictions: Sequence[PredictedEffectiveBandwidth]) -> None:
     """Print a row for each figure of each number of ranks, then what widens the intervals."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
@@ -58,3 +62,29 @@ def _reasons(predictions: Sequence[PredictedEffectiveBandwidth]) -> Iterator[str
     for reason, ranks in holds_for.items():
         everywhere = len(ranks) == len(predictions)
         yield reason if everywhere else f"{', '.join(map(str, ranks))} ranks: {reason}"
+
+
+def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
+    """Print a row for each permutation and place, then what widens the intervals."""
+    from nhalf.decide.traffic import PLACES
+
+    size = format_size(prediction.size_bytes)
+    title = f"{prediction.machine}, {prediction.placement}, all ranks send without pause, {size}"
+    console.print(title, markup=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("to")
+    table.add_column("of")
+    for name in ("senders", "predicted", "interval (95 %)", "published"):
+        table.add_column(name, justify="right")
+    for row in prediction.rows:
+        ends = [format_rate(rate_Bps) for rate_Bps in (row.rate.low, row.rate.high)]
+        between = " – ".join(ends) if row.rate.is_wide else ""
+        if row.rate.low <= 0:
+            between = f"at most {ends[1]}"
+        published = "" if row.published_Bps is None else format_rate(row.published_Bps)
+        where = (row.to, PLACES[row.place], str(row.senders))
+        predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
+        add_literal(table, *where, predicted, between, published)
+    print_table(table, console)
+    for line in prediction.reasons:
+        console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import PredictedRate
-from nhalf.present.terminal.b_eff_prediction import show
+from nhalf.present.terminal.predicted_rates import show_b_eff
 
 
 def test_a_reason_that_holds_for_some_ranks_only_says_so() -> None:
@@ -18,6 +18,6 @@ def test_a_reason_that_holds_for_some_ranks_only_says_so() -> None:
         for ranks, more in ((2, ()), (64, ("the bus is shared",)))
     )
     text = io.StringIO()
-    show(Console(file=text, width=100), [few, many])
+    show_b_eff(Console(file=text, width=100), [few, many])
     assert "• the same\n" in text.getvalue()
     assert "• 64 ranks: the bus is shared\n" in text.getvalue()

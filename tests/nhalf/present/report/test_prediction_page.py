@@ -6,7 +6,7 @@ from nhalf.decide.predict import predict
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.catalogue import machine
 from nhalf.models.expression import parse
-from nhalf.present.charts.choice_map import choice_map
+from nhalf.present.report.prediction_page import choice_map
 
 CHAIN = Algorithm("chain", "", "", parse("(p - 2 + max(1, n / B)) * T(min(n, B))"))
 

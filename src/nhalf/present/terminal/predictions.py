@@ -1,22 +1,29 @@
-"""The table that `predict` puts on a terminal: the fastest algorithm of each cell, and the next."""
+"""Predictions in the terminal: what is fastest in each cell, and how many held, by the ledger."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import percent
+from rich import box
+from rich.table import Table
+
+from nhalf.base.numbers import MISSING, format_number, percent, times
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size, format_time
+from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
+from nhalf.decide.ledger.lines import Ledger, Scored
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import add_literal, row_text, show_table
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
     from nhalf.decide.predict import Prediction
+
 
 CROSSOVERS_SHOWN = 12
 SIZES_WITH_RUNNER_UP = 6
@@ -60,9 +67,6 @@ def _words(prediction: Prediction) -> str:
 
 def _table(prediction: Prediction) -> Table:
     """A row per number of ranks, a column per size: the fastest, its time, and the runner-up."""
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
     best, best_parts = prediction.best(), prediction.best_parts()
@@ -100,3 +104,59 @@ def _next_ways(prediction: Prediction, i: int, j: int) -> str:
     own = [time_s for time_s, algorithm in times_s[2:] if algorithm == NATIVE]
     words = f"\n{NATIVE} {format_time(own[0])}" if own else ""
     return f"\n{name} {percent(second_s / first_s - 1, signed=True)}{words}"
+
+
+WORST_SHOWN = 3
+NAMES = (
+    *("kind", "predictions", "measured", "inside", "coverage", "bias", "typical error"),
+    *("95 % within", "widens by"),
+)
+
+
+def show_ledger(console: Console, ledger: Ledger, rows: Sequence[KindCoverage]) -> None:
+    """Print a row per kind of predictions, and the measured cells furthest from theirs."""
+    show_table(list(NAMES), [_cells(row) for row in rows])
+    if FORM.get() != "table":
+        return
+    for line in _remarks(ledger, rows):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _cells(row: KindCoverage) -> list[str]:
+    inside = f"{row.inside} of {row.with_interval}" if row.with_interval else MISSING
+    return [
+        row.kind,
+        str(row.predictions),
+        str(row.matched),
+        inside,
+        MISSING if row.coverage is None else percent(row.coverage),
+        _signed(row.bias_ratio),
+        MISSING if row.typical_ratio is None else percent(row.typical_ratio - 1, 1),
+        MISSING if row.within_ratio is None else times(row.within_ratio),
+        MISSING if row.stretch_ratio is None else times(row.stretch_ratio),
+    ]
+
+
+def _signed(ratio: float | None) -> str:
+    """How much more than predicted was measured, in the median."""
+    return MISSING if ratio is None else percent(ratio - 1, 1, signed=True)
+
+
+def _remarks(ledger: Ledger, rows: Sequence[KindCoverage]) -> Iterator[str]:
+    few = [row.kind for row in rows if row.matched < CELLS_MIN]
+    if few:
+        yield f"below {CELLS_MIN} measured cells, intervals stay as they are: {', '.join(few)}"
+    worst = sorted(ledger.scores, key=lambda score: -score.error_ratio)[:WORST_SHOWN]
+    for score in worst:
+        yield f"furthest off: {_score_words(score)}"
+    if ledger.unread:
+        yield f"{count(ledger.unread, 'line')} of the ledger cannot be read"
+
+
+def _score_words(score: Scored) -> str:
+    cell = score.cell
+    way = f"{cell.pattern}/{cell.algorithm}" if cell.algorithm else cell.pattern
+    where = f"{cell.ranks} ranks, {format_size(cell.size_bytes)}, {cell.library or cell.machine}"
+    return (
+        f"{way}, {where}: {format_number(score.measured_ratio)} times the prediction ({score.run})"
+    )

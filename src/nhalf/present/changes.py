@@ -1,13 +1,36 @@
-"""Changes of a curve in words."""
+"""Curves in words, without what all of them have in common, and changes of them over time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from nhalf.base.listing import few
+from nhalf.base.carrier import carrier
+from nhalf.base.listing import few, ranks_text
 from nhalf.base.numbers import fixed, span
-from nhalf.decide.history.history import History, Shift
-from nhalf.decide.history.unclear import RUNS_MAX
+from nhalf.base.operations import NATIVE
+
+if TYPE_CHECKING:
+    from nhalf.decide.history.history import History, Shift
+
+
+def curve_names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name each curve by pattern and library, and by ranks, placement and axes that differ."""
+    varies = {
+        name: len({curve[name] for curve in curves}) > 1 for name in ("ranks", "placement", "axes")
+    }
+    return [_name(curve, varies) for curve in curves]
+
+
+def _name(curve: Mapping[str, Any], varies: Mapping[str, bool]) -> str:
+    algorithm = "" if curve["algorithm"] == NATIVE else curve["algorithm"]
+    pattern = "/".join(filter(None, (curve["pattern"], algorithm)))
+    parts = [pattern, carrier(curve["mpi"], curve["transport"])]
+    if varies["ranks"]:
+        parts.append(ranks_text(curve["ranks"]))
+    parts += [curve[name] for name in ("placement", "axes") if varies[name]]
+    return ", ".join(filter(None, parts))
+
 
 DIFFERENCES_MAX = 4
 """This many lines of the environment are named; the others are counted."""
@@ -38,6 +61,8 @@ def around_text(shift: Shift) -> str:
 
 def unclear_lines(history: History, names: Sequence[str]) -> list[str]:
     """What was not decided for several runs in a row, a line for each number of runs."""
+    from nhalf.decide.history.unclear import RUNS_MAX
+
     by_count: dict[int, list[str]] = {}
     for name, curve in zip(names, history.curves, strict=True):
         if curve.unclear_runs > 1:

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.cli.machine_side import machine_and_library
-from nhalf.cli.run_side import facts_of, names_run, run_and_library
+from nhalf.cli.sides import facts_of, machine_and_library, names_run, run_and_library
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 

@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview
-from nhalf.present.charts.elsewhere import DATA
+from nhalf.present.charts.curves import ELSEWHERE_DATA
 from nhalf.present.panels.messages import Bandwidth, Latency
 from tests.nhalf.facts.certainty.test_machine_states import facts
 
@@ -31,7 +31,9 @@ def layers(facts: Facts, panel: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("panel", [Latency, Bandwidth])
 def test_they_are_hollow_marks_of_their_own(of_two_states: Facts, panel: Any) -> None:
     (layer,) = (
-        layer for layer in layers(of_two_states, panel) if layer.get("data", {}).get("name") == DATA
+        layer
+        for layer in layers(of_two_states, panel)
+        if layer.get("data", {}).get("name") == ELSEWHERE_DATA
     )
     assert (layer["mark"]["type"], layer["mark"]["filled"]) == ("point", False)
     assert {row["bytes"] for row in layer["data"]["values"]} == {64}
@@ -41,7 +43,7 @@ def test_they_are_hollow_marks_of_their_own(of_two_states: Facts, panel: Any) ->
 @pytest.mark.parametrize("panel", [Latency, Bandwidth])
 def test_in_one_state_there_is_no_such_layer(panel: Any) -> None:
     names = [layer.get("data", {}).get("name") for layer in layers(facts([], sizes=SIZES), panel)]
-    assert DATA not in names
+    assert ELSEWHERE_DATA not in names
 
 
 def test_values_and_models_are_of_one_state(of_two_states: Facts) -> None:

@@ -1,1 +1,0 @@
-"""What a search for improvements learned, in words and as JSON."""
