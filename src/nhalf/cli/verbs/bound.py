@@ -93,7 +93,7 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
         if request.run:
             raise InputError("loops are run here only", "ask with --machine here")
         return None
-    execution = Execution(request.file, _numbers(request.set_)) if request.run else None
+    execution = Execution(request.file, parse_numbers(request.set_)) if request.run else None
     return ladders(request.file, bounds, processor, execution)
 
 
@@ -105,7 +105,7 @@ def _program(request: Request) -> SourceProgram:
     from nhalf.loops.source.refusal import RefusedSource
 
     search = HeaderSearch(request.include, request.define)
-    reading = ReadingOptions(request.function, _numbers(request.set_), request.no_alias, search)
+    reading = ReadingOptions(request.function, parse_numbers(request.set_), request.no_alias, search)
     try:
         program = read_program(request.file, reading)
         if not program.loops:
@@ -116,7 +116,8 @@ def _program(request: Request) -> SourceProgram:
     return program
 
 
-def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
+def parse_numbers(texts: tuple[str, ...]) -> dict[str, int]:
+    """The values of --set by their names; raises InputError."""
     from nhalf.base.errors import InputError
 
     numbers = {}
