@@ -105,7 +105,9 @@ def _program(request: Request) -> SourceProgram:
     from nhalf.loops.source.refusal import RefusedSource
 
     search = HeaderSearch(request.include, request.define)
-    reading = ReadingOptions(request.function, parse_numbers(request.set_), request.no_alias, search)
+    reading = ReadingOptions(
+        request.function, parse_numbers(request.set_), request.no_alias, search
+    )
     try:
         program = read_program(request.file, reading)
         if not program.loops:

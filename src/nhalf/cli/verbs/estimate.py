@@ -13,7 +13,8 @@ from nhalf.cli.options import JsonOption
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nhalf.decide.estimate.estimate import Estimate, Question
+    from nhalf.decide.estimate.estimate import Estimate
+    from nhalf.decide.estimate.evaluation import SourceQuestion
     from nhalf.decide.program.target import Target
     from nhalf.facts.program.program import Program
     from nhalf.machines.machine import Machine
@@ -90,11 +91,11 @@ def command(request: Request) -> None:
         show_estimate(stdout_console(), answer)
 
 
-def _question(request: Request, names: Sequence[str]) -> Question:
+def _question(request: Request, names: Sequence[str]) -> SourceQuestion:
     """The program and the machine; raises RefusedSource, and InputError for no machine."""
     from nhalf.cli.asked_library import messages_and_library
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.estimate.estimate import Question
+    from nhalf.decide.estimate.evaluation import SourceQuestion
     from nhalf.decide.program.target import Target
     from nhalf.loops.program.ranks import MpiProgram
     from nhalf.loops.source.preprocessed import HeaderSearch
@@ -107,7 +108,7 @@ def _question(request: Request, names: Sequence[str]) -> Question:
     name = request.processor or _processor_of(machine)
     processor = described(name) if name not in ("", NO_PROCESSOR) else None
     ask = _ask(target, library) if library is not None else None
-    return Question(source, target, processor, ask, messages_alone=name == NO_PROCESSOR)
+    return SourceQuestion(source, target, processor, ask, messages_alone=name == NO_PROCESSOR)
 
 
 def _processor_of(machine: Machine) -> str:

@@ -6,36 +6,27 @@ No network is modelled here: the calls go where those of a trace go, through the
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from nhalf.base.errors import InputError
-from nhalf.decide.estimate.schedule import LoopTimes, SourceSchedule, schedule_of
-from nhalf.decide.estimate.turns import replay_in_turn
+from nhalf.decide.estimate.evaluation import Evaluation, SourceQuestion, computes, evaluated
 from nhalf.decide.program.predict import guess_bounds
 from nhalf.decide.program.replay import replay
-from nhalf.decide.program.target import Target
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.facts.program.program import Program
-from nhalf.loops.program.events import Called, Computed, Label, RankEvents
-from nhalf.loops.program.ranks import MpiProgram
-from nhalf.machines.processor import Processor
-from nhalf.machines.wires import nodes_of
+from nhalf.loops.program.events import Label
 
-COMPUTING = "computing"
 OF_RANKS = "ranks"
+Exponents = dict[str, float | None]
+"""By what power a time grows with each name; None if it is 0, or cannot be told."""
 
 
 @dataclass(frozen=True)
 class Part:
     """What the rank that ends last spends at a line, in seconds, waiting included.
 
-    `count` is of calls or iterations; `growth` has the exponent by which the time grows with each
-    name, None where it is 0 or unknown.
+    `count` is of calls or iterations, `size_bytes` of what they send, receive or put in together.
     """
 
     name: str
@@ -44,20 +35,20 @@ class Part:
     size_bytes: int
     time_s: float
     share: float
-    growth: dict[str, float | None]
+    exponent_per_name: Exponents
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The time of a program in seconds, from `low_s` on; `high_s` is None if none is known.
 
-    Computing is bounded from below only. `last_rank` is the rank that ends last, whose `parts`
-    these are. `left_out` has what is not in the time.
+    Computing is bounded from below only. `parts` are those of `last_rank`, which ends last.
+    `left_out` has what is not in the time, `guessed` are operations within a factor of 2.
     """
 
     program: str
     machine: str
-    library: str
+    mpi: str
     processor: str
     ranks: int
     numbers: dict[str, int]
@@ -66,10 +57,10 @@ class Estimate:
     high_s: float | None
     last_rank: int
     parts: tuple[Part, ...]
-    growth: dict[str, float | None]
+    exponent_per_name: Exponents
     left_out: tuple[str, ...]
-    forced: int = 0
-    guessed: tuple[str, ...] = ()
+    forced: int
+    guessed: tuple[str, ...]
 
     @property
     def decided_by(self) -> Part | None:
@@ -78,158 +69,81 @@ class Estimate:
 
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf estimate --json`."""
-        parts = [vars(part) for part in self.parts]
-        most = self.decided_by
-        decided = {"name": most.name, "line": most.line} if most else None
-        return {**vars(self), "parts": parts, "decided_by": decided}
+        longest = self.decided_by
+        decided_by = {"name": longest.name, "line": longest.line} if longest else None
+        return {**vars(self), "parts": list(map(vars, self.parts)), "decided_by": decided_by}
 
 
-@dataclass(frozen=True)
-class Question:
-    """A program on a machine: `target` has its messages, `placement` the nodes of its ranks.
-
-    `ask` makes a target that has asked a library for the operations of a program; None if the
-    machine's own count. With `messages_alone` computing takes no time.
-    """
-
-    source: MpiProgram
-    target: Target
-    processor: Processor | None
-    ask: Callable[[Program, Sequence[str]], Target] | None = None
-    messages_alone: bool = False
-
-
-@dataclass
-class _Evaluation:
-    """The end of a program, and the time of each part of the rank that ends last."""
-
-    schedule: SourceSchedule
-    end_s: float
-    forced: int
-    last_rank: int
-    time_s: dict[Label, float] = field(default_factory=dict)
-    count: Counter[Label] = field(default_factory=Counter)
-    size_bytes: Counter[Label] = field(default_factory=Counter)
-
-
-def estimate(question: Question, numbers: Mapping[str, int], ranks: int) -> Estimate:
+def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -> Estimate:
     """The time of a program; raises RefusedSource for what is not understood in it.
 
-    Raises InputError for a machine or a placement that holds fewer ranks.
+    Raises InputError for a machine or a placement that holds fewer ranks, and for loops without
+    a processor.
     """
-    target, path = question.target, question.source.path
-    machine = target.messages.machine
-    hosts = _hosts(target, ranks)
-    events = question.source.ranks(numbers, ranks)
-    computes = any(isinstance(event, Computed) for own in events for event in own.events)
-    if computes and question.processor is None and not question.messages_alone:
-        raise InputError(
-            f"{machine.name} names no processor, which is to compute the loops of {path}",
-            "give one: --processor power2, here, or a file; or none for messages alone",
-        )
-    loops = LoopTimes(question.processor)
-    usual = _evaluated(question.target, hosts, events, loops, question.source)
-    own = question.ask(usual.schedule.program, hosts) if question.ask else target
-    if question.ask:
-        usual = _evaluated(own, hosts, events, loops, question.source)
-    least_s = usual.end_s
-    if computes:
-        least = LoopTimes(question.processor, is_least=True)
-        least_s = _evaluated(own, hosts, events, least, question.source).end_s
-    costs = own.costs(hosts)
-    replay(undisturbed(usual.schedule.program), costs)
-    low, high = guess_bounds(usual.schedule.program, own, costs, usual.end_s)
-    left_out = dict.fromkeys(place for rank in events for place in rank.left_out)
-    is_open = not question.messages_alone and (computes or bool(left_out))
-    growth, total_growth = _growth(question, numbers, ranks)
+    target, hosts = question.target, question.hosts(ranks)
+    events = question.events(numbers, ranks)
+    unasked = usual = evaluated(question, target, events, is_least=False)
+    if question.ask is not None:
+        target = question.ask(usual.program, hosts)
+        usual = evaluated(question, target, events, is_least=False)
+    has_loops = computes(events) and not question.messages_alone
+    least = evaluated(question, target, events, is_least=True) if has_loops else usual
+    costs = target.costs(hosts)
+    replay(undisturbed(usual.program), costs)  # which says of which operations it has no times
+    low, high = guess_bounds(usual.program, target, costs, usual.end_s)
+    left_out = dict.fromkeys(place for own in events for place in own.left_out)
+    is_open = has_loops or bool(left_out)
+    by_label, total = _exponents(question, numbers, ranks, unasked)
     return Estimate(
-        path.name,
-        machine.name,
-        own.library,
+        question.source.path.name,
+        target.messages.machine.name,
+        target.library,
         question.processor.name if question.processor else "",
         ranks,
         dict(numbers),
         usual.end_s,
-        least_s * low,
+        least.end_s * low,
         None if is_open else usual.end_s * high,
         usual.last_rank,
-        _parts(usual, growth),
-        total_growth,
+        _parts(usual, by_label),
+        total,
         tuple(f"line {line}: {reason}" for line, reason in left_out),
         usual.forced,
         tuple(sorted(costs.guessed)),
     )
 
 
-def _hosts(target: Target, ranks: int) -> list[str]:
-    return [str(node) for node in nodes_of(target.messages.machine, ranks, target.placement)]
-
-
-def _evaluated(
-    target: Target,
-    hosts: Sequence[str],
-    events: Sequence[RankEvents],
-    loops: LoopTimes,
-    source: MpiProgram,
-) -> _Evaluation:
-    schedule = schedule_of(source.path, events, loops)
-    costs = target.costs(hosts)
-    whole = replay_in_turn(undisturbed(schedule.program), costs)
-    rank = whole.actor.rank
-    one = _Evaluation(schedule, whole.end_s, whole.forced, rank)
-    for event in events[rank].events:
-        if isinstance(event, Computed):
-            label = COMPUTING, event.loop.counts.line
-            one.time_s[label] = one.time_s.get(label, 0.0) + loops.time_s(event)
-            one.count[label] += event.iterations
-        else:
-            label = event.label
-            one.count[label] += not (isinstance(event, Called) and event.with_next)
-            if isinstance(event, Called):
-                one.size_bytes[label] += event.size_bytes
-    if whole.actor.form is not None and len(whole.actor.form):
-        begins_s, ends_s = whole.spans_s(whole.last)
-        times_s = np.nan_to_num(ends_s[:-1] - begins_s)
-        for site, time_s in zip(whole.actor.column("site").tolist(), times_s.tolist(), strict=True):
-            label = schedule.labels[site]
-            one.time_s[label] = one.time_s.get(label, 0.0) + time_s
-    return one
-
-
-def _parts(one: _Evaluation, growth: Mapping[Label, dict[str, float | None]]) -> tuple[Part, ...]:
-    total_s = sum(one.time_s.values())
-    labels = sorted(one.time_s, key=lambda label: (label[1], label[0]))
+def _parts(evaluation: Evaluation, exponents: Mapping[Label, Exponents]) -> tuple[Part, ...]:
+    time_s = evaluation.time_s
+    total_s = sum(time_s.values())
     return tuple(
         Part(
             *label,
-            one.count[label],
-            one.size_bytes[label],
-            one.time_s[label],
-            one.time_s[label] / total_s if total_s else 0.0,
-            growth.get(label, {}),
+            evaluation.count[label],
+            evaluation.size_bytes[label],
+            time_s[label],
+            time_s[label] / total_s if total_s else 0.0,
+            exponents.get(label, {}),
         )
-        for label in labels
+        for label in sorted(time_s, key=lambda label: (label[1] or math.inf, label[0]))
     )
 
 
-def _growth(
-    question: Question, numbers: Mapping[str, int], ranks: int
-) -> tuple[dict[Label, dict[str, float | None]], dict[str, float | None]]:
-    """How the time of each part, and of all, grows from half to twice of each number."""
-    by_label: dict[Label, dict[str, float | None]] = {}
-    total: dict[str, float | None] = {}
+def _exponents(
+    question: SourceQuestion, numbers: Mapping[str, int], ranks: int, present: Evaluation
+) -> tuple[dict[Label, Exponents], Exponents]:
+    """How the time of each part, and of all, grows from half to twice of each number.
+
+    Where the program or the machine cannot have one of these, from or to the number itself.
+    """
+    by_label: dict[Label, Exponents] = {}
+    total: Exponents = {}
     for name in (*numbers, OF_RANKS):
-        here = ranks if name == OF_RANKS else numbers[name]
-        ends = [
-            (number, one)
-            for number in (max(1, here // 2), here, 2 * here)
-            if (one := _elsewhere(question, numbers, ranks, name, number)) is not None
-        ]
-        if len(ends) < 2 or ends[0][0] == ends[-1][0] or ends[0][0] < 1:
-            total[name] = None
-            continue
-        (first, low), *_, (last, high) = ends
-        steps = math.log(last / first)
+        number = ranks if name == OF_RANKS else numbers[name]
+        half = _elsewhere(question, numbers, ranks, name, number // 2)
+        twice = _elsewhere(question, numbers, ranks, name, 2 * number)
+        low, high = half or present, twice or present
+        steps = math.log((2 if twice else 1) * (number / (number // 2) if half else 1))
         total[name] = _exponent(low.end_s, high.end_s, steps)
         for label in {*low.time_s, *high.time_s}:
             times_s = low.time_s.get(label, 0.0), high.time_s.get(label, 0.0)
@@ -238,19 +152,18 @@ def _growth(
 
 
 def _elsewhere(
-    question: Question, numbers: Mapping[str, int], ranks: int, name: str, number: int
-) -> _Evaluation | None:
-    """The program at another number; None where it cannot run."""
-    asked = {**numbers, **({} if name == OF_RANKS else {name: number})}
-    count = number if name == OF_RANKS else ranks
-    target = question.target
+    question: SourceQuestion, numbers: Mapping[str, int], ranks: int, name: str, number: int
+) -> Evaluation | None:
+    """The program at another number; None if it cannot run."""
+    if number < 1:
+        return None
+    numbers, ranks = (numbers, number) if name == OF_RANKS else ({**numbers, name: number}, ranks)
     try:
-        hosts = _hosts(target, count)
-        events = question.source.ranks(asked, count)
+        events = question.events(numbers, ranks)
+        return evaluated(question, question.target, events, is_least=False)
     except InputError:
         return None
-    return _evaluated(target, hosts, events, LoopTimes(question.processor), question.source)
 
 
 def _exponent(low_s: float, high_s: float, steps: float) -> float | None:
-    return math.log(high_s / low_s) / steps if low_s > 0 and high_s > 0 else None
+    return math.log(high_s / low_s) / steps if low_s > 0 and high_s > 0 and steps else None

@@ -8,8 +8,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-from nhalf.loops.program.evaluation import Evaluation
 from nhalf.loops.program.events import InnermostLoop
+from nhalf.loops.program.expression_values import ExpressionValues
 from nhalf.loops.program.structure import Structure, below, names_in
 from nhalf.loops.source.counts import count
 from nhalf.loops.source.iteration import Outside, read_loop
@@ -31,13 +31,13 @@ class InnermostLoops:
         self._loops: dict[tuple[object, ...], InnermostLoop | RefusedSource] = {}
         self._names: dict[Any, list[str]] = {}
 
-    def read(self, loop: Any, evaluation: Evaluation) -> InnermostLoop:
+    def read(self, loop: Any, values: ExpressionValues) -> InnermostLoop:
         """The essential operations of a loop; raises RefusedSource if they cannot be counted."""
-        frame = evaluation.frame
+        frame = values.frame
         function = self._structure.functions[frame.function]
         numbers = {}
         for name in self._subscripts(loop):
-            number = evaluation.place_of(name).read()
+            number = values.place_of(name).read()
             if isinstance(number, int) and name not in function.changed_in_loops:
                 numbers[name] = number
         key = (loop, *numbers.items())
@@ -49,7 +49,7 @@ class InnermostLoops:
         return innermost
 
     def _subscripts(self, loop: Any) -> list[str]:
-        """The names in subscripts: of other numbers the operations of an iteration do not depend."""
+        """The names in subscripts: the operations of an iteration depend on no others."""
         if loop not in self._names:
             parts = [part.subscript for part in below(loop) if isinstance(part, c_ast.ArrayRef)]
             self._names[loop] = sorted(set[str]().union(*map(names_in, parts)))

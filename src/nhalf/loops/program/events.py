@@ -23,7 +23,7 @@ class InnermostLoop:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """So many iterations of an innermost loop, which runs for `trips` of them at a time."""
+    """Iterations of an innermost loop, which runs for `trips` of them at a time."""
 
     loop: InnermostLoop
     trips: int
@@ -55,7 +55,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class WaitedFor:
     """A wait for calls that were begun: how many events before it each was."""
 
     call: str
@@ -68,7 +68,7 @@ class Waited:
         return self.call, self.line
 
 
-Event: TypeAlias = Computed | Called | Waited
+Event: TypeAlias = Computed | Called | WaitedFor
 
 
 @dataclass

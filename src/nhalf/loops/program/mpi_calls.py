@@ -7,9 +7,9 @@ from typing import Any
 
 from pycparser import c_ast
 
-from nhalf.loops.program.evaluation import Evaluation
-from nhalf.loops.program.events import COLLECTIVE, RECEIVED, SENT, Called, RankEvents, Waited
-from nhalf.loops.program.numbers import Known, Place, Unknown
+from nhalf.loops.program.events import COLLECTIVE, RECEIVED, SENT, Called, RankEvents, WaitedFor
+from nhalf.loops.program.expression_values import ExpressionValues
+from nhalf.loops.program.numbers import Known, NumberPlace, Unknown
 from nhalf.loops.program.structure import QUIET, arguments, called
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
@@ -34,67 +34,67 @@ TO_EACH = ("MPI_Alltoall", "MPI_Reduce_scatter_block")
 KNOWN = "known are messages to and from named ranks, Wait, Waitall and blocking operations"
 
 
-class Calls:
+class MpiCalls:
     """Adds what calls of MPI do to the events of a rank."""
 
-    def __init__(self, evaluation: Evaluation, rank: int, ranks: int, own: RankEvents) -> None:
-        self._evaluation, self._rank, self._ranks, self._own = evaluation, rank, ranks, own
+    def __init__(self, values: ExpressionValues, rank: int, ranks: int, own: RankEvents) -> None:
+        self._values, self._rank, self._ranks, self._own = values, rank, ranks, own
         self.under_way: set[int] = set()
         """The events that began and were not waited for."""
 
     def call(self, node: c_ast.FuncCall) -> Known:
         """Do a call; raises RefusedSource for one that is not understood."""
-        name, given = called(node), arguments(node)
+        name, values = called(node), arguments(node)
         if name in ("MPI_Comm_rank", "MPI_Comm_size"):
-            self._check_world(node, given[0])
+            self._check_world(node, values[0])
             number = self._rank if name == "MPI_Comm_rank" else self._ranks
-            self._write(given[1], number)
+            self._write(values[1], number)
         elif name in QUIET:
-            self._quiet(name, given)
+            self._quiet(name, values)
         elif name in SENDS or name in RECEIVES:
-            self._message(node, name, given)
+            self._message(node, name, values)
         elif name in ("MPI_Sendrecv", "MPI_Sendrecv_replace"):
-            self._both_ways(node, name, given)
+            self._both_ways(node, name, values)
         elif name == "MPI_Barrier":
-            self._check_world(node, given[0])
+            self._check_world(node, values[0])
             self._add(Called(name, line_of(node), COLLECTIVE, NOBODY, 0, 0))
         elif name in COUNTS:
-            self._collective(node, name, given)
+            self._collective(node, name, values)
         elif name == "MPI_Wait":
-            self._wait(node, name, [self._place(node, given[0])])
+            self._wait(node, name, [self._place(node, values[0])])
         elif name == "MPI_Waitall":
-            first = self._place(node, given[1])
-            count = self._whole(node, given[0], "how many requests it waits for")
+            first = self._place(node, values[1])
+            count = self._whole(node, values[0], "how many requests it waits for")
             self._wait(node, name, [first.moved(at) for at in range(count)])
         else:
             raise refused(node, f"{name} is not understood", KNOWN)
         return 0
 
-    def _quiet(self, name: str, given: Sequence[Any]) -> None:
+    def _quiet(self, name: str, values: Sequence[Any]) -> None:
         """Calls that send nothing leave what they write unknown, and all goes well."""
         if name == "MPI_Type_size":
-            self._write(given[1], self._evaluation.value(given[0]))
+            self._write(values[1], self._values.value(values[0]))
             return
-        for argument in given:
+        for argument in values:
             if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
                 self._write(argument, Unknown(name))
 
     def _write(self, argument: Any, number: Known) -> None:
-        self._evaluation.write(c_ast.UnaryOp("*", argument), number)
+        self._values.write(c_ast.UnaryOp("*", argument), number)
 
     def _add(self, event: Called) -> int:
         self._own.events.append(event)
         return len(self._own.events) - 1
 
-    def _whole(self, node: Any, argument: Any, what: str) -> int:
-        number = self._evaluation.value(argument)
+    def _whole(self, node: Any, argument: Any, meaning: str) -> int:
+        number = self._values.value(argument)
         if isinstance(number, int):
             return number
-        raise unknown_number(node, f"{what} in {called(node)}", number)
+        raise unknown_number(node, f"{meaning} in {called(node)}", number)
 
-    def _place(self, node: Any, argument: Any) -> Place:
-        place = self._evaluation.value(argument)
-        if not isinstance(place, Place):
+    def _place(self, node: Any, argument: Any) -> NumberPlace:
+        place = self._values.value(argument)
+        if not isinstance(place, NumberPlace):
             raise refused(node, f"which request {called(node)} waits for is not known")
         return place
 
@@ -133,28 +133,28 @@ class Calls:
             )
         return tag
 
-    def _message(self, node: Any, name: str, given: Sequence[Any]) -> None:
+    def _message(self, node: Any, name: str, values: Sequence[Any]) -> None:
         kind = RECEIVED if name in RECEIVES else SENT
-        self._check_world(node, given[5])
-        partner = self._partner(node, given[3], kind == RECEIVED)
+        self._check_world(node, values[5])
+        partner = self._partner(node, values[3], kind == RECEIVED)
         begins = name.startswith("MPI_I")
-        request = self._place(node, given[6]) if begins else None
+        request = self._place(node, values[6]) if begins else None
         if partner == PROC_NULL:
             if request is not None:
                 request.write(-1)
             return
-        size, tag = self._bytes(node, given[1], given[2]), self._tag(node, given[4])
+        size, tag = self._bytes(node, values[1], values[2]), self._tag(node, values[4])
         place = self._add(Called(name, line_of(node), kind, partner, tag, size, begins))
         if request is not None:
             self.under_way.add(place)
             request.write(place)
 
-    def _both_ways(self, node: Any, name: str, given: Sequence[Any]) -> None:
+    def _both_ways(self, node: Any, name: str, values: Sequence[Any]) -> None:
         if name == "MPI_Sendrecv":
-            buffer, count, kind, target, tag, _, *back, world = given[:11]
+            _, count, kind, target, tag, _, *back, world = values[:11]
             back_count, back_kind, source, back_tag = back
         else:
-            buffer, count, kind, target, tag, source, back_tag, world = given[:8]
+            _, count, kind, target, tag, source, back_tag, world = values[:8]
             back_count, back_kind = count, kind
         self._check_world(node, world)
         to, by = self._partner(node, target, False), self._partner(node, source, True)
@@ -169,37 +169,37 @@ class Calls:
             call = name if has_both else "MPI_Recv"
             self._add(Called(call, line, RECEIVED, by, number, size, written=name))
 
-    def _collective(self, node: Any, name: str, given: Sequence[Any]) -> None:
+    def _collective(self, node: Any, name: str, values: Sequence[Any]) -> None:
         count, kind = COUNTS[name]
-        self._check_world(node, given[-1])
+        self._check_world(node, values[-1])
         root = NOBODY
         if name in ROOTS:
-            root = self._whole(node, given[ROOTS[name]], "the root")
+            root = self._whole(node, values[ROOTS[name]], "the root")
             if not 0 <= root < self._ranks:
                 raise refused(node, f"{name} has root {root} of {self._ranks} ranks")
         if name.startswith("MPI_Scatter") and root != self._rank:
             count, kind = 4 + (name == "MPI_Scatterv"), 5 + (name == "MPI_Scatterv")
         elif name in ("MPI_Scatterv", "MPI_Alltoallv"):
-            size = self._varying_bytes(node, given[count], given[kind])
+            size = self._varying_bytes(node, values[count], values[kind])
             self._add(Called(name, line_of(node), COLLECTIVE, root, 0, size))
             return
-        size = self._bytes(node, given[count], given[kind])
+        size = self._bytes(node, values[count], values[kind])
         if name in TO_EACH or (name == "MPI_Scatter" and root == self._rank):
             size *= self._ranks
         self._add(Called(name, line_of(node), COLLECTIVE, root, 0, size))
 
     def _varying_bytes(self, node: Any, counts: Any, kind: Any) -> int:
         """The bytes of one count for each rank."""
-        first, size = self._evaluation.value(counts), self._whole(node, kind, "the type of data")
+        first, size = self._values.value(counts), self._whole(node, kind, "the type of data")
         elements = 0
         for rank in range(self._ranks):
-            count: Known = first.moved(rank).read() if isinstance(first, Place) else first
+            count: Known = first.moved(rank).read() if isinstance(first, NumberPlace) else first
             if not isinstance(count, int):
                 raise unknown_number(node, f"the count for rank {rank} in {called(node)}", count)
             elements += count
         return elements * size
 
-    def _wait(self, node: Any, name: str, requests: Sequence[Place]) -> None:
+    def _wait(self, node: Any, name: str, requests: Sequence[NumberPlace]) -> None:
         now = len(self._own.events)
         begun = []
         for request in requests:
@@ -211,11 +211,11 @@ class Calls:
                 self.under_way.discard(place)
             request.write(-1)
         if begun:
-            self._own.events.append(Waited(name, line_of(node), tuple(begun)))
+            self._own.events.append(WaitedFor(name, line_of(node), tuple(begun)))
 
 
-def unknown_number(node: Any, what: str, number: Known) -> RefusedSource:
+def unknown_number(node: Any, meaning: str, number: Known) -> RefusedSource:
     """A refusal of a number that is not known, and how to give it."""
     name = number.name if isinstance(number, Unknown) else ""
     remedy = f"give it: --set {name}=1000" if name.isidentifier() else ""
-    return refused(node, f"{what} depends on {name or 'an address'}, which is not known", remedy)
+    return refused(node, f"{meaning} depends on {name or 'an address'}, which is not known", remedy)

@@ -28,7 +28,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NumberPlace:
     """Where a number is: a variable, or an element if there is an index."""
 
     frame: Frame
@@ -49,33 +49,33 @@ class Place:
         else:
             self.frame.numbers[self.name] = number
 
-    def moved(self, by: int) -> Place:
+    def moved(self, by: int) -> NumberPlace:
         """The place of an element further on; nothing of a single variable."""
-        return Place(self.frame, self.name, (*self.index[:-1], self.index[-1] + by))
+        return NumberPlace(self.frame, self.name, (*self.index[:-1], self.index[-1] + by))
 
 
-Known: TypeAlias = int | float | Unknown | Place
+Known: TypeAlias = int | float | Unknown | NumberPlace
 
 
-def quotient(left: float, right: float) -> float:
+def quotient(first: float, second: float) -> float:
     """Division as in C, towards 0 for whole numbers; raises ZeroDivisionError."""
-    if isinstance(left, int) and isinstance(right, int):
-        magnitude = abs(left) // abs(right)
-        return magnitude if (left < 0) == (right < 0) else -magnitude
-    return left / right
+    if isinstance(first, int) and isinstance(second, int):
+        magnitude = abs(first) // abs(second)
+        return magnitude if (first < 0) == (second < 0) else -magnitude
+    return first / second
 
 
-def remainder(left: float, right: float) -> float:
+def remainder(first: float, second: float) -> float:
     """The remainder of a division as in C, with the sign of what is divided."""
-    return left - right * quotient(left, right)
+    return first - second * quotient(first, second)
 
 
 BINARY: Mapping[str, Callable[[float, float], float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": quotient, "%": remainder,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "==": operator.eq, "!=": operator.ne,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor,  # type: ignore[dict-item]
-    "<<": operator.lshift, ">>": operator.rshift,  # type: ignore[dict-item]
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": operator.lshift, ">>": operator.rshift,
 }  # fmt: skip
 MATHEMATICS: Mapping[str, Callable[..., float]] = {
     "abs": abs, "labs": abs, "fabs": abs, "sqrt": math.sqrt, "cbrt": math.cbrt, "pow": math.pow,
@@ -85,17 +85,17 @@ MATHEMATICS: Mapping[str, Callable[..., float]] = {
 }  # fmt: skip
 
 
-def combined(sign: str, left: Known, right: Known) -> Known:
+def combined(sign: str, first: Known, second: Known) -> Known:
     """What a binary operator makes of two numbers."""
-    for number in (left, right):
+    for number in (first, second):
         if isinstance(number, Unknown):
             return number
-    if isinstance(left, Place) or isinstance(right, Place):
-        return _of_places(sign, left, right)
-    assert not isinstance(left, Unknown)
-    assert not isinstance(right, Unknown)
+    if isinstance(first, NumberPlace) or isinstance(second, NumberPlace):
+        return _of_places(sign, first, second)
+    assert not isinstance(first, Unknown)
+    assert not isinstance(second, Unknown)
     try:
-        number = BINARY[sign](left, right)
+        number = BINARY[sign](first, second)
     except (ArithmeticError, ValueError, TypeError, MemoryError):
         return Unknown(sign)
     if isinstance(number, bool):
@@ -104,13 +104,26 @@ def combined(sign: str, left: Known, right: Known) -> Known:
     return Unknown(sign) if is_too_large else number
 
 
-def _of_places(sign: str, left: Known, right: Known) -> Known:
+def signed(sign: str, number: Known) -> Known:
+    """What + - ! ~ before a number make of it."""
+    if isinstance(number, Unknown):
+        return number
+    if sign == "!":
+        return int(not number)
+    if isinstance(number, NumberPlace):
+        return Unknown("an address")
+    if sign == "~":
+        return ~number if isinstance(number, int) else Unknown(sign)
+    return -number if sign == "-" else number
+
+
+def _of_places(sign: str, first: Known, second: Known) -> Known:
     """Addresses: an element further on, and whether they are null."""
-    if isinstance(left, Place) and left.index and isinstance(right, int) and sign in "+-":
-        return left.moved(right if sign == "+" else -right)
-    if isinstance(right, Place) and right.index and isinstance(left, int) and sign == "+":
-        return right.moved(left)
-    if sign in {"==", "!="} and (left == 0 or right == 0):
+    if isinstance(first, NumberPlace) and first.index and isinstance(second, int) and sign in "+-":
+        return first.moved(second if sign == "+" else -second)
+    if isinstance(second, NumberPlace) and second.index and isinstance(first, int) and sign == "+":
+        return second.moved(first)
+    if sign in {"==", "!="} and (first == 0 or second == 0):
         return int(sign == "!=")
     return Unknown("an address")
 

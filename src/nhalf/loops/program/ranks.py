@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pycparser import c_ast
 
 from nhalf.loops.program.computing import InnermostLoops
 from nhalf.loops.program.events import COLLECTIVE, SENT, Called, RankEvents
-from nhalf.loops.program.execution import RankExecution
+from nhalf.loops.program.execution import ProgramReading, RankExecution
 from nhalf.loops.program.structure import Structure
 from nhalf.loops.source.preprocessed import HeaderSearch, preprocessed
 from nhalf.loops.source.refusal import RefusedSource
@@ -37,29 +36,22 @@ class MpiProgram:
         )
         self._macros = [name for name in names if name not in declared and not _is_line(name)]
         for name in self._macros:
-            one, other = (
-                preprocessed(
-                    path, HeaderSearch(search.folders, (*search.macros, f"{name}={value}"))
-                )
-                for value in (1, 2)
-            )
-            if one.text == other.text:
+            searches = [HeaderSearch(search.folders, (*search.macros, f"{name}={value}"))
+                        for value in (1, 2)]  # fmt: skip
+            if len({preprocessed(path, macros).text for macros in searches}) == 1:
                 raise RefusedSource(f"nothing in it depends on {name}", 0, "name a variable of it")
 
     def ranks(self, numbers: Mapping[str, int], ranks: int) -> list[RankEvents]:
         """What each rank does; raises RefusedSource for what is not understood."""
         macros = tuple(f"{name}={numbers[name]}" for name in self._macros)
         tree, structure, loops = self._tree_of(macros)
-        given = {name: value for name, value in numbers.items() if not _is_line(name)}
+        variables = {name: value for name, value in numbers.items() if not _is_line(name)}
         lines = {
             int(name.removeprefix(LINE)): value for name, value in numbers.items() if _is_line(name)
         }
-        kept: dict[Any, Any] = {}
+        reading = ProgramReading(structure, loops, variables, lines, ranks)
         try:
-            events = [
-                RankExecution(structure, loops, given, lines, rank, ranks, kept).run(tree)
-                for rank in range(ranks)
-            ]
+            events = [RankExecution(reading, rank).run(tree) for rank in range(ranks)]
         except RecursionError:
             raise RefusedSource("it is nested too deeply to be read") from None
         _check(events)
@@ -110,14 +102,14 @@ def _check(ranks: Sequence[RankEvents]) -> None:
 
 def _check_operations(calls: Sequence[Sequence[Called]]) -> None:
     first: list[Called] = []
-    for rank, own in enumerate(calls):
-        operations = [event for event in own if event.kind == COLLECTIVE]
+    for rank, events in enumerate(calls):
+        operations = [event for event in events if event.kind == COLLECTIVE]
         if rank == 0:
             first = operations
-        for one, other in zip(operations, first, strict=False):
-            if one.call != other.call:
+        for own, of_first in zip(operations, first, strict=False):
+            if own.call != of_first.call:
                 raise RefusedSource(
-                    f"rank {rank} calls {one.call} where rank 0 calls {other.call}", one.line
+                    f"rank {rank} calls {own.call} where rank 0 calls {of_first.call}", own.line
                 )
         if len(operations) != len(first):
             later = max(operations, first, key=len)[min(len(operations), len(first))]

@@ -48,9 +48,10 @@ def arguments(node: c_ast.FuncCall) -> list[Any]:
 
 @dataclass(frozen=True)
 class Counter:
-    """A loop that counts: `for (name = …; name sign limit; name += step)`."""
+    """A loop that counts: `for (name = begin; name sign limit; name += step)`."""
 
     name: str
+    begin: Any
     sign: str
     limit: Any
     step: Any
@@ -58,7 +59,7 @@ class Counter:
 
 
 @dataclass(eq=False)
-class Function:
+class SourceFunction:
     """A function with its parameters, and the types of all names in it."""
 
     name: str
@@ -72,7 +73,7 @@ class Function:
 class Structure:
     """The functions of a file, and answers about parts of its tree, which are kept by part."""
 
-    functions: dict[str, Function]
+    functions: dict[str, SourceFunction]
     variables: dict[str, Variable]
     types: Types
     _talks: dict[Any, bool] = field(default_factory=dict)
@@ -85,15 +86,14 @@ class Structure:
         """The structure of a file's tree."""
         types: Types = {}
         variables: dict[str, Variable] = {}
-        functions: dict[str, Function] = {}
+        functions: dict[str, SourceFunction] = {}
         for part in tree.ext:
             if isinstance(part, c_ast.Typedef):
                 types[part.name] = type_of(part, types)
             elif isinstance(part, c_ast.FuncDef):
                 functions[part.decl.name] = _function(part, types)
-            elif isinstance(part, c_ast.Decl) and part.name:
-                if not isinstance(part.type, c_ast.FuncDecl):
-                    variables[part.name] = variable(part, types, "global")
+            elif _declares(part):
+                variables[part.name] = variable(part, types, "global")
         return cls(functions, variables, types)
 
     def talks(self, node: Any) -> bool:
@@ -167,8 +167,29 @@ class Structure:
             return set[str]().union(*map(names_in, arguments(part)[1:]))
         return set()
 
+    def counter(self, loop: Any) -> Counter | None:
+        """How a loop counts; None if it is no plain count whose limit its body leaves alone."""
+        condition = loop.cond
+        if not isinstance(loop, c_ast.For) or not isinstance(condition, c_ast.BinaryOp):
+            return None
+        name, grows, step = _step(loop.next)
+        begin = _begin(loop.init, name)
+        is_plain = isinstance(condition.left, c_ast.ID) and condition.left.name == name
+        if (
+            not is_plain
+            or begin is None
+            or condition.op not in ({"<", "<="} if grows else {">", ">="})
+        ):
+            return None
+        fixed = names_in(begin) | names_in(condition.right) | names_in(step)
+        is_free = fixed.isdisjoint([*self.changed(loop.stmt), name])
+        is_free = is_free or (isinstance(begin, c_ast.ID) and begin.name == name)
+        if not is_free or name in self.changed(loop.stmt):
+            return None
+        return Counter(name, begin, condition.op, condition.right, step, grows)
+
     def carried(self, loop: Any) -> set[str]:
-        """What an iteration of a loop takes over from the one before, but for what it sets first."""
+        """What an iteration takes over from the one before, but for what it sets first."""
         begun = set[str]()
         for part in below(loop.stmt):
             if isinstance(part, c_ast.For):
@@ -198,40 +219,39 @@ def _whole_source(part: Any) -> tuple[str, set[str]] | None:
     return None
 
 
-def counter_of(loop: Any) -> Counter | None:
-    """How a loop counts; None if it is not a plain count whose limit its body leaves alone."""
-    if not isinstance(loop, c_ast.For) or not isinstance(loop.cond, c_ast.BinaryOp):
-        return None
-    step, name = loop.next, ""
-    if isinstance(step, c_ast.UnaryOp) and isinstance(step.expr, c_ast.ID):
-        name, grows = step.expr.name, "+" in step.op
-        amount: Any = c_ast.Constant("int", "1")
-        if step.op not in {"++", "--", "p++", "p--"}:
-            return None
-    elif isinstance(step, c_ast.Assignment) and isinstance(step.lvalue, c_ast.ID):
-        name, grows, amount = step.lvalue.name, step.op == "+=", step.rvalue
-        if step.op not in {"+=", "-="}:
-            return None
-    condition = loop.cond
-    if not name or condition.op not in {"<", "<=", ">", ">="}:
-        return None
-    if not isinstance(condition.left, c_ast.ID) or condition.left.name != name:
-        return None
-    fixed = names_in(condition.right) | names_in(amount) | {name}
-    if fixed & set(changed_names(loop.stmt)) or name in names_in(condition.right):
-        return None
-    return Counter(name, condition.op, condition.right, amount, grows)
+def _step(node: Any) -> tuple[str, bool, Any]:
+    """Which variable a loop steps, whether upwards, and by how much; '' if it does not."""
+    if isinstance(node, c_ast.UnaryOp) and isinstance(node.expr, c_ast.ID):
+        return node.expr.name, "+" in node.op, c_ast.Constant("int", "1")
+    is_step = isinstance(node, c_ast.Assignment) and node.op in {"+=", "-="}
+    if is_step and isinstance(node.lvalue, c_ast.ID):
+        return node.lvalue.name, node.op == "+=", node.rvalue
+    return "", True, None
 
 
-def _function(node: c_ast.FuncDef, types: Types) -> Function:
+def _begin(node: Any, name: str) -> Any:
+    """What a loop's variable is at first."""
+    if isinstance(node, c_ast.DeclList):
+        return next((part.init for part in node.decls if part.name == name), None)
+    is_own = isinstance(node, c_ast.Assignment) and _targets(node.lvalue) == [name]
+    return node.rvalue if is_own else c_ast.ID(name) if node is None else None
+
+
+def _function(node: c_ast.FuncDef, types: Types) -> SourceFunction:
     declared = node.decl.type.args
     parameters = [part for part in (declared.params if declared else ()) if part.name]
     variables = {part.name: variable(part, types, "parameter") for part in parameters}
     changed = set[str]()
     for part in below(node.body):
-        if isinstance(part, c_ast.Decl) and part.name and not isinstance(part.type, c_ast.FuncDecl):
+        if _declares(part):
             variables[part.name] = variable(part, types, "local")
         elif isinstance(part, LOOPS):
             changed |= set(changed_names(part))
     names = [part.name for part in parameters]
-    return Function(node.decl.name, node, names, variables, frozenset(changed))
+    return SourceFunction(node.decl.name, node, names, variables, frozenset(changed))
+
+
+def _declares(part: Any) -> bool:
+    """Whether a part declares a variable."""
+    is_named = isinstance(part, c_ast.Decl) and part.name
+    return bool(is_named) and not isinstance(part.type, c_ast.FuncDecl)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 CONSTANT = 0.02
 """A smaller exponent is none."""
-NOT_IN_IT = "input and output, what the library does for itself, and statements outside of loops"
+NOT_IN_IT = "input and output, what the library does for itself, and statements outside loops"
 
 
 def show_estimate(console: Console, estimate: Estimate) -> None:
     """Print the headline, a line for each part, and what is left out."""
-    names = list(estimate.growth)
+    names = list(estimate.exponent_per_name)
     for line in _headline(estimate):
         console.print(line, markup=False, soft_wrap=True)
     table = house_table(
@@ -43,7 +43,9 @@ def _headline(estimate: Estimate) -> Iterator[str]:
     most = estimate.decided_by
     if most is not None:
         yield f"  {most.name} in line {most.line} takes {percent(most.share)} of it"
-    growth = ", ".join(f"{name}^{_exponent(number)}" for name, number in estimate.growth.items())
+    growth = ", ".join(
+        f"{name}^{_exponent(number)}" for name, number in estimate.exponent_per_name.items()
+    )
     yield f"  the time grows as {growth}, between half and twice of each"
 
 
@@ -63,7 +65,7 @@ def _exponent(number: float | None) -> str:
 
 
 def _cells(part: Part, names: list[str]) -> list[str]:
-    growth = (part.growth.get(name) for name in names)
+    growth = (part.exponent_per_name.get(name) for name in names)
     return [
         part.name,
         str(part.line) if part.line else "end",

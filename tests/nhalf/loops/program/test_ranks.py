@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nhalf.loops.program.events import Called, Computed, RankEvents, Waited
+from nhalf.loops.program.events import Called, Computed, RankEvents, WaitedFor
 from nhalf.loops.program.ranks import MpiProgram
 from nhalf.loops.source.preprocessed import HeaderSearch
 from nhalf.loops.source.refusal import RefusedSource
 
+Run = Callable[..., list[RankEvents]]
 PROGRAMS = Path(__file__).parents[3] / "data" / "estimate"
 HEAD = """#include <mpi.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture
-def ranks_of(tmp_path: Path):  # type: ignore[no-untyped-def]
+def ranks_of(tmp_path: Path) -> Run:
     def run(body: str, ranks: int, **numbers: int) -> list[RankEvents]:
         path = tmp_path / "program.c"
         path.write_text(f"{HEAD}{body}\n  MPI_Finalize();\n  return 0;\n}}\n", "utf-8")
@@ -63,7 +65,7 @@ def test_a_halo_sends_both_ways_in_the_middle_and_one_way_at_the_ends() -> None:
     assert iterations(first) == {16: 72, 25: 50 * 70}
 
 
-def test_loops_are_counted_where_one_depends_on_another(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_loops_are_counted_where_one_depends_on_another(ranks_of: Run) -> None:
     body = """int n = 9;
     for (int k = 0; k < n; k++) {
       for (int i = k + 1; i < n; i++) x[i] = x[i] * y[k];
@@ -77,7 +79,7 @@ def test_loops_are_counted_where_one_depends_on_another(ranks_of) -> None:  # ty
     assert sizes == [(k % 2, 8 * (6 - k)) for k in range(6)]
 
 
-def test_waits_name_the_calls_they_complete(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_waits_name_the_calls_they_complete(ranks_of: Run) -> None:
     body = """MPI_Request r[2];
     for (int turn = 0; turn < 5; turn++) {
       MPI_Irecv(x, 3, MPI_INT, 1 - rank, turn * 0, MPI_COMM_WORLD, &r[0]);
@@ -85,11 +87,11 @@ def test_waits_name_the_calls_they_complete(ranks_of) -> None:  # type: ignore[n
       MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
     }"""
     own = ranks_of(body, 2)[0]
-    assert [event.begun for event in own.events if isinstance(event, Waited)] == [(2, 1)] * 5
+    assert [event.begun for event in own.events if isinstance(event, WaitedFor)] == [(2, 1)] * 5
     assert [name for name, *_ in calls(own)] == ["MPI_Irecv", "MPI_Isend"] * 5
 
 
-def test_operations_move_what_a_rank_puts_in(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_operations_move_what_a_rank_puts_in(ranks_of: Run) -> None:
     body = """int counts[4], shift[4], at = 0;
     for (int r = 0; r < size; r++) { counts[r] = 10 + r; shift[r] = at; at += counts[r]; }
     MPI_Alltoall(x, 5, MPI_DOUBLE, y, 5, MPI_DOUBLE, MPI_COMM_WORLD);
@@ -107,7 +109,7 @@ def test_operations_move_what_a_rank_puts_in(ranks_of) -> None:  # type: ignore[
     assert [size for *_, size in calls(second)] == [160, 80, 44, 46, 0]
 
 
-def test_functions_take_numbers_and_give_them_back(ranks_of, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_functions_take_numbers_and_give_them_back(tmp_path: Path) -> None:
     path = tmp_path / "parts.c"
     path.write_text(
         """#include <mpi.h>
@@ -145,7 +147,7 @@ def test_many_turns_are_not_run_through_one_by_one() -> None:
     assert iterations(own) == {7: 3 * 10**9}
 
 
-def test_mistakes_of_the_user_are_not_the_way_that_is_taken(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_mistakes_of_the_user_are_not_the_way_that_is_taken(ranks_of: Run) -> None:
     body = "if (argc != 3) { return 1; }\n if (x[0] > 1) { exit(2); } else MPI_Barrier(0);"
     assert len(calls(ranks_of(body, 2)[0])) == 1
 
@@ -169,7 +171,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_is_not_understood_is_refused_by_its_line(body: str, ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_not_understood_is_refused_by_its_line(body: str, ranks_of: Run) -> None:
     line, reason, remedy = REFUSED[body]
     with pytest.raises(RefusedSource) as refusal:
         ranks_of(body, 2)
@@ -178,7 +180,7 @@ def test_what_is_not_understood_is_refused_by_its_line(body: str, ranks_of) -> N
     assert refusal.value.line == line
 
 
-def test_lines_and_macros_take_numbers(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_lines_and_macros_take_numbers(ranks_of: Run) -> None:
     body = """#ifndef M
     #define M 2
     #endif
@@ -188,7 +190,7 @@ def test_lines_and_macros_take_numbers(ranks_of) -> None:  # type: ignore[no-unt
         ranks_of(body, 2, line13=3, m=7)
 
 
-def test_loops_that_never_run_and_single_ranks_are_no_mistake(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_loops_that_never_run_and_single_ranks_are_no_mistake(ranks_of: Run) -> None:
     body = """int n = 0;
     for (int i = 0; i < n; i++) x[i] = 1.0;
     for (int s = 0; s < n; s++) MPI_Barrier(MPI_COMM_WORLD);
@@ -198,7 +200,7 @@ def test_loops_that_never_run_and_single_ranks_are_no_mistake(ranks_of) -> None:
     assert ranks_of("x[0] = 1.0;", 1)[0].events == []
 
 
-def test_loops_that_cannot_be_counted_are_named(ranks_of) -> None:  # type: ignore[no-untyped-def]
+def test_loops_that_cannot_be_counted_are_named(ranks_of: Run) -> None:
     body = "for (int i = 0; i < 9; i++) x[i] = exp(y[i]);\n MPI_Barrier(MPI_COMM_WORLD);"
     own = ranks_of(body, 2)[0]
     assert [line for line, reason in own.left_out if "exp is called" in reason] == [10]

@@ -11,9 +11,10 @@ from nhalf.loops.program.numbers import (
     MATHEMATICS,
     Frame,
     Known,
-    Place,
+    NumberPlace,
     Unknown,
     combined,
+    signed,
     truncated,
 )
 from nhalf.loops.program.structure import Structure, arguments, called
@@ -23,7 +24,7 @@ ALLOCATORS = ("malloc", "calloc", "realloc", "aligned_alloc", "alloca")
 STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 
 
-class Evaluation:
+class ExpressionValues:
     """Evaluates expressions in the frame of a function and that of the file.
 
     `call` does what is neither mathematics nor memory. What --set gives stays as it is.
@@ -32,10 +33,10 @@ class Evaluation:
     def __init__(
         self,
         structure: Structure,
-        given: dict[str, int],
+        set_numbers: dict[str, int],
         call: Callable[[c_ast.FuncCall], Known],
     ) -> None:
-        self.structure, self.given, self._call = structure, given, call
+        self.structure, self._set_numbers, self._call = structure, set_numbers, call
         self.file = Frame("")
         self.frame = self.file
         self.variables: dict[str, Variable] = structure.variables
@@ -45,18 +46,17 @@ class Evaluation:
 
     def is_given(self, name: str, frame: Frame) -> bool:
         """Whether --set says a variable: of the file and of main, else of any function."""
-        if name not in self.given:
-            return False
-        return name not in self._outer or frame.function in {"", "main"}
+        is_here = name not in self._outer or frame.function in {"", "main"}
+        return is_here and name in self._set_numbers
 
     def variable(self, name: str) -> Variable | None:
         """The variable of a name that can be seen here."""
         return self.variables.get(name) or self.structure.variables.get(name)
 
-    def place_of(self, name: str) -> Place:
+    def place_of(self, name: str) -> NumberPlace:
         """The place of a variable."""
         is_own = self.frame is self.file or name in self.variables
-        return Place(self.frame if is_own else self.file, name)
+        return NumberPlace(self.frame if is_own else self.file, name)
 
     def value(self, node: Any) -> Known:
         """The value of an expression; unknown for what is not understood."""
@@ -81,48 +81,54 @@ class Evaluation:
         for name in names:
             place = self.place_of(name)
             target = place.read()
-            if isinstance(target, Place):
+            if isinstance(target, NumberPlace):
                 target.frame.elements.pop(target.name, None)
             elif not self.is_given(name, place.frame):
                 place.write(Unknown(name))
             place.frame.elements.pop(name, None)
 
+    def numbers(self, *nodes: Any) -> list[float | None]:
+        """The values of expressions; None for those that are not known, and addresses."""
+        values = map(self.value, nodes)
+        return [number if isinstance(number, (int, float)) else None for number in values]
+
+    def begin(self, name: str, number: Known | None) -> None:
+        """Give a variable of this function its first number: that of --set, if there is one."""
+        place = self.place_of(name)
+        if self.is_given(name, place.frame):
+            place.write(self._set_numbers[name])
+            return
+        place.write(Unknown(name))
+        if number is not None:
+            self.write(c_ast.ID(name), number)
+
     def declare(self, node: c_ast.Decl) -> None:
         """Give a variable its first number."""
-        place = self.place_of(node.name)
-        if self.is_given(node.name, place.frame):
-            place.write(self.given[node.name])
-            return
         if isinstance(node.init, c_ast.InitList):
             for number, part in enumerate(node.init.exprs):
-                Place(place.frame, node.name, (number,)).write(self.value(part))
-        elif node.init is not None:
-            number = self.value(node.init)
-            place.write(Unknown(node.name))
-            self.write(c_ast.ID(node.name), number)
-        else:
-            place.write(Unknown(node.name))
+                NumberPlace(self.frame, node.name, (number,)).write(self.value(part))
+        self.begin(node.name, self.value(node.init) if node.init is not None else None)
 
-    def _target(self, node: Any) -> Place | None:
+    def _target(self, node: Any) -> NumberPlace | None:
         if isinstance(node, c_ast.ID):
             return self.place_of(node.name)
         if isinstance(node, c_ast.ArrayRef):
             return self._element(node)
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             target = self.value(node.expr)
-            return target if isinstance(target, Place) else None
+            return target if isinstance(target, NumberPlace) else None
         return None
 
-    def _element(self, node: c_ast.ArrayRef) -> Place | None:
+    def _element(self, node: c_ast.ArrayRef) -> NumberPlace | None:
         array, subscript = self.value(node.name), self.value(node.subscript)
-        if not isinstance(array, Place) or not array.index or not isinstance(subscript, int):
+        if not isinstance(array, NumberPlace) or not array.index or not isinstance(subscript, int):
             return None
         return array.moved(subscript)
 
     def _ID(self, node: c_ast.ID) -> Known:
         place, owner = self.place_of(node.name), self.variable(node.name)
-        if owner is not None and owner.extents and not isinstance(place.read(), Place):
-            return Place(place.frame, node.name, (0,))
+        if owner is not None and owner.extents and not isinstance(place.read(), NumberPlace):
+            return NumberPlace(place.frame, node.name, (0,))
         return place.read()
 
     def _Constant(self, node: c_ast.Constant) -> Known:
@@ -151,7 +157,12 @@ class Evaluation:
     def _Cast(self, node: c_ast.Cast) -> Known:
         number = self.value(node.expr)
         element, extents, levels = type_of(node.to_type, self.structure.types)
-        if extents or levels or not element.size_bytes or isinstance(number, (Place, Unknown)):
+        if (
+            extents
+            or levels
+            or not element.size_bytes
+            or isinstance(number, (NumberPlace, Unknown))
+        ):
             return number
         return float(number) if element.is_floating_point else truncated(number)
 
@@ -168,13 +179,13 @@ class Evaluation:
 
     def _logical(self, node: c_ast.BinaryOp) -> Known:
         decides = node.op == "||"
-        left = self.value(node.left)
-        if not isinstance(left, Unknown) and bool(left) == decides:
+        first = self.value(node.left)
+        if not isinstance(first, Unknown) and bool(first) == decides:
             return int(decides)
-        right = self.value(node.right)
-        if not isinstance(right, Unknown) and bool(right) == decides:
+        second = self.value(node.right)
+        if not isinstance(second, Unknown) and bool(second) == decides:
             return int(decides)
-        unknown = next((side for side in (left, right) if isinstance(side, Unknown)), None)
+        unknown = next((side for side in (first, second) if isinstance(side, Unknown)), None)
         return unknown or int(not decides)
 
     def _UnaryOp(self, node: c_ast.UnaryOp) -> Known:
@@ -188,16 +199,8 @@ class Evaluation:
             self.write(node.expr, stepped)
             return number if node.op.startswith("p") else stepped
         if node.op == "*":
-            return number.read() if isinstance(number, Place) else Unknown("what it points to")
-        if isinstance(number, Unknown) or node.op == "+":
-            return number
-        if isinstance(number, Place):
-            return 0 if node.op == "!" else Unknown("an address")
-        if node.op == "!":
-            return int(not number)
-        if node.op == "-":
-            return -number
-        return ~number if isinstance(number, int) else Unknown("it")
+            return number.read() if isinstance(number, NumberPlace) else Unknown("an address")
+        return signed(node.op, number)
 
     def _size_bytes(self, node: Any) -> Known:
         if isinstance(node, c_ast.Typename):
@@ -226,12 +229,12 @@ class Evaluation:
         name = called(node)
         if name in ALLOCATORS:
             self._allocated += 1
-            return Place(self.file, f"{name} {self._allocated}", (0,))
+            return NumberPlace(self.file, f"{name} {self._allocated}", (0,))
         if name not in MATHEMATICS or name in self.structure.functions:
             return self._call(node)
         numbers = [self.value(argument) for argument in arguments(node)]
         for number in numbers:
-            if isinstance(number, (Unknown, Place)):
+            if isinstance(number, (Unknown, NumberPlace)):
                 return number if isinstance(number, Unknown) else Unknown("an address")
         try:
             return MATHEMATICS[name](*numbers)
