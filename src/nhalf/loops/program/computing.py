@@ -15,6 +15,7 @@ from nhalf.loops.source.counts import count
 from nhalf.loops.source.iteration import Outside, read_loop
 from nhalf.loops.source.polynomial import integer
 from nhalf.loops.source.refusal import RefusedSource
+from nhalf.loops.source.variables import Variable
 
 Iterations = Tally[tuple[InnermostLoop, int]]
 """Iterations by loop and by how many run at a time."""
@@ -59,10 +60,17 @@ class InnermostLoops:
         self, loop: Any, function: str, numbers: dict[str, int]
     ) -> InnermostLoop | RefusedSource:
         variables = {**self._structure.variables, **self._structure.functions[function].variables}
-        apart = {name: replace(own, is_restrict=True) for name, own in variables.items()}
+        apart = {name: _apart(own) for name, own in variables.items()}
         values = {name: integer(number) for name, number in numbers.items()}
         try:
             outside = Outside(function, apart, self._structure.types, {**values})
             return InnermostLoop(count(read_loop(loop, outside)))
         except RefusedSource as refusal:
             return refusal
+
+
+def _apart(variable: Variable) -> Variable:
+    """A variable that overlaps nothing; the rows of a pointer to pointers are those of an array."""
+    levels = min(variable.levels, 1)
+    rows = (None,) * (variable.levels - levels)
+    return replace(variable, is_restrict=True, levels=levels, extents=(*rows, *variable.extents))

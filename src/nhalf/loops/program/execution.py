@@ -166,8 +166,7 @@ class RankExecution:
             raise RefusedSource(
                 f"which way this branch goes depends on {condition.name}, which is not known",
                 line,
-                f"give it: --set {condition.name}=1, or --set line{line}=0 or 1 for never or "
-                "always",
+                f"give --set line{line}=0 or 1 for never or always",
             )
         if self._structure.has_loops(node):
             self.own.left_out[line, f"a branch that depends on {condition.name}"] = None
@@ -255,7 +254,7 @@ class RankExecution:
             return True
         condition: Known = 1 if node.cond is None else self._values.value(node.cond)
         if isinstance(condition, Unknown):
-            raise _endless(node, condition.name)
+            raise self._endless(node, condition.name)
         return bool(condition)
 
     def _steady_counter(self, node: Any) -> Counter | None:
@@ -319,7 +318,7 @@ class RankExecution:
         if trips is None and not is_whole:
             self._begin(node)
             condition = self._values.value(node.cond) if node.cond is not None else 1
-            raise _endless(node, getattr(condition, "name", "more than a counter"))
+            raise self._endless(node, getattr(condition, "name", "more than a counter"))
         if is_whole and (trips or 0) <= WHOLE_LOOP_MAX:
             _, trips = self._run(node)
         else:
@@ -336,11 +335,14 @@ class RankExecution:
         owners = [self._values.variable(name) for name in self._structure.changed(node)]
         return all(owner is not None and not owner.element.is_floating_point for owner in owners)
 
+    def _endless(self, node: Any, name: str) -> RefusedSource:
+        line, remedy = line_of(node), f"give its iterations: --set line{line_of(node)}=100"
+        if self._is_settable(name):
+            remedy = f"give it: --set {name}=1000, or the loop's iterations: --set line{line}=100"
+        reason = f"how often this loop runs depends on {name}, which is not known"
+        return RefusedSource(reason, line, remedy)
 
-def _endless(node: Any, name: str) -> RefusedSource:
-    line = line_of(node)
-    remedy = f"give its iterations: --set line{line}=100"
-    if name.isidentifier():
-        remedy = f"give it: --set {name}=1000, or the loop's iterations: --set line{line}=100"
-    reason = f"how often this loop runs depends on {name}, which is not known"
-    return RefusedSource(reason, line, remedy)
+    def _is_settable(self, name: str) -> bool:
+        """Whether a name is a whole number, as --set gives them."""
+        owner = self._values.variable(name)
+        return owner is not None and not owner.rank and not owner.element.is_floating_point

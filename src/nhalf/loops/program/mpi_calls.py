@@ -28,6 +28,16 @@ ROOTS = {
     "MPI_Bcast": 3, "MPI_Reduce": 5, "MPI_Gather": 6, "MPI_Scatter": 6, "MPI_Gatherv": 7,
     "MPI_Scatterv": 7,
 }  # fmt: skip
+RECEIVED_INTO = {
+    **dict.fromkeys(("MPI_Recv", "MPI_Irecv", "MPI_Bcast", "MPI_Sendrecv_replace"), 0),
+    **dict.fromkeys(("MPI_Reduce", "MPI_Allreduce", "MPI_Scan", "MPI_Exscan"), 1),
+    **dict.fromkeys(("MPI_Reduce_scatter_block",), 1),
+    **dict.fromkeys(("MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall"), 3),
+    **dict.fromkeys(("MPI_Gatherv", "MPI_Allgatherv"), 3),
+    **dict.fromkeys(("MPI_Scatterv", "MPI_Alltoallv"), 4),
+    "MPI_Sendrecv": 5,
+}
+"""The place of the buffer that a call writes, whose numbers are not known any more."""
 TO_EACH = ("MPI_Alltoall", "MPI_Reduce_scatter_block")
 """A rank puts in as many elements for every rank."""
 
@@ -68,7 +78,16 @@ class MpiCalls:
             self._wait(node, name, [first.moved(at) for at in range(count)])
         else:
             raise refused(node, f"{name} is not understood", KNOWN)
+        if name in RECEIVED_INTO:
+            self._receive_into(values[RECEIVED_INTO[name]], Unknown(name))
         return 0
+
+    def _receive_into(self, buffer: Any, number: Unknown) -> None:
+        place = self._values.value(buffer)
+        if isinstance(place, NumberPlace) and place.index:
+            place.frame.elements.pop(place.name, None)
+        else:
+            self._write(buffer, number)
 
     def _quiet(self, name: str, values: Sequence[Any]) -> None:
         """Calls that send nothing leave what they write unknown, and all goes well."""

@@ -153,6 +153,7 @@ def test_mistakes_of_the_user_are_not_the_way_that_is_taken(ranks_of: Run) -> No
 
 
 REFUSED = {
+    "int n = 3;\nMPI_Bcast(&n, 1, MPI_INT, 0, 0);\nMPI_Bcast(x, n, 8, 0, 0);": (12, "on n,", "n="),
     "while (x[0] > 1.0) MPI_Barrier(MPI_COMM_WORLD);": (10, "depends on x", "line10=100"),
     "int n = atoi(argv[1]); MPI_Bcast(x, n, MPI_INT, 0, MPI_COMM_WORLD);": (10, "on n,", "n=1000"),
     "int n = atoi(argv[1]);\nfor (int i = 0; i < n; i++) x[i] = 1.0;": (11, "on n,", "n=1000"),
@@ -204,3 +205,12 @@ def test_loops_that_cannot_be_counted_are_named(ranks_of: Run) -> None:
     body = "for (int i = 0; i < 9; i++) x[i] = exp(y[i]);\n MPI_Barrier(MPI_COMM_WORLD);"
     own = ranks_of(body, 2)[0]
     assert [line for line, reason in own.left_out if "exp is called" in reason] == [10]
+
+
+def test_rows_behind_pointers_are_taken_not_to_overlap(ranks_of: Run) -> None:
+    body = """double **a = malloc(9 * sizeof *a), **b = malloc(9 * sizeof *b);
+    for (int i = 1; i < 8; i++)
+      for (int j = 0; j < 9; j++) a[i][j] = b[i - 1][j] + b[i + 1][j];
+    MPI_Barrier(MPI_COMM_WORLD);"""
+    own = ranks_of(body, 2)[0]
+    assert (iterations(own), own.left_out) == ({12: 63}, {})
