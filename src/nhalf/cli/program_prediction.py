@@ -173,7 +173,7 @@ def _predicted(
     if library is not None and not request.simgrid:
         origin = traced_on.machine.name if traced_on else ""
         hosts = hosts_on(programs[0], messages.machine, alternative.placement, origin)
-        operations = asked_operations(messages, library, programs, hosts, _say(library.name))
+        operations = asked_operations(messages, library, programs, hosts, saying(library.name))
     target = Target(
         messages,
         alternative.placement,
@@ -189,7 +189,7 @@ def _predicted(
     return prediction
 
 
-def _say(name: str) -> Callable[[str], None]:
+def saying(name: str) -> Callable[[str], None]:
     """Says how far a library is that is asked."""
 
     def say(text: str) -> None:

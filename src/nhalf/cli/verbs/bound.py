@@ -80,14 +80,16 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
         if request.run:
             raise InputError("loops are run here only", "ask with --machine here")
         return None
-    execution = Execution(request.file, _numbers(request.set_)) if request.run else None
+    execution = Execution(request.file, parse_numbers(request.set_)) if request.run else None
     return ladders(request.file, bounds, processor, execution)
 
 
 def _program(request: Request) -> SourceProgram:
     """The loops of the file that can be read; raises InputError if there are none."""
     search = HeaderSearch(request.include, request.define)
-    reading = ReadingOptions(request.function, _numbers(request.set_), request.no_alias, search)
+    reading = ReadingOptions(
+        request.function, parse_numbers(request.set_), request.no_alias, search
+    )
     try:
         program = read_program(request.file, reading)
         if not program.loops:
@@ -98,7 +100,8 @@ def _program(request: Request) -> SourceProgram:
     return program
 
 
-def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
+def parse_numbers(texts: tuple[str, ...]) -> dict[str, int]:
+    """The values of --set by their names; raises InputError."""
     numbers = {}
     for text in texts:
         name, equals, value = text.partition("=")

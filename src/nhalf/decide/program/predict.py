@@ -166,7 +166,7 @@ def predict_program(
     method = SIMGRID if target.simgrid else TIMELINE if has_whole_timeline(program) else COUNTS
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
     earliest_s, latest_s = (time_s + _end_s(bound) - _end_s(spent) for bound, _ in bounds)
-    guesses = _guess_bounds(program, target, costs, _end_s(spent))
+    guesses = guess_bounds(program, target, costs, _end_s(spent))
     once_s = first_use_s(program, target.messages, target.library)
     return ProgramPrediction(
         program.name,
@@ -269,7 +269,7 @@ def _count_bounds(spent: Sequence[Spent], origin_spent: Sequence[Spent]) -> tupl
     return max(actor.least_s for actor in spent) / end_s, longest_s(spent, origin_spent) / end_s
 
 
-def _guess_bounds(
+def guess_bounds(
     program: Program, target: Target, costs: MachineCosts, usual_s: float
 ) -> tuple[float, float]:
     """The shortest and the longest end over the usual one, by operations that are guessed, or that

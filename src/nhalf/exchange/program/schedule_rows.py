@@ -34,23 +34,29 @@ class ScheduleRows:
         name: tuple[str, str],
         about: tuple[int, int, int],
         now_s: float,
+        site: int = NO_SITE,
     ) -> float:
         """Add a call: its thread, name and kind; partner, tag and bytes. Returns when it ends."""
         end_s = now_s + NOMINAL_S
-        row = (*actor, *name, 0, *about, now_s, end_s, 0.0, NO_SITE)
+        row = (*actor, *name, 0, *about, now_s, end_s, 0.0, site)
         for column, value in zip(self.columns.values(), row, strict=True):
             column.append(value)
         # A receive that begins takes no time, and the calls after it are later than it is.
         return math.nextafter(now_s, math.inf) if name[0] == "MPI_Irecv" else end_s
 
     def wait(
-        self, actor: tuple[int, int], received: Sequence[int], ends_all: bool, now_s: float
+        self,
+        actor: tuple[int, int],
+        received: Sequence[int],
+        ends_all: bool,
+        now_s: float,
+        site: int = NO_SITE,
     ) -> float:
         """Add a wait, with which the receives of these rows end. Returns when it ends."""
         for row in received:
             self.columns["end_s"][row] = now_s + NOMINAL_S
         name = ("MPI_Waitall" if ends_all else "MPI_Wait", "waiting")
-        return self.append(actor, name, (NO_PARTNER, 0, 0), now_s)
+        return self.append(actor, name, (NO_PARTNER, 0, 0), now_s, site)
 
     def program(self, path: Path, ends_s: Sequence[float], notes: list[str]) -> Program:
         """The program of these rows; `ends_s` is when each rank ends. Each has its own node."""

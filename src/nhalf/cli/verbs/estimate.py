@@ -1,0 +1,129 @@
+"""`nhalf estimate`: how long an MPI program takes on a machine, by its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from nhalf.base.errors import InputError
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nhalf.decide.estimate.estimate import Estimate
+    from nhalf.decide.estimate.evaluation import SourceQuestion
+    from nhalf.decide.program.target import Target
+    from nhalf.facts.program.program import Program
+    from nhalf.machines.machine import Machine
+    from nhalf.mpi import Library
+
+GROUP = "machine"
+NO_PROCESSOR = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(JsonOption, heading="What, and on which machine"):
+    """The program, what its source leaves open, and the machine."""
+
+    file: Annotated[Path, Word("C source of a whole program.", metavar="PROGRAM.c")]
+    machine: Annotated[
+        str, Option("Machine of record (nhalf machines list), machine file or run.")
+    ] = ""
+    ranks: Annotated[int, Option("Number of ranks.", least=1)] = 2
+    set_: Annotated[
+        tuple[str, ...],
+        Option(
+            "Value of a variable or macro, n=1000, or how often the loop of a line runs, "
+            "line42=100; repeatable.",
+            metavar="NAME=VALUE",
+        ),
+    ] = ()
+    processor: Annotated[
+        str,
+        Option(
+            "What computes the loops: power2, here (measured by nhalf node), a file, or none for "
+            "messages alone; default: that of the machine."
+        ),
+    ] = ""
+    mpi: Annotated[
+        str, Option("MPI library that is asked for its operations, e.g. mpich; default: none.")
+    ] = ""
+    placement: Annotated[
+        str, Option("Nodes x ranks on each, e.g. 32x2; default: node after node is filled.")
+    ] = ""
+    include: Annotated[
+        tuple[Path, ...], Option("Folder of headers; repeatable.", name="-I", metavar="FOLDER")
+    ] = ()
+    define: Annotated[
+        tuple[str, ...], Option("Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]")
+    ] = ()
+
+
+def command(request: Request) -> None:
+    """Estimate from its C source how long an MPI program takes on a machine, and what decides.
+
+    nhalf estimate halo.c --ranks 64 --machine sp2-mpl --set n=100000
+    nhalf estimate halo.c --ranks 64 --machine altix-bx2 --processor here --mpi mpich
+    nhalf estimate cg.c --ranks 16 --machine sp2-mpl --set n=1000 --set line42=25
+    """
+    from nhalf.cli.verbs.bound import parse_numbers
+    from nhalf.decide.estimate.estimate import estimate
+    from nhalf.loops.source.refusal import RefusedSource
+    from nhalf.present.program.estimate import show_estimate
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    if not request.machine:
+        raise InputError(
+            "on which machine?", "name one: --machine sp2-mpl; see nhalf machines list"
+        )
+    numbers = parse_numbers(request.set_)
+    try:
+        answer: Estimate = estimate(_question(request, list(numbers)), numbers, request.ranks)
+    except RefusedSource as refusal:
+        place = f"{request.file}:{refusal.line}" if refusal.line else f"{request.file}"
+        raise InputError(f"{place}: {refusal.message}", refusal.remedy) from None
+    if request.json:
+        emit_json(answer.as_json())
+    else:
+        show_estimate(stdout_console(), answer)
+
+
+def _question(request: Request, names: Sequence[str]) -> SourceQuestion:
+    """The program and the machine; raises RefusedSource, and InputError for no machine."""
+    from nhalf.cli.asked_library import messages_and_library
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.decide.estimate.evaluation import SourceQuestion
+    from nhalf.decide.program.target import Target
+    from nhalf.loops.program.ranks import MpiProgram
+    from nhalf.loops.source.preprocessed import HeaderSearch
+    from nhalf.node.described import described
+
+    source = MpiProgram(request.file, HeaderSearch(request.include, request.define), names)
+    machine, of_machine = machine_and_library(request.machine)
+    messages, library, not_asked = messages_and_library(machine, of_machine, request.mpi)
+    target = Target(messages, request.placement, not_asked=not_asked)
+    name = request.processor or _processor_of(machine)
+    processor = described(name) if name not in ("", NO_PROCESSOR) else None
+    ask = _ask(target, library) if library is not None else None
+    return SourceQuestion(source, target, processor, ask, messages_alone=name == NO_PROCESSOR)
+
+
+def _processor_of(machine: Machine) -> str:
+    return machine.computing.processor if machine.computing else ""
+
+
+def _ask(target: Target, library: Library) -> Callable[[Program, Sequence[str]], Target]:
+    """What asks a library for the operations of a program whose ranks are on some hosts."""
+    from dataclasses import replace
+
+    from nhalf.cli.asked_library import asked_operations
+    from nhalf.cli.program_prediction import saying
+
+    def ask(program: Program, hosts: Sequence[str]) -> Target:
+        answers = asked_operations(target.messages, library, [program], hosts, saying(library.name))
+        return replace(target, answers=answers)
+
+    return ask

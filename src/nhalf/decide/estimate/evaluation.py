@@ -1,0 +1,101 @@
+"""A program at one set of numbers: when its last rank ends, and what that rank spent where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nhalf.base.errors import InputError
+from nhalf.decide.estimate.schedule import LoopTimes, schedule_of
+from nhalf.decide.estimate.turns import replay_in_turn
+from nhalf.decide.program.target import Target
+from nhalf.decide.program.undisturbed import undisturbed
+from nhalf.facts.program.program import Program
+from nhalf.loops.program.events import Called, Computed, Label, RankEvents
+from nhalf.loops.program.ranks import MpiProgram
+from nhalf.machines.processor import Processor
+from nhalf.machines.wires import nodes_of
+
+COMPUTING = "computing"
+
+
+@dataclass(frozen=True)
+class SourceQuestion:
+    """A program on a machine: `target` has its messages and the nodes of its ranks.
+
+    `ask` makes a target that has asked a library for the operations of a program; None if the
+    machine's own count. With `messages_alone` computing takes no time.
+    """
+
+    source: MpiProgram
+    target: Target
+    processor: Processor | None
+    ask: Callable[[Program, Sequence[str]], Target] | None = None
+    messages_alone: bool = False
+
+    def hosts(self, ranks: int) -> list[str]:
+        """The node of each rank; raises InputError for more ranks than there is room for."""
+        machine = self.target.messages.machine
+        return [str(node) for node in nodes_of(machine, ranks, self.target.placement)]
+
+    def events(self, numbers: Mapping[str, int], ranks: int) -> list[RankEvents]:
+        """What the ranks do; raises RefusedSource, and InputError for loops that nothing times."""
+        events = self.source.ranks(numbers, ranks)
+        if computes(events) and self.processor is None and not self.messages_alone:
+            raise InputError(
+                f"{self.target.messages.machine.name} names no processor, and "
+                f"{self.source.path.name} has loops to compute",
+                "give one: --processor power2, here or a file; or none for messages alone",
+            )
+        return events
+
+
+@dataclass
+class Evaluation:
+    """When a program ends, and by call or loop what the last rank spent, waiting included."""
+
+    program: Program
+    end_s: float
+    forced: int
+    last_rank: int
+    time_s: dict[Label, float] = field(default_factory=dict)
+    count: Counter[Label] = field(default_factory=Counter)
+    size_bytes: Counter[Label] = field(default_factory=Counter)
+
+    def spend(self, label: Label, time_s: float) -> None:
+        """Add time."""
+        self.time_s[label] = self.time_s.get(label, 0.0) + time_s
+
+
+def computes(events: Sequence[RankEvents]) -> bool:
+    """Whether any rank has a loop."""
+    return any(isinstance(event, Computed) for own in events for event in own.events)
+
+
+def evaluated(
+    question: SourceQuestion, target: Target, events: Sequence[RankEvents], *, is_least: bool
+) -> Evaluation:
+    """The replay of what ranks do; `is_least` is with loops in the fastest order of their sums."""
+    loops = LoopTimes(question.processor, is_least)
+    schedule = schedule_of(question.source.path, events, loops)
+    costs = target.costs(question.hosts(len(events)))
+    replay = replay_in_turn(undisturbed(schedule.program), costs)
+    actor = replay.actor
+    evaluation = Evaluation(schedule.program, replay.end_s, replay.forced, actor.rank)
+    for event in events[actor.rank].events:
+        if isinstance(event, Computed):
+            evaluation.spend((COMPUTING, event.loop.counts.line), loops.time_s(event))
+            evaluation.count[COMPUTING, event.loop.counts.line] += event.iterations
+            continue
+        is_first_half = isinstance(event, Called) and event.with_next
+        evaluation.count[event.label] += not is_first_half
+        if isinstance(event, Called):
+            evaluation.size_bytes[event.label] += event.size_bytes
+    begins_s, ends_s = replay.spans_s(replay.last)
+    times_s = np.nan_to_num(ends_s[:-1] - begins_s).tolist()
+    for site, time_s in zip(actor.column("site").tolist(), times_s, strict=True):
+        evaluation.spend(schedule.labels[site], time_s)
+    return evaluation

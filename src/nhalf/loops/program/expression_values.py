@@ -1,0 +1,242 @@
+"""The value of an expression of C for one rank, where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pycparser import c_ast
+
+from nhalf.loops.program.numbers import (
+    MATHEMATICS,
+    Frame,
+    Known,
+    NumberPlace,
+    Unknown,
+    combined,
+    signed,
+    truncated,
+)
+from nhalf.loops.program.structure import Structure, arguments, called
+from nhalf.loops.source.variables import SIZES_BYTES, Variable, literal, type_of
+
+ALLOCATORS = ("malloc", "calloc", "realloc", "aligned_alloc", "alloca")
+STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
+
+
+class ExpressionValues:
+    """Evaluates expressions in the frame of a function and that of the file.
+
+    `call` does what is neither mathematics nor memory. What --set gives stays as it is.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        set_numbers: dict[str, int],
+        call: Callable[[c_ast.FuncCall], Known],
+    ) -> None:
+        self.structure, self._set_numbers, self._call = structure, set_numbers, call
+        self.file = Frame("")
+        self.frame = self.file
+        self.variables: dict[str, Variable] = structure.variables
+        self._allocated = 0
+        main = structure.functions.get("main")
+        self._outer = set(structure.variables) | set(main.variables if main else ())
+
+    def is_given(self, name: str, frame: Frame) -> bool:
+        """Whether --set says a variable: of the file and of main, else of any function."""
+        is_here = name not in self._outer or frame.function in {"", "main"}
+        return is_here and name in self._set_numbers
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable of a name that can be seen here."""
+        return self.variables.get(name) or self.structure.variables.get(name)
+
+    def place_of(self, name: str) -> NumberPlace:
+        """The place of a variable."""
+        is_own = self.frame is self.file or name in self.variables
+        return NumberPlace(self.frame if is_own else self.file, name)
+
+    def value(self, node: Any) -> Known:
+        """The value of an expression; unknown for what is not understood."""
+        evaluate = getattr(self, f"_{type(node).__name__}", None)
+        return evaluate(node) if evaluate else Unknown("it")
+
+    def write(self, node: Any, number: Known) -> None:
+        """Assign to what an expression names."""
+        place = self._target(node)
+        if place is None:
+            return
+        owner = self.variable(place.name) if place.frame in {self.frame, self.file} else None
+        if owner is not None and not owner.element.is_floating_point and owner.element.size_bytes:
+            number = truncated(number) if not owner.levels or place.index else number
+        if isinstance(number, Unknown):
+            number = Unknown(place.name)
+        if not self.is_given(place.name, place.frame) or place.index:
+            place.write(number)
+
+    def forget(self, names: list[str]) -> None:
+        """Forget the numbers of variables and of elements, but for what --set says."""
+        for name in names:
+            place = self.place_of(name)
+            target = place.read()
+            if isinstance(target, NumberPlace):
+                target.frame.elements.pop(target.name, None)
+            elif not self.is_given(name, place.frame):
+                place.write(Unknown(name))
+            place.frame.elements.pop(name, None)
+
+    def numbers(self, *nodes: Any) -> list[float | None]:
+        """The values of expressions; None for those that are not known, and addresses."""
+        values = map(self.value, nodes)
+        return [number if isinstance(number, (int, float)) else None for number in values]
+
+    def begin(self, name: str, number: Known | None) -> None:
+        """Give a variable of this function its first number: that of --set, if there is one."""
+        place = self.place_of(name)
+        if self.is_given(name, place.frame):
+            place.write(self._set_numbers[name])
+            return
+        place.write(Unknown(name))
+        if number is not None:
+            self.write(c_ast.ID(name), number)
+
+    def declare(self, node: c_ast.Decl) -> None:
+        """Give a variable its first number."""
+        if isinstance(node.init, c_ast.InitList):
+            for number, part in enumerate(node.init.exprs):
+                NumberPlace(self.frame, node.name, (number,)).write(self.value(part))
+        self.begin(node.name, self.value(node.init) if node.init is not None else None)
+
+    def _target(self, node: Any) -> NumberPlace | None:
+        if isinstance(node, c_ast.ID):
+            return self.place_of(node.name)
+        if isinstance(node, c_ast.ArrayRef):
+            return self._element(node)
+        if isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            target = self.value(node.expr)
+            return target if isinstance(target, NumberPlace) else None
+        return None
+
+    def _element(self, node: c_ast.ArrayRef) -> NumberPlace | None:
+        array, subscript = self.value(node.name), self.value(node.subscript)
+        if not isinstance(array, NumberPlace) or not array.index or not isinstance(subscript, int):
+            return None
+        return array.moved(subscript)
+
+    def _ID(self, node: c_ast.ID) -> Known:
+        place, owner = self.place_of(node.name), self.variable(node.name)
+        if owner is not None and owner.extents and not isinstance(place.read(), NumberPlace):
+            return NumberPlace(place.frame, node.name, (0,))
+        return place.read()
+
+    def _Constant(self, node: c_ast.Constant) -> Known:
+        if node.type == "string":
+            return Unknown("a text")
+        if node.type == "char":
+            return ord(node.value[1]) if len(node.value) == 3 else Unknown("a letter")
+        try:
+            return literal(node.value)
+        except ValueError:
+            try:
+                return float(node.value.rstrip("fFlL"))
+            except ValueError:
+                return Unknown(node.value)
+
+    def _ArrayRef(self, node: c_ast.ArrayRef) -> Known:
+        owner = node
+        while isinstance(owner, c_ast.ArrayRef):
+            owner = owner.name
+        place = self._element(node)
+        return place.read() if place else Unknown(getattr(owner, "name", "an element"))
+
+    def _StructRef(self, node: c_ast.StructRef) -> Known:
+        return Unknown(node.field.name)
+
+    def _Cast(self, node: c_ast.Cast) -> Known:
+        number = self.value(node.expr)
+        element, extents, levels = type_of(node.to_type, self.structure.types)
+        if (
+            extents
+            or levels
+            or not element.size_bytes
+            or isinstance(number, (NumberPlace, Unknown))
+        ):
+            return number
+        return float(number) if element.is_floating_point else truncated(number)
+
+    def _TernaryOp(self, node: c_ast.TernaryOp) -> Known:
+        condition = self.value(node.cond)
+        if isinstance(condition, Unknown):
+            return condition
+        return self.value(node.iftrue if condition else node.iffalse)
+
+    def _BinaryOp(self, node: c_ast.BinaryOp) -> Known:
+        if node.op in {"&&", "||"}:
+            return self._logical(node)
+        return combined(node.op, self.value(node.left), self.value(node.right))
+
+    def _logical(self, node: c_ast.BinaryOp) -> Known:
+        decides = node.op == "||"
+        first = self.value(node.left)
+        if not isinstance(first, Unknown) and bool(first) == decides:
+            return int(decides)
+        second = self.value(node.right)
+        if not isinstance(second, Unknown) and bool(second) == decides:
+            return int(decides)
+        unknown = next((side for side in (first, second) if isinstance(side, Unknown)), None)
+        return unknown or int(not decides)
+
+    def _UnaryOp(self, node: c_ast.UnaryOp) -> Known:
+        if node.op == "sizeof":
+            return self._size_bytes(node.expr)
+        if node.op == "&":
+            return self._target(node.expr) or Unknown("an address")
+        number = self.value(node.expr)
+        if node.op in STEPS:
+            stepped = combined("+", number, STEPS[node.op])
+            self.write(node.expr, stepped)
+            return number if node.op.startswith("p") else stepped
+        if node.op == "*":
+            return number.read() if isinstance(number, NumberPlace) else Unknown("an address")
+        return signed(node.op, number)
+
+    def _size_bytes(self, node: Any) -> Known:
+        if isinstance(node, c_ast.Typename):
+            element, extents, levels = type_of(node, self.structure.types)
+        else:
+            owner = self.variable(node.name) if isinstance(node, c_ast.ID) else None
+            if owner is None:
+                return SIZES_BYTES["double"] if isinstance(node, c_ast.ArrayRef) else Unknown("it")
+            element, extents, levels = owner.element, owner.extents, owner.levels
+        size: Known = 8 if levels else element.size_bytes or Unknown("the size of a structure")
+        for extent in extents:
+            size = combined("*", size, self.value(extent))
+        return size
+
+    def _Assignment(self, node: c_ast.Assignment) -> Known:
+        number = self.value(node.rvalue)
+        if node.op != "=":
+            number = combined(node.op[:-1], self.value(node.lvalue), number)
+        self.write(node.lvalue, number)
+        return number
+
+    def _ExprList(self, node: c_ast.ExprList) -> Known:
+        return [self.value(part) for part in node.exprs][-1]
+
+    def _FuncCall(self, node: c_ast.FuncCall) -> Known:
+        name = called(node)
+        if name in ALLOCATORS:
+            self._allocated += 1
+            return NumberPlace(self.file, f"{name} {self._allocated}", (0,))
+        if name not in MATHEMATICS or name in self.structure.functions:
+            return self._call(node)
+        numbers = [self.value(argument) for argument in arguments(node)]
+        for number in numbers:
+            if isinstance(number, (Unknown, NumberPlace)):
+                return number if isinstance(number, Unknown) else Unknown("an address")
+        try:
+            return MATHEMATICS[name](*numbers)
+        except (ArithmeticError, ValueError, TypeError):
+            return Unknown(name)

@@ -1,0 +1,96 @@
+"""An estimate from source in words: the time, what decides it, and what is not in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nhalf.base.numbers import fixed, percent, whole
+from nhalf.base.units import format_size, format_time
+from nhalf.present.terminal.tables import add_literal, house_table, print_table
+from nhalf.present.wording import count
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nhalf.decide.estimate.estimate import Estimate, Part
+
+CONSTANT = 0.02
+"""A smaller exponent is none."""
+NOT_IN_IT = "input and output, what the library does for itself, and statements outside loops"
+
+
+def show_estimate(console: Console, estimate: Estimate) -> None:
+    """Print the headline, a line for each part, and what is left out."""
+    names = list(estimate.exponent_per_name)
+    for line in _headline(estimate):
+        console.print(line, markup=False, soft_wrap=True)
+    table = house_table(
+        *("part", "line", "count", "bytes", "time", "share"), *(f"with {name}" for name in names)
+    )
+    for part in estimate.parts:
+        add_literal(table, *_cells(part, names))
+    print_table(table, console)
+    for line in _notes(estimate):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _headline(estimate: Estimate) -> Iterator[str]:
+    numbers = "".join(f", {name} = {number}" for name, number in estimate.numbers.items())
+    on = f"{count(estimate.ranks, 'rank')} of {estimate.machine}"
+    computed = f", {estimate.processor}" if estimate.processor else ""
+    yield f"{estimate.program} on {on}{computed}{numbers}: {_time(estimate)}"
+    most = estimate.decided_by
+    if most is not None:
+        yield f"  {most.name} in line {most.line} takes {percent(most.share)} of it"
+    growth = ", ".join(
+        f"{name}^{_exponent(number)}" for name, number in estimate.exponent_per_name.items()
+    )
+    yield f"  the time grows as {growth}, between half and twice of each"
+
+
+def _time(estimate: Estimate) -> str:
+    time = format_time(estimate.time_s)
+    low = format_time(estimate.low_s)
+    if estimate.high_s is None:
+        return f"{time} ({low} or more)"
+    high = format_time(estimate.high_s)
+    return time if low == high else f"{time} ({low} to {high})"
+
+
+def _exponent(number: float | None) -> str:
+    if number is None:
+        return "?"
+    return fixed(number, 2) if abs(number) > CONSTANT else "0"
+
+
+def _cells(part: Part, names: list[str]) -> list[str]:
+    growth = (part.exponent_per_name.get(name) for name in names)
+    return [
+        part.name,
+        str(part.line) if part.line else "end",
+        whole(part.count),
+        format_size(part.size_bytes) if part.size_bytes else "",
+        format_time(part.time_s),
+        percent(part.share),
+        *("–" if number is None else f"^{_exponent(number)}" for number in growth),
+    ]
+
+
+def _notes(estimate: Estimate) -> Iterator[str]:
+    yield (
+        f"rank {estimate.last_rank}, which ends last; time of calls includes waiting; "
+        "^1 doubles where the number does"
+    )
+    if estimate.high_s is None:
+        yield (
+            "computing is what the loops take at least, in the order of the source: it may take "
+            "longer, and no upper end is known"
+        )
+    if estimate.guessed:
+        yield f"guessed within a factor of 2: {', '.join(estimate.guessed)}"
+    if estimate.forced:
+        yield f"{count(estimate.forced, 'send')} would never end there without a buffer"
+    for text in estimate.left_out:
+        yield f"not counted: {text}"
+    yield f"left out: {NOT_IN_IT}"
