@@ -93,8 +93,8 @@ def command(request: Request) -> None:
 
 def _question(request: Request, names: Sequence[str]) -> SourceQuestion:
     """The program and the machine; raises RefusedSource, and InputError for no machine."""
-    from nhalf.cli.asked_library import messages_and_library
-    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.program_prediction import messages_and_library
+    from nhalf.cli.sides import machine_and_library
     from nhalf.decide.estimate.evaluation import SourceQuestion
     from nhalf.decide.program.target import Target
     from nhalf.loops.program.ranks import MpiProgram
@@ -119,8 +119,7 @@ def _ask(target: Target, library: Library) -> Callable[[Program, Sequence[str]],
     """What asks a library for the operations of a program whose ranks are on some hosts."""
     from dataclasses import replace
 
-    from nhalf.cli.asked_library import asked_operations
-    from nhalf.cli.program_prediction import saying
+    from nhalf.cli.program_prediction import asked_operations, saying
 
     def ask(program: Program, hosts: Sequence[str]) -> Target:
         answers = asked_operations(target.messages, library, [program], hosts, saying(library.name))
