@@ -21,6 +21,7 @@ from nhalf.mpi import simgrid
 from tests.nhalf.measure.virtual.programs import library_of
 
 CELL = Cell("bcast", "binomial", 8, "8x1", 1024)
+FOLDED = Cell("allreduce", "recursive-doubling", 3, "3x1", 1024)
 BARRIER = Cell("barrier", "central", 2, "2x1", 0)
 
 
@@ -155,8 +156,10 @@ def test_a_wrong_machine_would_be_seen() -> None:
         ("altix-bx2", CELL, True, {"model"}, "the pattern itself"),
         ("altix-bx2", CELL, False, {"simgrid"}, ""),
         ("altix-bx2", CELL._replace(size_bytes=1 << 22), False, {"simgrid"}, "order of receives"),
-        ("sp2-mpl", CELL, False, {"simgrid"}, "no fans"),
+        ("sp2-mpl", CELL, False, {"simgrid"}, ""),
         ("altix-bx2", Cell("many-to-one", "native", 8, "8x1", 8), False, {"simgrid"}, "at once"),
+        ("altix-bx2", FOLDED, False, {"simgrid"}, "at once"),
+        ("altix-bx2", FOLDED._replace(ranks=4, placement="4x1"), False, {"simgrid"}, ""),
     ],
 )
 def test_reasons_are_those_of_who_is_apart(
