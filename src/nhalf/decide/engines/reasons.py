@@ -74,7 +74,10 @@ def _meets(cell: Cell) -> bool:
     return folds or (cell.pattern, cell.algorithm) in TOGETHER
 
 
-def reason(gap: EngineGap, outliers: Collection[str]) -> str:
-    """The reasons that are known for those who are apart; '' if there are none."""
-    words = (cause.words for cause in REASONS if cause.engine in outliers and cause.holds(gap))
-    return "; ".join(dict.fromkeys(words))
+def reasons(gap: EngineGap, outliers: Collection[str]) -> dict[str, str]:
+    """The reasons that are known, by the engine that is apart."""
+    words: dict[str, list[str]] = {}
+    for cause in REASONS:
+        if cause.engine in outliers and cause.holds(gap):
+            words.setdefault(cause.engine, []).append(cause.words)
+    return {engine: "; ".join(causes) for engine, causes in words.items()}
