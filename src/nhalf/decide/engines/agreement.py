@@ -147,9 +147,9 @@ def _compared(
         return compared
     gap = EngineGap(machine, cell, published is not None and answers.get(MODEL) == published)
     explained = reasons(gap, _outliers(answers))
-    others = {engine: time_s for engine, time_s in answers.items() if engine not in explained}
+    left_s = {engine: time_s for engine, time_s in answers.items() if engine not in explained}
     # A reason for one does not tell why the others differ.
-    if others and not ComparedCell(cell, others).agrees:
+    if left_s and not ComparedCell(cell, left_s).agrees:
         return compared
     return ComparedCell(cell, answers, published, "; ".join(explained.values()))
 
