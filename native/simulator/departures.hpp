@@ -64,8 +64,8 @@ class Departures {
 
  private:
   using Timer = simgrid::kernel::timer::Timer;
-  /// What is closer together happens at one time.
-  static constexpr double instant_s = 1e-12;
+  /// What is closer together happens at one time: sums of times differ by their rounding.
+  static constexpr double instant_s = 1e-10;
   struct Message;
   /// When a message would come in alone, and when it does.
   struct Arrival {

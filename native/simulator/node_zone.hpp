@@ -23,9 +23,7 @@ class NodeZones {
       : machine_(machine), ranks_(machine.node.number("ranks", std::size_t{1})) {}
 
   /// Nothing is between the only host of a node and the network.
-  [[nodiscard]] bool are_plain() const {
-    return ranks_ == 1 && machine_.shares.empty() && machine_.medium_Bps() == 0;
-  }
+  [[nodiscard]] bool are_plain() const { return ranks_ == 1 && machine_.shares.empty(); }
 
   /// Links on a way between nodes that are the nodes' own and no distance.
   [[nodiscard]] std::size_t own_links() const {

@@ -60,13 +60,14 @@ class Costs {
     const double alone_s = cost.latency_s + own_bytes / cost.rate_Bps;
     MessageTimes times{.moved_bytes = moved_bytes,
                        .work_s = std::min(alone_s, moved_bytes / cost.rate_Bps),
-                       .busy_out_s = curve.gap_s};
-    times.busy_in_s =
-        in.empty() ? std::max(curve.gap_s, times.work_s) : Spacings::at(in, own_bytes);
+                       .busy_out_s = curve.gap_s,
+                       .busy_in_s = curve.gap_s};
     if (!out.empty()) {
       times.busy_out_s = Spacings::at(out, own_bytes);
+      times.busy_in_s = std::max(times.busy_in_s, times.work_s);
       times.work_s = std::min(times.work_s, least_work_s(moved_bytes, times, way));
     }
+    if (!in.empty()) times.busy_in_s = Spacings::at(in, own_bytes);
     if (!both.empty()) {
       // Messages that the others do not slow may slow them.
       const double both_s = Spacings::at(both, own_bytes) - cost.send_s - cost.recv_s;

@@ -15,7 +15,7 @@ from nhalf.decide.engines.answers import (
 )
 from nhalf.decide.engines.cells import Cell, blocks_of, is_own_choice
 from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL, SIMGRID
-from nhalf.decide.engines.reasons import EngineGap, reason
+from nhalf.decide.engines.reasons import EngineGap, reasons
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -146,7 +146,12 @@ def _compared(
     if compared.agrees:
         return compared
     gap = EngineGap(machine, cell, published is not None and answers.get(MODEL) == published)
-    return ComparedCell(cell, answers, published, reason(gap, _outliers(answers)))
+    explained = reasons(gap, _outliers(answers))
+    left_s = {engine: time_s for engine, time_s in answers.items() if engine not in explained}
+    # A reason for one does not tell why the others differ.
+    if left_s and not ComparedCell(cell, left_s).agrees:
+        return compared
+    return ComparedCell(cell, answers, published, "; ".join(explained.values()))
 
 
 def _outliers(answers: Mapping[str, float]) -> set[str]:

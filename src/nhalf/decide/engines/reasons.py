@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from nhalf.decide.engines.cells import Cell
 from nhalf.decide.engines.names import MODEL, SIMGRID
 from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.decide.ways import UNSIZED
-from nhalf.machines.exchanges import EXCHANGE
-from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
-from nhalf.machines.parts import FANS
-from nhalf.machines.spread import SAME_NODE
 
 
 class EngineGap(NamedTuple):
@@ -35,7 +32,9 @@ class Reason(NamedTuple):
 
 
 TOGETHER = {("many-to-one", "native"), ("alltoall", "linear")}
-"""Where several messages come to one rank at once."""
+"""Where several messages come to one rank at once at any number of ranks."""
+FOLDS = {"recursive-doubling", "rabenseifner", "reduce-bcast"}
+"""Algorithms in which two ranks send to one at once where ranks are no power of two."""
 REASONS = (
     Reason(
         MODEL,
@@ -54,36 +53,31 @@ REASONS = (
     ),
     Reason(
         SIMGRID,
-        lambda gap: any(model.pattern in (*FANS.values(), EXCHANGE) for model in _models(gap)),
-        "SimGrid has no fans, and one rate for both ways of an exchange",
-    ),
-    Reason(
-        SIMGRID,
         lambda gap: gap.cell.size_bytes >= Messages(gap.machine).rendezvous[0],
         "SMPI ends a long send when its message has arrived, and sends in the order of receives",
     ),
     Reason(
         SIMGRID,
-        lambda gap: gap.cell.where == SAME_NODE and gap.machine.network is not None,
-        "SimGrid lets ranks of a node move both ways what they move to others",
-    ),
-    Reason(
-        SIMGRID,
-        lambda gap: _meets(gap.cell) or any(loggp.gap_s for loggp in gap.machine.loggp),
-        "SimGrid lets messages that come to a rank at once share its adapter, with no gap",
+        lambda gap: _is_short(gap) and _meets(gap.cell),
+        "messages that come to a rank at once share its link in SimGrid, or come in another order",
     ),
 )
 
 
+def _is_short(gap: EngineGap) -> bool:
+    """Whether sends of the size end when their bytes have left, in SMPI, too."""
+    return gap.cell.size_bytes < Messages(gap.machine).rendezvous[0]
+
+
 def _meets(cell: Cell) -> bool:
-    return (cell.pattern, cell.algorithm) in TOGETHER
+    folds = cell.algorithm in FOLDS and cell.ranks & (cell.ranks - 1) != 0
+    return folds or (cell.pattern, cell.algorithm) in TOGETHER
 
 
-def _models(gap: EngineGap) -> Iterable[PatternModel | FittedModel]:
-    return (*gap.machine.patterns, *gap.machine.models)
-
-
-def reason(gap: EngineGap, outliers: Collection[str]) -> str:
-    """The reasons that are known for those who are apart; '' if there are none."""
-    words = (cause.words for cause in REASONS if cause.engine in outliers and cause.holds(gap))
-    return "; ".join(dict.fromkeys(words))
+def reasons(gap: EngineGap, outliers: Collection[str]) -> dict[str, str]:
+    """The reasons that are known, by the engine that is apart."""
+    words: dict[str, list[str]] = {}
+    for cause in REASONS:
+        if cause.engine in outliers and cause.holds(gap):
+            words.setdefault(cause.engine, []).append(cause.words)
+    return {engine: "; ".join(causes) for engine, causes in words.items()}

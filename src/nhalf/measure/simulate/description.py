@@ -20,6 +20,7 @@ from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import (
     WIDE,
+    Share,
     alone_Bps,
     hosts_per_node,
     medium_Bps,
@@ -39,6 +40,7 @@ from nhalf.machines.topology import (
     Torus,
     elementary,
 )
+from nhalf.machines.wires import OVERHEADS_SHARE_MAX
 
 NODES_MAX = 1 << 20
 
@@ -110,6 +112,9 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
     memory_Bps = _memory_Bps(machine, node, fastest[0], assumed)
     link_Bps = _link_Bps(network, fastest[1], assumed)
     shared = narrower(shares(machine, *fastest), link_Bps, hosts_per_node(machine))
+    if wire_Bps and not shared:
+        # The wire is passed on the way out of a node, which needs a way in.
+        shared = [Share(0, away=True, one_way_Bps=WIDE)]
     ways_Bps = (
         min(memory_Bps, alone_Bps(shared, away=False)),
         min(link_Bps, alone_Bps(shared, away=True), wire_Bps or WIDE),
@@ -228,7 +233,9 @@ def _curve(
     gap_s = (parameters.gap_s if parameters else None) or 0.0
     lines = [f"curve apart={apart} gap_s={gap_s!r}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
-        busy_s = min(piece.t0_s, send_s + recv_s)
+        # As below a library, something is left for the network.
+        most_s = OVERHEADS_SHARE_MAX * max(0.0, model.segments[0].t0_s)
+        busy_s = min(piece.t0_s, send_s + recv_s, most_s)
         if piece.from_bytes >= rendezvous_bytes or busy_s == 0:
             busy_s = mine_s = 0.0
         else:

@@ -13,7 +13,7 @@ from nhalf.decide.engines.agreement import Agreement, ComparedCell, Inquiry, agr
 from nhalf.decide.engines.answers import by_model
 from nhalf.decide.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
 from nhalf.decide.engines.names import LIBRARY, MODEL
-from nhalf.decide.engines.reasons import EngineGap, reason
+from nhalf.decide.engines.reasons import EngineGap, reasons
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -21,6 +21,7 @@ from nhalf.mpi import simgrid
 from tests.nhalf.measure.virtual.programs import library_of
 
 CELL = Cell("bcast", "binomial", 8, "8x1", 1024)
+FOLDED = Cell("allreduce", "recursive-doubling", 3, "3x1", 1024)
 BARRIER = Cell("barrier", "central", 2, "2x1", 0)
 
 
@@ -155,13 +156,28 @@ def test_a_wrong_machine_would_be_seen() -> None:
         ("altix-bx2", CELL, True, {"model"}, "the pattern itself"),
         ("altix-bx2", CELL, False, {"simgrid"}, ""),
         ("altix-bx2", CELL._replace(size_bytes=1 << 22), False, {"simgrid"}, "order of receives"),
-        ("sp2-mpl", CELL, False, {"simgrid"}, "no fans"),
+        ("sp2-mpl", CELL, False, {"simgrid"}, ""),
         ("altix-bx2", Cell("many-to-one", "native", 8, "8x1", 8), False, {"simgrid"}, "at once"),
+        ("altix-bx2", FOLDED, False, {"simgrid"}, "at once"),
+        ("altix-bx2", FOLDED._replace(ranks=4, placement="4x1"), False, {"simgrid"}, ""),
     ],
 )
 def test_reasons_are_those_of_who_is_apart(
     machine: str, cell: Cell, is_published: bool, outliers: set[str], words: str
 ) -> None:
-    told = reason(EngineGap(catalogue.machine(machine), cell, is_published), outliers)
+    told = "".join(
+        reasons(EngineGap(catalogue.machine(machine), cell, is_published), outliers).values()
+    )
     assert words in told
     assert bool(words) == bool(told)
+
+
+def test_a_reason_for_one_engine_does_not_tell_why_others_differ() -> None:
+    long = CELL._replace(size_bytes=1 << 22)
+    machine = catalogue.machine("altix-bx2")
+    for model_s, words in ((1.0, "order of receives"), (1.1, "")):
+        times_s = {"model": {long: model_s}, "library": {long: 1.0}, "simgrid": {long: 2.0}}
+        outcome = module._compared(machine, long, times_s, {})
+        assert outcome is not None
+        assert words in outcome.reason
+        assert bool(words) == bool(outcome.reason)

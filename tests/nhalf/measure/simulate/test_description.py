@@ -176,8 +176,8 @@ def test_overheads_that_are_not_known_are_a_share_and_said_to_be_assumed() -> No
 def test_overheads_of_more_than_the_latency_are_cut_in_proportion() -> None:
     loggp = LogGP(transport="mpi", send_overhead_s=6e-6, recv_overhead_s=2e-6)
     first = read(describe(Messages(machine(loggp=(loggp,)))).text).curves[1].at(0)
-    assert (first["send_s"], first["recv_s"]) == pytest.approx((3e-6, 1e-6))
-    assert first["latency_s"] == pytest.approx(0, abs=1e-18)
+    assert (first["send_s"], first["recv_s"]) == pytest.approx((2.7e-6, 0.9e-6))
+    assert first["latency_s"] == pytest.approx(0.4e-6)
 
 
 def test_a_threshold_within_a_range_divides_it() -> None:
