@@ -59,7 +59,7 @@ class Together:
     """
 
     used: list[int]
-    rows: NDArray[np.float64]
+    rows: NDArray[np.int_]
     load_s_per_B: Floats
 
 
@@ -127,10 +127,11 @@ class ConcurrentMessages:
 
     def together(self, pairs: Pairs) -> Together:
         """What messages at once load."""
-        ranks = np.array(pairs)
-        counts = np.zeros((1 + ranks.max(), 2, len(self._curves)))
-        for end in (0, 1):
-            np.add.at(counts, (ranks[:, end], end, self._curve_indices(pairs)), 1)
+        ranks, curves = np.array(pairs), len(self._curves)
+        places = ranks * curves + self._curve_indices(pairs)[:, None]
+        most = curves * (1 + int(ranks.max()))
+        one_way = (np.bincount(places[:, end], minlength=most) for end in (0, 1))
+        counts = np.stack([way.reshape(-1, curves) for way in one_way], axis=1)
         used = np.flatnonzero(counts.any(axis=(0, 1))).tolist()
         load_s_per_B = self._shared_by(pairs).load_s_per_B(pairs, is_spread=self._is_spread)
         return Together(used, np.unique(counts[..., used], axis=0), load_s_per_B)
@@ -142,7 +143,8 @@ class ConcurrentMessages:
 
     def _slowest_s(self, together: Together, bytes_s: Floats, size_bytes: Floats) -> Floats:
         """The time of the most loaded resource, ranks included; `bytes_s` are by used curves."""
-        slowest = np.maximum(bytes_s.max(axis=0), together.load_s_per_B[:, None] * size_bytes)
+        shared_s = together.load_s_per_B[:, None] * size_bytes
+        slowest: Floats = np.maximum(bytes_s.max(axis=0), shared_s)
         for row in together.rows:
             out_s, in_s = np.tensordot(row, bytes_s, axes=1)
             both_s = (out_s + in_s) / self._both_ways[:, None]
