@@ -201,7 +201,9 @@ def schedule(program: Program) -> list[Actor]:
     calls = numbered(program)
     least_s = _shortest(calls)
     forms, form = _forms(calls)
-    message = _message_numbers(messages(program), len(calls))
+    message = np.full(len(calls), -1, np.int32)
+    for rows in ("row", "row_received"):
+        message[messages(program)[rows].to_numpy()] = np.arange(len(messages(program)))
     calls = calls.with_columns(pl.Series("form", form), pl.Series("message", message))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
@@ -311,10 +313,7 @@ class _Turns:
 
     def also_in(self, others: Self) -> Whole:
         """The rows of the calls whose channels have as many others."""
-        most = max(
-            int(turns.channels[-1]) + 1 if len(turns.rows) else 0 for turns in (self, others)
-        )
-        counts = np.bincount(others.channels, minlength=most)
+        counts = np.bincount(others.channels, minlength=int(self.channels.max(initial=0)) + 1)
         return self.rows[self.numbers < counts.astype(np.int32)[self.channels]]
 
 
@@ -323,14 +322,6 @@ def threads(calls: pl.DataFrame) -> Iterator[tuple[int, int]]:
     rank, thread = calls["rank"].to_numpy(), calls["thread"].to_numpy()
     begins = np.flatnonzero((np.diff(rank) != 0) | (np.diff(thread) != 0)) + 1
     return itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else [])
-
-
-def _message_numbers(pairs: pl.DataFrame, calls: int) -> NDArray[np.int32]:
-    """The place among the messages of each call that has one; -1 of others."""
-    numbers = np.full(calls, -1, np.int32)
-    for rows in ("row", "row_received"):
-        numbers[pairs[rows].to_numpy()] = np.arange(len(pairs), dtype=np.int32)
-    return numbers
 
 
 def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
