@@ -176,6 +176,20 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return not self.statement
 
     @property
+    def stated_at(self) -> StudyPoint | None:
+        """Where the document gives its number: `published`, or else a ratio to another machine."""
+        value = self.value
+        if self.published or not (value.machine and self.drawn_on):
+            return self.published
+        return StudyPoint(
+            machine=self.drawn_on[0],
+            pattern=value.pattern,
+            ranks=value.ranks,
+            bytes=value.size_bytes or None,
+            axes=f"over={value.machine}",
+        )
+
+    @property
     def quantities(self) -> tuple[Quantity, Quantity | None]:
         """The number and the one that it is divided by, told apart by their axes."""
         if self.over is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -169,6 +170,9 @@ def _published(conclusion: Conclusion, name: str, groups: Groups) -> float | Non
     """What the study says: of the machine itself, if it is one of the study's."""
     if conclusion.published is not None:
         return published_point(conclusion.published)
+    if conclusion.stated_at is not None:
+        with suppress(InputError):
+            return published_point(conclusion.stated_at)
     own = [record for record in conclusion.drawn_on if record in _group_of(name, groups)]
     for record in [*own, *conclusion.drawn_on][:1]:
         value = _stated(conclusion.value, record, groups)

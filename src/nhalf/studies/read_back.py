@@ -15,7 +15,7 @@ def is_inferred(conclusion: Conclusion, machine: str, value: StudyValue) -> bool
 
     A figure that the study gives of several machines stands in the record of each.
     """
-    of = conclusion.published
+    of = conclusion.stated_at
     if of is None or value.origin != "predicted":
         return False
     figure = (of.pattern, of.ranks, of.size_bytes, of.axes)
