@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from nhalf.mpi import Library
 
 GROUP = "machine"
-NO_PROCESSOR = "none"
+NO_PROCESSOR, SIMGRID = "none", "simgrid"
+ENGINES = ("model", SIMGRID)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,12 @@ class Request(JsonOption, heading="What, and on which machine"):
     mpi: Annotated[
         str, Option("MPI library that is asked for its operations, e.g. mpich; default: none.")
     ] = ""
+    engine: Annotated[
+        str,
+        Option(
+            "Who moves the messages: model (a replay), or simgrid, where they share the network."
+        ),
+    ] = "model"
     placement: Annotated[
         str, Option("Nodes x ranks on each, e.g. 32x2; default: node after node is filled.")
     ] = ""
@@ -67,6 +74,7 @@ def command(request: Request) -> None:
 
     nhalf estimate halo.c --ranks 64 --machine sp2-mpl --set n=100000
     nhalf estimate halo.c --ranks 64 --machine altix-bx2 --processor here --mpi mpich
+    nhalf estimate halo.c --ranks 64 --machine sp2-mpl --set n=100000 --engine simgrid
     nhalf estimate cg.c --ranks 16 --machine sp2-mpl --set n=1000 --set line42=25
     """
     from nhalf.cli.verbs.bound import parse_numbers
@@ -93,6 +101,7 @@ def command(request: Request) -> None:
 
 def _question(request: Request, names: Sequence[str]) -> SourceQuestion:
     """The program and the machine; raises RefusedSource, and InputError for no machine."""
+    from nhalf.base.errors import unknown
     from nhalf.cli.program_prediction import messages_and_library
     from nhalf.cli.sides import machine_and_library
     from nhalf.decide.estimate.evaluation import SourceQuestion
@@ -101,10 +110,15 @@ def _question(request: Request, names: Sequence[str]) -> SourceQuestion:
     from nhalf.loops.source.preprocessed import HeaderSearch
     from nhalf.node.described import described
 
+    if request.engine not in ENGINES:
+        raise unknown("engine", request.engine, ENGINES)
+    is_simulated = request.engine == SIMGRID
+    if is_simulated and request.mpi:
+        raise InputError("SimGrid has operations of its own", "leave out --mpi or --engine simgrid")
     source = MpiProgram(request.file, HeaderSearch(request.include, request.define), names)
     machine, of_machine = machine_and_library(request.machine)
     messages, library, not_asked = messages_and_library(machine, of_machine, request.mpi)
-    target = Target(messages, request.placement, not_asked=not_asked)
+    target = Target(messages, request.placement, simgrid=is_simulated, not_asked=not_asked)
     name = request.processor or _processor_of(machine)
     processor = described(name) if name not in ("", NO_PROCESSOR) else None
     ask = _ask(target, library) if library is not None else None

@@ -12,12 +12,13 @@ from typing import Any
 
 from nhalf.base.errors import InputError
 from nhalf.decide.estimate.evaluation import Evaluation, SourceQuestion, computes, evaluated
-from nhalf.decide.program.predict import guess_bounds
+from nhalf.decide.program.predict import SIMGRID, guess_bounds, simulated_s
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.loops.program.events import Label
 
 OF_RANKS = "ranks"
+MODEL = "model"
 Exponents = dict[str, float | None]
 """By what power a time grows with each name; None if it is 0, or cannot be told."""
 
@@ -43,7 +44,8 @@ class Estimate:
     """The time of a program in seconds, from `low_s` on; `high_s` is None if none is known.
 
     Computing is bounded from below only. `parts` are those of `last_rank`, which ends last.
-    `left_out` has what is not in the time, `guessed` are operations within a factor of 2.
+    `left_out` has what is not in the time, `guessed` are operations within a factor of 2. With the
+    engine SIMGRID the times of the whole are its own, and those of parts as the replay has them.
     """
 
     program: str
@@ -61,6 +63,7 @@ class Estimate:
     left_out: tuple[str, ...]
     forced: int
     guessed: tuple[str, ...]
+    engine: str = MODEL
 
     @property
     def decided_by(self) -> Part | None:
@@ -93,6 +96,9 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
     low, high = guess_bounds(usual.program, target, costs, usual.end_s)
     left_out = dict.fromkeys(place for own in events for place in own.left_out)
     is_open = has_loops or bool(left_out)
+    time_s, least_s = usual.end_s, least.end_s
+    if target.simgrid:
+        time_s, least_s = (simulated_s(end.program, target, hosts) for end in (usual, least))
     by_label, total = _exponents(question, numbers, ranks, unasked)
     return Estimate(
         question.source.path.name,
@@ -101,15 +107,16 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
         question.processor.name if question.processor else "",
         ranks,
         dict(numbers),
-        usual.end_s,
-        least.end_s * low,
-        None if is_open else usual.end_s * high,
+        time_s,
+        least_s * low,
+        None if is_open else time_s * high,
         usual.last_rank,
         _parts(usual, by_label),
         total,
         tuple(f"line {line}: {reason}" for line, reason in left_out),
         usual.forced,
         tuple(sorted(costs.guessed)),
+        SIMGRID if target.simgrid else MODEL,
     )
 
 

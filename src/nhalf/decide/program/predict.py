@@ -153,7 +153,7 @@ def predict_program(
     origin_spent = _as_traced(program, _Origin(traced_on))
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
     if target.simgrid:
-        time_s = _simulated_s(program, target, costs.hosts)
+        time_s = simulated_s(program, target, costs.hosts)
         if traced_on is not None:
             origin_s = _simulated_as_traced_s(program, _Origin(traced_on))
     alone_s = undisturbed_elapsed_s(program)
@@ -215,7 +215,7 @@ def _of_schedule(program: Program, target: Target, costs: MachineCosts) -> Progr
         target.messages.machine.name,
         SIMGRID if target.simgrid else TIMELINE,
         measured_s=math.nan,
-        time_s=_simulated_s(program, target, costs.hosts) if target.simgrid else _end_s(spent),
+        time_s=simulated_s(program, target, costs.hosts) if target.simgrid else _end_s(spent),
         low_s=math.nan,
         high_s=math.nan,
         error=math.nan,
@@ -258,7 +258,7 @@ def _simulated_as_traced_s(program: Program, origin: _Origin) -> float:
     """Run time by SimGrid on the machine that the program was traced on."""
     if origin.traced_on is None:
         return math.nan
-    return _simulated_s(program, Target(origin.traced_on), program.hosts)
+    return simulated_s(program, Target(origin.traced_on), program.hosts)
 
 
 def _count_bounds(spent: Sequence[Spent], origin_spent: Sequence[Spent]) -> tuple[float, float]:
@@ -293,7 +293,7 @@ def _factor(low: float, middle: float, high: float) -> float:
     return max(high / middle, middle / low) if low > 0 and middle > 0 else math.inf
 
 
-def _simulated_s(program: Program, target: Target, hosts: Sequence[str]) -> float:
+def simulated_s(program: Program, target: Target, hosts: Sequence[str]) -> float:
     """Run time by SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
     from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
     from nhalf.measure.simulate.actions import simulated_actions_s

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import fixed, percent, whole
 from nhalf.base.units import format_size, format_time
+from nhalf.decide.program.predict import SIMGRID
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
 from nhalf.present.wording import count
 
@@ -82,6 +83,8 @@ def _notes(estimate: Estimate) -> Iterator[str]:
         f"rank {estimate.last_rank}, which ends last; time of calls includes waiting; "
         "^1 doubles where the number does"
     )
+    if estimate.engine == SIMGRID:
+        yield "the time of all is SimGrid's, those of parts are the replay's"
     if estimate.high_s is None:
         yield (
             "computing is what the loops take at least, in the order of the source: it may take "

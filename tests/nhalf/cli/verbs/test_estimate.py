@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,12 +94,25 @@ REFUSED = {
     ("--machine", "sp2-mpl", "--set", "n"): "--set n is not NAME=VALUE",
     ("--machine", "sp2-mpl", "--set", "n=1", "--set", "k=1"): "nothing in it depends on k",
     ("--machine", "sp2-mpl", "--set", "n=1", "--ranks", "9999"): "ask for fewer",
+    ("--machine", "sp2-mpl", "--set", "n=1", "--engine", "x"): "engine",
+    ("--machine", "sp2-mpl", "--set", "n=1", "--engine", "simgrid", "--mpi", "mpich"): "leave out",
 }
 
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_is_missing_is_said(words: tuple[str, ...], call: Call) -> None:
     call("estimate", HALO, *words).is_error(2, REFUSED[words])
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="needs SimGrid")
+def test_simgrid_has_messages_share_what_a_rank_moves_both_ways(call: Call) -> None:
+    words = (str(PROGRAMS / "pipeline.c"), "--machine", "altix-bx2", "--ranks", "8", "--set",
+             "n=1000", "--set", "blocks=16", "--processor", "none")  # fmt: skip
+    replayed, simulated = answer(call, *words), answer(call, *words, "--engine", "simgrid")
+    assert (replayed["engine"], simulated["engine"]) == ("model", "simgrid")
+    assert simulated["time_s"] == pytest.approx(199e-6, rel=0.05)  # as of MPICH in virtual time
+    assert replayed["time_s"] < 0.8 * simulated["time_s"]
+    assert simulated["parts"] == replayed["parts"]
 
 
 def test_one_rank_sends_nothing(call: Call) -> None:
