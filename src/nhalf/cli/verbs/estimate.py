@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
-from nhalf.base.request import Option, Word
+from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -29,44 +29,34 @@ ENGINES = ("model", SIMGRID)
 class Request(JsonOption, heading="What, and on which machine"):
     """The program, what its source leaves open, and the machine."""
 
-    file: Annotated[Path, Word("C source of a whole program.", metavar="PROGRAM.c")]
-    machine: Annotated[
-        str, Option("Machine of record (nhalf machines list), machine file or run.")
-    ] = ""
-    ranks: Annotated[int, Option("Number of ranks.", least=1)] = 2
-    set_: Annotated[
-        tuple[str, ...],
-        Option(
-            "Value of a variable or macro, n=1000, or how often the loop of a line runs, "
-            "line42=100; repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = ()
-    processor: Annotated[
-        str,
-        Option(
-            "What computes the loops: power2, here (measured by nhalf node), a file, or none for "
-            "messages alone; default: that of the machine."
-        ),
-    ] = ""
-    mpi: Annotated[
-        str, Option("MPI library that is asked for its operations, e.g. mpich; default: none.")
-    ] = ""
-    engine: Annotated[
-        str,
-        Option(
-            "Who moves the messages: model (a replay), or simgrid, where they share the network."
-        ),
-    ] = "model"
-    placement: Annotated[
-        str, Option("Nodes x ranks on each, e.g. 32x2; default: node after node is filled.")
-    ] = ""
-    include: Annotated[
-        tuple[Path, ...], Option("Folder of headers; repeatable.", name="-I", metavar="FOLDER")
-    ] = ()
-    define: Annotated[
-        tuple[str, ...], Option("Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]")
-    ] = ()
+    file: Path = word(REQUIRED, "C source of a whole program.", metavar="PROGRAM.c")
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    ranks: int = option(2, "Number of ranks.", least=1)
+    set_: tuple[str, ...] = option(
+        (),
+        "Value of a variable or macro, n=1000, or how often the loop of a line runs, line42=100; "
+        "repeatable.",
+        metavar="NAME=VALUE",
+    )
+    processor: str = option(
+        "",
+        "What computes the loops: power2, here (measured by nhalf node), a file, or none for "
+        "messages alone; default: that of the machine.",
+    )
+    mpi: str = option("", "MPI library that is asked for its operations, e.g. mpich.")
+    engine: str = option(
+        "model",
+        "Who moves the messages: model (a replay), or simgrid, where they share the network.",
+    )
+    placement: str = option(
+        "", "Nodes x ranks on each, e.g. 32x2; default: node after node is filled."
+    )
+    include: tuple[Path, ...] = option(
+        (), "Folder of headers; repeatable.", name="-I", metavar="FOLDER"
+    )
+    define: tuple[str, ...] = option(
+        (), "Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]"
+    )
 
 
 def command(request: Request) -> None:
