@@ -3,10 +3,11 @@
 #pragma once
 
 #define NHALF_PRAGMA(text) _Pragma(#text)
-#define NHALF_WEAK(a, b, c, d, e, f)                                                  \
-  NHALF_PRAGMA(weak PMPI_##a)                                                         \
-  NHALF_PRAGMA(weak PMPI_##b) NHALF_PRAGMA(weak PMPI_##c) NHALF_PRAGMA(weak PMPI_##d) \
-      NHALF_PRAGMA(weak PMPI_##e) NHALF_PRAGMA(weak PMPI_##f)
+#define NHALF_WEAK(a, b, c, d, e, f) \
+  NHALF_PRAGMA(weak PMPI_##a)        \
+  NHALF_PRAGMA(weak PMPI_##b)        \
+  NHALF_PRAGMA(weak PMPI_##c)        \
+  NHALF_PRAGMA(weak PMPI_##d) NHALF_PRAGMA(weak PMPI_##e) NHALF_PRAGMA(weak PMPI_##f)
 
 NHALF_WEAK(Allgather, Allgather_c, Allreduce, Allreduce_c, Alltoall, Alltoall_c)
 NHALF_WEAK(Barrier, Bcast, Bcast_c, Comm_call_errhandler, Comm_f2c, Comm_create_keyval)
