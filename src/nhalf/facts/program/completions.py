@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", "MPI_Ssend")
 """What waits for its receive from some size on: not a send that is also a receive, one into a
 buffer, nor one that another call completes."""
 _EARLY_S = 1e-9
-Places = NDArray[np.int64]
+Places = NDArray[np.integer[Any]]
 """A wait and what it completes end at one time stamp, but for rounding."""
 
 

@@ -59,11 +59,6 @@ class Script:
     always_waits: NDArray[np.bool_]
     parts: OperationParts
 
-    def route_of(self, message: int) -> Route:
-        """Source, target and size of a message."""
-        route: Route = self.routes[self.route[message]]
-        return route
-
     def awaited_by(self, number: int) -> tuple[Places, Places]:
         """The places of an actor's waits that complete messages, once for each, and these."""
         begin, end = np.searchsorted(self.awaited.step, self.first[number : number + 2])

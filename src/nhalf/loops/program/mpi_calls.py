@@ -10,7 +10,7 @@ from pycparser import c_ast
 from nhalf.loops.program.events import COLLECTIVE, RECEIVED, SENT, Called, RankEvents, WaitedFor
 from nhalf.loops.program.expression_values import ExpressionValues
 from nhalf.loops.program.numbers import Known, NumberPlace, Unknown
-from nhalf.loops.program.structure import QUIET, arguments, called
+from nhalf.loops.program.structure import QUIET, RECEIVED_INTO, arguments, called
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
 PROC_NULL, NOBODY = -2, -2
@@ -28,16 +28,6 @@ ROOTS = {
     "MPI_Bcast": 3, "MPI_Reduce": 5, "MPI_Gather": 6, "MPI_Scatter": 6, "MPI_Gatherv": 7,
     "MPI_Scatterv": 7,
 }  # fmt: skip
-RECEIVED_INTO = {
-    **dict.fromkeys(("MPI_Recv", "MPI_Irecv", "MPI_Bcast", "MPI_Sendrecv_replace"), 0),
-    **dict.fromkeys(("MPI_Reduce", "MPI_Allreduce", "MPI_Scan", "MPI_Exscan"), 1),
-    **dict.fromkeys(("MPI_Reduce_scatter_block",), 1),
-    **dict.fromkeys(("MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall"), 3),
-    **dict.fromkeys(("MPI_Gatherv", "MPI_Allgatherv"), 3),
-    **dict.fromkeys(("MPI_Scatterv", "MPI_Alltoallv"), 4),
-    "MPI_Sendrecv": 5,
-}
-"""The place of the buffer that a call writes, whose numbers are not known any more."""
 TO_EACH = ("MPI_Alltoall", "MPI_Reduce_scatter_block")
 """A rank puts in as many elements for every rank."""
 

@@ -20,6 +20,16 @@ QUIET = frozenset(
     )
 )
 """Calls that send nothing."""
+RECEIVED_INTO = {
+    **dict.fromkeys(("MPI_Recv", "MPI_Irecv", "MPI_Bcast", "MPI_Sendrecv_replace"), 0),
+    **dict.fromkeys(("MPI_Reduce", "MPI_Allreduce", "MPI_Scan", "MPI_Exscan"), 1),
+    **dict.fromkeys(("MPI_Reduce_scatter_block",), 1),
+    **dict.fromkeys(("MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall"), 3),
+    **dict.fromkeys(("MPI_Gatherv", "MPI_Allgatherv"), 3),
+    **dict.fromkeys(("MPI_Scatterv", "MPI_Alltoallv"), 4),
+    "MPI_Sendrecv": 5,
+}
+"""The place of the buffer that a call writes, whose numbers are not known any more."""
 ENDS = frozenset(("exit", "abort", "_Exit", "MPI_Abort"))
 
 
@@ -164,7 +174,9 @@ class Structure:
         if name in self.functions:
             return set[str]().union(*map(names_in, arguments(part)))
         if name.startswith("MPI_"):
-            return set[str]().union(*map(names_in, arguments(part)[1:]))
+            buffers = {0, RECEIVED_INTO.get(name, 0)}
+            chosen = [own for at, own in enumerate(arguments(part)) if at not in buffers]
+            return set[str]().union(*map(names_in, chosen))
         return set()
 
     def counter(self, loop: Any) -> Counter | None:

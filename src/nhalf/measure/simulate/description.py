@@ -73,10 +73,8 @@ class Description:
         """
         if self.messages is None:
             return self.text
-        machine = self.messages.machine
-        if len(set(nodes)) == 1 and any(
-            is_between_nodes(each.placement) for each in machine.models
-        ):
+        models = self.messages.machine.models
+        if len(set(nodes)) == 1 and any(is_between_nodes(model.placement) for model in models):
             return describe(within_node(self.messages), self.nodes).text_for(nodes)
         ranks = len(nodes)
         lines = []
