@@ -81,7 +81,7 @@ def print_outcome(
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
-        from nhalf.facts.certainty.precision import unresolved
+        from nhalf.facts.precision import unresolved
         from nhalf.present.terminal.output import emit_json
 
         rows = unresolved(facts, outcome.unmeasured)

@@ -101,7 +101,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
 def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPrediction]) -> None:
     """Raises InputError if no order of the calls is known, and their counts are not enough."""
     from nhalf.decide.program.predict import COUNTS
-    from nhalf.facts.program.whole_timeline import has_whole_timeline
+    from nhalf.facts.program.program import has_whole_timeline
 
     if all(prediction.is_certain or prediction.method != COUNTS for prediction in predictions):
         return

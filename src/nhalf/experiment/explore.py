@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.launch.survivor import Survivor
 from nhalf.decide.choice import AlgorithmChoice, Cell, Grid, explore
 from nhalf.decide.ways import parts_of_algorithms
-from nhalf.facts.part_sizes import PART
+from nhalf.facts.algorithms import PART
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.layout import contrasting_layouts, parse_layout
 from nhalf.machines.machine import Machine

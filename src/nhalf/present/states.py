@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nhalf.base.numbers import percent
-from nhalf.facts.certainty.machine_states import MachineStates
+from nhalf.facts.machine_states import MachineStates
 from nhalf.present.wording import count
 from nhalf.statistics.flags import shares_text
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from nhalf.base.listing import listed
 from nhalf.base.numbers import times
-from nhalf.facts.certainty.busy_launches import busy_launches
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
+from nhalf.facts.machine_states import busy_launches
 from nhalf.facts.overview import overview
 from nhalf.present.collectives_verdict import collectives_verdict
 from nhalf.present.wording import between, size_range

@@ -131,7 +131,7 @@ def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     from nhalf.cli.wrong_data import announce
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
-    from nhalf.facts.npb_traffic import traffic_rows
+    from nhalf.facts.program.npb import traffic_rows
     from nhalf.present.terminal.applications import show_applications, show_traffic
     from nhalf.present.terminal.output import emit_json
 

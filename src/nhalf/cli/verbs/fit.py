@@ -42,8 +42,8 @@ def command(request: Request) -> None:
     """
     from nhalf.cli.run_side import run_and_library
     from nhalf.cli.wrong_data import announce
-    from nhalf.facts.certainty.machine_states import machine_states
     from nhalf.facts.facts import Facts
+    from nhalf.facts.machine_states import machine_states
     from nhalf.facts.pattern_fit import not_modelled
     from nhalf.machines.machine_file import write
     from nhalf.present.states import states_text

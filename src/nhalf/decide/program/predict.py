@@ -33,8 +33,7 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.machines.computing import AS_MEASURED, AS_STATED, Basis
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.message import Messages

@@ -10,9 +10,9 @@ import polars as pl
 
 from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.disturbance import queued_in_calls_s
-from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
+from nhalf.facts.program.waits import matched
 
 SizeTimes = Sequence[tuple[int, float]]
 """Sizes in increasing order, with seconds."""

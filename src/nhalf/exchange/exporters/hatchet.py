@@ -16,7 +16,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter, Subject, the_program
-from nhalf.facts.program.own_time import computing_s
+from nhalf.facts.program.critical_path import computing_s
 from nhalf.facts.program.program import Program
 
 PATH, ORDER = "path", "Node order"

@@ -16,8 +16,8 @@ import polars as pl
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import unknown
 from nhalf.base.rows import Row
-from nhalf.facts.certainty.precision import with_repetitions
 from nhalf.facts.facts import Facts
+from nhalf.facts.precision import with_repetitions
 from nhalf.store.keys import RUN_CURVE
 
 MPI = "mpi"

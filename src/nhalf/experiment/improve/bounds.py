@@ -21,10 +21,9 @@ import polars as pl
 
 from nhalf.decide.program.undisturbed_program import undisturbed_program
 from nhalf.facts.program.after_arrival import after_arrival
+from nhalf.facts.program.calls import time_by_rank
 from nhalf.facts.program.operations import is_non_blocking, operation
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import time_by_rank
-from nhalf.facts.program.whole_timeline import is_counted
+from nhalf.facts.program.program import Program, is_counted
 from nhalf.mpi.affected import Affected
 
 MESSAGE_KINDS = ("sent", "received", "one-sided")

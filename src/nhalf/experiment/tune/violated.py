@@ -1,7 +1,7 @@
 """Where to tune first: cells in which a run violates performance guidelines, and with what.
 
 A violated guideline says that something faster exists: the mock-up. Algorithms that do the same as
-it by name (facts/mock_ups.py) are first candidates, which race however the screening turns out.
+it by name (facts/guidelines.py) are first candidates, which race however the screening turns out.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
+from nhalf.facts.program.critical_path import amounts_until_s
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import WAIT, Actor, schedule
-from nhalf.facts.program.spans import amounts_until_s
 from nhalf.facts.program.waits import waits
 
 CALLS_MAX = 2_000_000

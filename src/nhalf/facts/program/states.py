@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
-from nhalf.facts.program.critical_path import critical_path
+from nhalf.facts.program.critical_path import OwnTime, amounts_until_s, critical_path, own_times
 from nhalf.facts.program.disturbance import NOBODY, queued
-from nhalf.facts.program.own_time import OwnTime, own_times
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.spans import amounts_until_s
 from nhalf.facts.program.waits import waits
 
 COMPUTING, WAITING, TRANSFERRING, IN_MPI, NO_PROCESSOR = STATES = (

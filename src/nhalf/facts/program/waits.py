@@ -3,6 +3,13 @@
 A rank waits from the begin of a call until another rank begins the call that it needs; what passes
 after that moment is the message's or the operation's own time. A call that waits for several
 messages waits for the last of them.
+
+The tables of calls say how long each call waited. With a timeline the cause is known: a late
+message was sent when its receiver was already waiting, or received when its sender was; a
+collective is matched with the same call of the other ranks by its number in the communicator.
+
+Sends are matched with receives in order for each pair, communicator and tag, which MPI guarantees.
+A nonblocking receive waits from the beginning of the call that completed it.
 """
 
 from __future__ import annotations
@@ -10,11 +17,172 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.facts.fact import fact
-from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
-from nhalf.facts.program.waiting import COLLECTIVE_WAIT, LATE_RECEIVER, LATE_SENDER
+
+LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT, COMPLETION = (
+    "late sender",
+    "late receiver",
+    "collective",
+    "completion",
+)
+_CAUSES = {
+    "received": LATE_SENDER,
+    "sent": LATE_RECEIVER,
+    "collective": COLLECTIVE_WAIT,
+    "waiting": COMPLETION,
+}
+
+
+@fact
+def waiting_by_cause(program: Program) -> pl.DataFrame:
+    """Seconds by rank and cause: columns `rank`, `cause`, `waiting_s`.
+
+    Waiting in MPI_Wait and its family counts as `completion`: only a timeline shows whose message
+    it was for.
+    """
+    caused = program.calls.filter(pl.col("kind").is_in(list(_CAUSES))).with_columns(
+        cause=pl.col("kind").replace_strict(list(_CAUSES), list(_CAUSES.values()), default="")
+    )
+    by_cause = caused.group_by("rank", "cause").agg(pl.col("waiting_s").sum())
+    return by_cause.filter(pl.col("waiting_s") > 0).sort("rank", "cause")
+
+
+@fact
+def arrivals(program: Program) -> pl.DataFrame:
+    """Each collective operation of a timeline: the last arrival, and its cost.
+
+    Columns `communicator`, `call`, `number` in its communicator, `ranks`, `start_s` of the first,
+    `spread_s` from the first to the last arrival, `last_rank`, `waiting_s` until the last arrival,
+    summed over the others.
+    """
+    order = ["communicator", "call"]
+    numbered = program.timeline.filter(pl.col("kind") == "collective").sort("rank", "start_s")
+    numbered = numbered.with_columns(number=pl.int_range(pl.len()).over("rank", *order))
+    last_s = pl.col("start_s").max()
+    operations = numbered.group_by(*order, "number").agg(
+        ranks=pl.len(),
+        start_s=pl.col("start_s").min(),
+        spread_s=last_s - pl.col("start_s").min(),
+        last_rank=pl.col("rank").sort_by("start_s").last(),
+        waiting_s=(last_s - pl.col("start_s")).sum(),
+    )
+    return operations.filter(pl.col("ranks") > 1).sort("start_s", *order)
+
+
+BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
+BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Rsend")
+
+
+@fact
+def matched(program: Program) -> pl.DataFrame:
+    """Each message with both ends known, and their waiting times.
+
+    Columns `source`, `target`, `communicator`, `tag`, `size_bytes`, `sent_s` (start of the send),
+    `left_s` (its end), `sends_in` (its call), `received_s` (from when its receiver only waited),
+    `waits_in` (the call in which it did), `arrived_s` (end of the receive),
+    `late_sender_s` (how long the receiver waited for the send to start) and `late_receiver_s` (the
+    sender for the receive).
+    """
+    keys = ["source", "target", "communicator", "tag"]
+    timeline = program.timeline
+    sends = _numbered(timeline, "sent", ("rank", "partner"), keys)
+    receives = _numbered(_waited_for(timeline), "received", ("partner", "rank"), keys)
+    messages = sends.join(receives, on=[*keys, "number"], suffix="_receive")
+    late = pl.col("start_s") - pl.col("waits_s_receive")
+    blocks = pl.col("call").is_in(list(BLOCKING_SENDS)) & (pl.col("waiting_s") > 0)
+    in_receive = pl.min_horizontal(late, pl.col("end_s_receive") - pl.col("waits_s_receive"))
+    after = pl.col("start_s_receive") - pl.col("start_s")
+    in_send = pl.min_horizontal(after, pl.col("end_s") - pl.col("start_s"))
+    return messages.select(
+        *keys,
+        "size_bytes",
+        sent_s="start_s",
+        left_s="end_s",
+        sends_in="call",
+        waits_in="wait_call_receive",
+        received_s="waits_s_receive",
+        arrived_s="end_s_receive",
+        late_sender_s=in_receive.clip(0).fill_null(0.0),
+        late_receiver_s=pl.when(blocks).then(in_send.clip(0)).otherwise(0.0),
+    ).sort("sent_s", *keys)
+
+
+@fact
+def late_pairs(program: Program) -> pl.DataFrame:
+    """Waiting times between pairs of ranks, the longest first.
+
+    Columns `rank` (the waiting one), `late_rank`, `cause`, `messages` (late ones), `of_messages`
+    (between both in that direction), `waiting_s` (for several at once counted once), `longest_s`,
+    and for the longest `size_bytes` and the wait from `from_s` to `to_s`.
+    """
+    messages = matched(program)
+    by_cause = [
+        _late(messages, LATE_SENDER, ("target", "source"), "late_sender_s", "received_s"),
+        _late(messages, LATE_RECEIVER, ("source", "target"), "late_receiver_s", "sent_s"),
+    ]
+    order = ["waiting_s", "rank", "late_rank"]
+    return pl.concat(by_cause).sort(order, descending=[True, False, False])
+
+
+def _late(
+    messages: pl.DataFrame, cause: str, ends: tuple[str, str], waiting: str, begin: str
+) -> pl.DataFrame:
+    rank, late_rank = ends
+    longest = pl.col(waiting).arg_max()
+    until_s = pl.col(begin) + pl.col(waiting)
+    before_s = until_s.cum_max().shift(1).over(rank, late_rank)
+    messages = messages.sort(begin).with_columns(
+        more_s=pl.min_horizontal(waiting, until_s - before_s).clip(0.0).fill_null(pl.col(waiting))
+    )
+    pairs = messages.group_by(rank=pl.col(rank), late_rank=pl.col(late_rank)).agg(
+        cause=pl.lit(cause),
+        messages=(pl.col(waiting) > 0).sum(),
+        of_messages=pl.len(),
+        waiting_s=pl.col("more_s").sum(),
+        longest_s=pl.col(waiting).max(),
+        size_bytes=pl.col("size_bytes").get(longest),
+        from_s=pl.col(begin).get(longest),
+    )
+    return pairs.filter(pl.col("messages") > 0).with_columns(
+        to_s=pl.col("from_s") + pl.col("longest_s")
+    )
+
+
+def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
+    """The receives with `waits_s`, the time from which they only wait; null if unknown. A call that
+    completes receives ends when they do.
+    """
+    waits = timeline.filter(pl.col("kind") == "waiting")
+    timeline = timeline.filter(pl.col("kind") == "received")
+    begins = waits.group_by("rank", "thread", "end_s").agg(
+        wait_s=pl.col("start_s").max(), wait_call=pl.col("call").get(pl.col("start_s").arg_max())
+    )
+    with_wait = timeline.join(begins, on=["rank", "thread", "end_s"], how="left")
+    blocks = pl.col("call").is_in(list(BLOCKING_RECEIVES))
+    return with_wait.with_columns(
+        waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"),
+        wait_call=pl.when(blocks).then("call").otherwise("wait_call"),
+    )
+
+
+def _numbered(
+    timeline: pl.DataFrame, kind: str, ends: tuple[str, str], keys: list[str]
+) -> pl.DataFrame:
+    """The calls of one kind with their source, target, and sequence number."""
+    source, target = ends
+    calls = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
+    numbered = calls.with_columns(source=pl.col(source), target=pl.col(target))
+    if "waits_s" not in numbered.columns:
+        nothing = {"waits_s": pl.Float64(), "wait_call": pl.String()}
+        numbered = numbered.with_columns(
+            pl.lit(None, kind).alias(name) for name, kind in nothing.items()
+        )
+    numbered = numbered.with_columns(number=pl.int_range(pl.len()).over(*keys))
+    columns = ["number", "call", "size_bytes", "start_s", "end_s", "waiting_s", "waits_s"]
+    return numbered.select(*keys, *columns, "wait_call")
+
 
 WAITS: dict[str, pl.DataType] = {
     "rank": pl.Int32(),

@@ -8,7 +8,7 @@ import altair as alt
 
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.variants import Variants, against_standard
+from nhalf.facts.sending import Variants, against_standard
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 

@@ -11,9 +11,8 @@ from nhalf.base.numbers import span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.many_ranks import DENSE, FANS, fans, phases
 from nhalf.facts.series import series_names, with_names
-from nhalf.facts.traffic import b_eff_curves
+from nhalf.facts.traffic import DENSE, FANS, b_eff_curves, fans, phases
 from nhalf.present.cells import texts
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nhalf.base.numbers import grouped, percent
-from nhalf.facts.program.leading_calls import (
+from nhalf.facts.program.calls import (
     COMMUNICATORS,
     EPOCHS,
     FILES,

@@ -10,9 +10,9 @@ from nhalf.base.units import format_time
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
+from nhalf.facts.program.calls import most_expensive
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
-from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.present.program.others import others_json, others_lines
 from nhalf.present.program.sharing import sharing_lines

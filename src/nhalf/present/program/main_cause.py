@@ -7,11 +7,13 @@ from collections.abc import Callable
 from nhalf.base.numbers import percent, times
 from nhalf.decide.program.basis import HELD, is_disturbed
 from nhalf.decide.program.efficiency import Efficiency
-from nhalf.facts.program.disturbance import most_taken_share, undisturbed_computing_s
-from nhalf.facts.program.leading_calls import leading_calls
+from nhalf.facts.program.calls import has_threads, leading_calls
+from nhalf.facts.program.disturbance import (
+    most_taken_share,
+    shared_processors,
+    undisturbed_computing_s,
+)
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import shared_processors
-from nhalf.facts.program.threads import has_threads
 from nhalf.present.findings import findings
 from nhalf.present.program.advice import advice, is_made_often
 from nhalf.present.program.sharing import REMEDY, shared_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from nhalf.facts.program.disturbance import SharedProcessors, shared_processors
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import SharedProcessors, shared_processors
 from nhalf.present.wording import count
 
 REMEDY = "Bind each rank to its own processor, or start fewer ranks on a node."

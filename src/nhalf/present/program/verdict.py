@@ -6,11 +6,9 @@ from nhalf.base.numbers import percent
 from nhalf.decide.program.basis import is_disturbed, shown_run
 from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.share_in_mpi import ShareInMpi, share_in_mpi
-from nhalf.facts.program.most_expensive import most_expensive
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import shared_processors
-from nhalf.facts.program.threads import has_threads
-from nhalf.facts.program.whole_timeline import is_counted
+from nhalf.facts.program.calls import has_threads, most_expensive
+from nhalf.facts.program.disturbance import shared_processors
+from nhalf.facts.program.program import Program, is_counted
 from nhalf.present.program.main_cause import main_cause
 from nhalf.present.program.others import others_lines
 from nhalf.present.program.start import failed_start

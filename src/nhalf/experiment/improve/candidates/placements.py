@@ -10,8 +10,12 @@ from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
-from nhalf.facts.program.matrix import communication_matrix
-from nhalf.facts.program.placement import RANKS_MAX, crossing_bytes, suggested_placement
+from nhalf.facts.program.messages import (
+    RANKS_MAX,
+    communication_matrix,
+    crossing_bytes,
+    suggested_placement,
+)
 from nhalf.facts.program.program import Program
 from nhalf.mpi.affected import MPI
 from nhalf.mpi.placement_words import in_blocks, in_turn, placement_words

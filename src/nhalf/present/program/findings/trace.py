@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from nhalf.base.listing import few
 from nhalf.base.numbers import percent
 from nhalf.decide.program.basis import traced_run
-from nhalf.facts.program.disturbance import most_taken_share
+from nhalf.facts.program.disturbance import most_taken_share, shared_processors
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import shared_processors
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.program.others import others_lines
 from nhalf.present.program.sharing import REMEDY, sharing_text

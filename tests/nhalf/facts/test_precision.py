@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.facts.certainty.spread_parts import spread_parts
 from nhalf.facts.facts import Facts
+from nhalf.facts.precision import spread_parts
 from nhalf.present.findings import findings
 from nhalf.store.places import Place, Start, StartedLaunch
 

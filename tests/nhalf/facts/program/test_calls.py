@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nhalf.facts.program.call_sites import call_sites, calls_by_place
-from nhalf.facts.program.most_expensive import most_expensive
+from nhalf.facts.program.calls import call_sites, calls_by_place, most_expensive, time_by_call
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.program.answer import answer_json, answer_lines
 from nhalf.present.program.sizes import size_span
 from tests.nhalf.traced_programs import frame, program

@@ -1,4 +1,7 @@
-"""The states that a machine was in while it was measured, and what is said of them."""
+"""Whether other processes kept more cores busy than before, so that what is slower is no change.
+
+The states that a machine was in while it was measured, and what is said of them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,45 @@ import polars as pl
 import pytest
 
 from nhalf.experiment.tune.bench import launch_times
-from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
+from nhalf.facts.machine_states import busier, machine_states
 from nhalf.present.findings.precision import MachineStatesFinder as MachineStatesSeen
 from nhalf.present.findings.precision import TakenCores
 from nhalf.present.terminal.summary import show_points
+from nhalf.statistics.doubt import CERTAIN
+from nhalf.store.others import Others
 from tests.nhalf.synthetic import build_measurements
+
+
+def beside(*cores: float) -> Facts:
+    """Launches of two ranks on two cores, of which others took these."""
+    launches = [Others("mpich", number, 2, taken, 2) for number, taken in enumerate(cores)]
+    return Facts(build_measurements(launches=2), find_others=lambda: {"run": launches})
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([], []),
+        ([0.0, 0.0], [0.1, 0.0]),
+        ([1.0, 1.0], [0.0, 0.0]),
+        ([1.0, 1.0], [1.2, 1.1]),
+        ([], [1.0, 0.0, 0.0]),
+    ],
+    ids=["unknown", "idle", "idle now", "as busy", "few"],
+)
+def test_a_machine_that_is_no_busier_is_no_excuse(before: list[float], now: list[float]) -> None:
+    assert busier(beside(*before), beside(*now)) is CERTAIN
+
+
+def test_a_machine_that_is_busier_may_be_why() -> None:
+    doubt = busier(beside(0.0, 0.0), beside(1.0, 0.9, 1.0))
+    assert doubt.reason == (
+        "other processes kept 1.0 of 2 cores busy, so that ranks had to share cores"
+    )
+    assert "idle" in doubt.remedy
+    assert "busy, 1.0 before, so" in busier(beside(1.0), beside(2.0)).reason
+
 
 NEAR, FAR = 55e-9, 290e-9
 

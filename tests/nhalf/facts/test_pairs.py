@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from nhalf.facts.distance import relation
+from nhalf.facts.pairs import relation
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]

@@ -8,8 +8,8 @@ import altair as alt
 import polars as pl
 import pytest
 
+from nhalf.facts.algorithms import PATTERN, crossings
 from nhalf.facts.facts import Facts
-from nhalf.facts.grain import PATTERN, crossings
 from nhalf.present.findings.collectives import Grain as GrainFinder
 from nhalf.present.panels.algorithms import Grain
 
