@@ -93,6 +93,6 @@ def _default_hosts(request: AllocatingRequest) -> list[str]:
 
 
 def _idle_names() -> list[str]:
-    from nhalf.sites.allocation import idle_hosts
+    from nhalf.sites.hosts import idle_hosts
 
     return [host.name for host in idle_hosts().hosts]

@@ -32,7 +32,7 @@ def list_plans(word: str, *, as_json: bool, as_table: bool) -> None:
     Raises InputError if nothing has it.
     """
     from nhalf.measure.plan import catalogue
-    from nhalf.measure.probe.stand_in import every_pattern
+    from nhalf.measure.probe.pattern import every_pattern
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_table
 

@@ -134,7 +134,7 @@ def run_json(run: Run, facts: Facts) -> dict[str, Any]:
     """The JSON object of a run, as `run --json` and `show --json` print it."""
     from nhalf.facts.guidelines import violations
     from nhalf.results import as_json
-    from nhalf.store.axes import parse_axes
+    from nhalf.store.keys import parse_axes
 
     points = facts.summary.drop("run", "bytes_per_time").to_dicts()
     for point in points:

@@ -74,7 +74,7 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
 def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     """Predict traffic for each layout and size; raises InputError for options it does not have."""
     from nhalf.decide.traffic import predict_traffic
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.traffic_prediction import show
 

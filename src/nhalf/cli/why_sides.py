@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from nhalf.base.errors import InputError
 
 if TYPE_CHECKING:
-    from nhalf.experiment.why.ways import Ways
+    from nhalf.experiment.why.switch import Ways
     from nhalf.mpi.launch_script import LaunchScript
 
 HOW = "give two runs, two scripts, or --a 'COMMAND' --b 'COMMAND'"
@@ -70,7 +70,7 @@ def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
 
 def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
     from nhalf.base.units import parse_duration
-    from nhalf.experiment.why.sides.reading import (
+    from nhalf.experiment.why.sides.commands import (
         CommandTiming,
         command_ways,
         recorded_differences,

@@ -29,7 +29,7 @@ from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
 from nhalf.machines.shared import ends
 from nhalf.machines.together import ConcurrentMessages, Pairs, rate_falls
-from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.measure.plan.plan import b_eff_lengths
 from nhalf.results.b_eff.average import RANDOM, geometric_mean
 from nhalf.statistics.student import student_quantile
 

@@ -24,13 +24,13 @@ from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.session import measure
-from nhalf.measure.plan.algorithm import AXIS
+from nhalf.measure.plan.axes import AXIS
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.simulate.session import Simulation, begin
 from nhalf.measure.simulate.subject import site_of
 from nhalf.models.expression import PART_BYTES
 from nhalf.statistics.summary import summarise
-from nhalf.store.axes import axis
+from nhalf.store.keys import axis
 
 
 class SimulatedCells:

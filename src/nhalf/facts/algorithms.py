@@ -19,8 +19,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, with_series
 from nhalf.models.expression import PART_BYTES
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_POINT, VARIED_POINT, without
+from nhalf.store.keys import RUN_POINT, VARIED_POINT, axis, without
 
 PATTERN = "work-barrier"
 MATTERS = 0.1

@@ -9,8 +9,8 @@ import polars as pl
 
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.statistics.advice import PLACES, is_elsewhere
 from nhalf.statistics.doubt import CERTAIN, Doubt
-from nhalf.statistics.flags import PLACES, is_elsewhere
 
 TAKEN_LEAST = 0.25
 """Cores that others may keep busy before ranks notice: services take less."""

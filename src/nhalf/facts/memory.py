@@ -13,8 +13,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_CURVE, VARIED_POINT, without
+from nhalf.store.keys import RUN_CURVE, VARIED_POINT, axis, without
 from nhalf.store.values import value
 
 LINE_BYTES = 64

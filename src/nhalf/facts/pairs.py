@@ -15,8 +15,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.memory import LINE_BYTES
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_CURVE, VARIED_POINT, without
+from nhalf.store.keys import RUN_CURVE, VARIED_POINT, axis, without
 from nhalf.store.places import Place
 
 PATTERN = "distance"

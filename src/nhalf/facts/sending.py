@@ -14,8 +14,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_POINT, VARIED_POINT, without
+from nhalf.store.keys import RUN_POINT, VARIED_POINT, axis, without
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from nhalf.facts.jumps import (
 )
 from nhalf.facts.series import plain_points, with_series
 from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
-from nhalf.statistics.flags import APART
+from nhalf.statistics.advice import APART
 from nhalf.store.keys import RUN_CURVE, without
 
 CONFIDENCE = 0.99

@@ -17,8 +17,7 @@ from nhalf.facts.series import with_series
 from nhalf.results.b_eff import average
 from nhalf.results.traffic.accepted import OVER_LOADS, curves, launches, per_sender
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_CURVE, without
+from nhalf.store.keys import RUN_CURVE, axis, without
 from nhalf.store.values import value
 
 

@@ -1,15 +1,17 @@
-"""The variables that a library needs, without those of other libraries."""
+"""The variables that a library needs, without those of others, and whose a launcher is."""
 
 from __future__ import annotations
 
 import functools
 import os
+import shutil
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nhalf.base.processes import run
+from nhalf.mpi import Library
 from nhalf.mpi.vendors import Vendor, vendors
 
 SYSTEM = Path("/usr")
@@ -66,3 +68,21 @@ def can_read_neighbours() -> bool:
     outcome = run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S)
     # If the check itself cannot run, nothing is known, and libraries keep their defaults.
     return outcome.exit_code != _FORBIDDEN
+
+
+NAMES = ("mpiexec", "mpirun", "prterun", "orterun")
+
+
+def libraries_of_launcher(launcher: str, installed: Sequence[Library]) -> list[Library]:
+    """Return the libraries whose launcher a program is; empty if it is none.
+
+    A library may have several launchers, and several libraries may have theirs in one folder.
+    """
+    program = shutil.which(launcher)
+    if program is None or not Path(launcher).name.startswith(NAMES):
+        return []
+    path = Path(program).resolve()
+    folders = {path.parent, Path(program).parent.resolve()}
+    launchers = [(library, library.mpiexec.resolve()) for library in installed if library.mpiexec]
+    same_file = [library for library, own in launchers if own == path]
+    return same_file[:1] or [library for library, own in launchers if own.parent in folders]

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 TRANSPORT = "node"
 CHASE, LOAD, STORE, UNIT = "node-chase", "node-load", "node-store", "node-unit"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nhalf.base.numbers import percent
 from nhalf.facts.machine_states import MachineStates
 from nhalf.present.wording import count
-from nhalf.statistics.flags import shares_text
+from nhalf.statistics.advice import shares_text
 
 
 def states_text(machine: MachineStates) -> str:

@@ -1,6 +1,6 @@
 """Two runs on a machine whose state changes: only equal states are compared.
 
-Points of two runs are paired one to one within a state (flags.py), like launches that ran side by
+Points of two runs are paired one to one within a state (advice.py), like launches that ran side by
 side; points without a partner are left out. Curves that have too few launches in a state in common
 cannot be compared, and there is doubt about those whose state is unknown for too many points.
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.statistics.advice import borders, mostly_missed, shares, shares_text
 from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
-from nhalf.statistics.flags import borders, mostly_missed, shares, shares_text
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, conformed
 

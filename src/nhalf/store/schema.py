@@ -64,6 +64,6 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
 """One row per point of one run, as reported. `median_s` is the pseudomedian of the launch
 medians (statistics/intervals.py); the interval is for the next run. Both cover the launches in
 one state of the machine, a share `state_share` of all; `state_s` is the time of a flag between
-two cores in that state, null if not measured (statistics/flags.py). `rank_s` holds each rank's
+two cores in that state, null if not measured (statistics/advice.py). `rank_s` holds each rank's
 median over launches, `values` the median for each name. Derived from the measurements, never
 stored."""

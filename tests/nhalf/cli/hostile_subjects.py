@@ -40,7 +40,7 @@ def write_run(seed: int, folder: Path, visit: int = 0, started_s: float = 1.7e9)
 
 def write_measurements(folder: Path, rows: list[dict[str, Any]]) -> None:
     """Rows as the file of measurements of a run."""
-    from nhalf.store.points import COLUMNS
+    from nhalf.store.record import COLUMNS
 
     frame = pl.DataFrame(rows, schema=COLUMNS)
     frame.write_parquet(folder / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)})

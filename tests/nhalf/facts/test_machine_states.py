@@ -17,7 +17,7 @@ from nhalf.present.findings.precision import MachineStatesFinder as MachineState
 from nhalf.present.findings.precision import TakenCores
 from nhalf.present.terminal.summary import show_points
 from nhalf.statistics.doubt import CERTAIN
-from nhalf.store.others import Others
+from nhalf.store.run import Others
 from tests.nhalf.synthetic import build_measurements
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.base.compiled import reporting_compilation, without_compiling
 from nhalf.base.errors import MissingError
-from nhalf.measure.probe.stand_in import every_info
+from nhalf.measure.probe.pattern import every_info
 from nhalf.measure.probe.subject import local_subject, plain_subject
 from nhalf.mpi.local_probe import local_executable, missing_programs
 from nhalf.mpi.transport_files import program_files, transport_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtrit
 
-from nhalf.statistics.drift import TREND_CONFIDENCE
+from nhalf.statistics.derived_advice import TREND_CONFIDENCE
 from nhalf.statistics.intervals import GUARD
 from nhalf.statistics.student import USUAL, student_quantile
 

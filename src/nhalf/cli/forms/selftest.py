@@ -78,7 +78,7 @@ def _of_kept(request: Request) -> int:
     from nhalf.base.errors import InputError
     from nhalf.cli.run_side import facts_of, print_skipped, readable
     from nhalf.cli.wrong_data import announce
-    from nhalf.experiment.selftest.resampled_nights import resampled_nights
+    from nhalf.experiment.selftest.simulated_nights import resampled_nights
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.resampled_nights import show_rates
 

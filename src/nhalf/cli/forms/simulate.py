@@ -106,9 +106,9 @@ def _replay(request: Request) -> None:
 def _is_multicast(study: str) -> bool:
     """Whether a study is of multicasts, which have their own simulator."""
     from nhalf.measure.plan import catalogue
-    from nhalf.measure.simulate import multicast_session
+    from nhalf.measure.simulate import session
 
-    return bool(study) and multicast_session.is_multicast(catalogue.study(study, 1).blocks)
+    return bool(study) and session.is_multicast(catalogue.study(study, 1).blocks)
 
 
 def _messages(machine: Machine, request: Request) -> Prepared:
@@ -137,7 +137,7 @@ def _messages(machine: Machine, request: Request) -> Prepared:
 
 def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
     """Raise InputError for b_eff, which a simulation with one value of each range misses."""
-    from nhalf.measure.plan.sizes import B_EFF
+    from nhalf.measure.plan.plan import B_EFF
 
     if any("ring" in block.patterns and block.bytes.startswith(B_EFF) for block in blocks):
         raise InputError(
@@ -171,14 +171,14 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
 def _multicast(machine: Machine, request: Request) -> Prepared:
     """A run of multicasts on a simulated machine."""
     from nhalf.cli.pairs import pairs
-    from nhalf.measure.simulate import multicast_session
+    from nhalf.measure.simulate import session
 
     for name in ("placement", "pattern", "mpi", "collectives", "algorithm"):
         if name in request.given:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
     blocks = _multicast_blocks(machine, request)
     costs = pairs(request.cost, "--cost nic_forward=2e-6")
-    return multicast_session.begin(machine, request.study, blocks, request.out, costs)
+    return session.begin(machine, request.study, blocks, request.out, costs)
 
 
 def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
@@ -188,7 +188,7 @@ def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
     from nhalf.cli.pairs import pairs
     from nhalf.measure.plan import catalogue
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.simulate.multicast_session import nodes_of
+    from nhalf.measure.simulate.session import nodes_of
 
     nodes = nodes_of(machine)
     axes = pairs(request.axis, "--axis group=1,2,4")

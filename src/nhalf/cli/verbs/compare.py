@@ -314,7 +314,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _sizes(text: str) -> list[int]:
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
 
     return list(parse_sizes(text).size_bytes) if text else []
 

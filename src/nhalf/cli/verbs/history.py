@@ -154,6 +154,6 @@ def _found(runs: Sequence[Run], request: Request) -> History:
 
 
 def _sizes(request: Request) -> tuple[int, ...]:
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
 
     return tuple(parse_sizes(request.size).size_bytes) if request.size else ()

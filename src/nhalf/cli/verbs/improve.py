@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.candidate import Candidate, Setting
+    from nhalf.experiment.improve.change import Candidate, Setting
     from nhalf.experiment.improve.left_behind import LeftBehind
-    from nhalf.experiment.improve.provable import Provable
+    from nhalf.experiment.improve.search import Provable
     from nhalf.experiment.improve.situation import Situation
     from nhalf.experiment.improve.trials import SearchState
     from nhalf.experiment.turns import Turns
@@ -84,13 +84,10 @@ def command(request: Request) -> int:
     import time
 
     from nhalf.base.units import parse_duration
-    from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.own_files import own_file_remarks
-    from nhalf.experiment.improve.same_output import SameOutput
+    from nhalf.experiment.improve.bench import ProgramBench, SameOutput
     from nhalf.experiment.improve.search import first
-    from nhalf.experiment.improve.tracing import traced_or_given
-    from nhalf.experiment.improve.working_folder import search_folder
-    from nhalf.measure.launches.printed_time import printed_time
+    from nhalf.experiment.improve.situation import own_file_remarks, search_folder, traced_or_given
+    from nhalf.measure.launches.timed import printed_time
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
@@ -156,7 +153,7 @@ def _check_mpi(situation: Situation, state: SearchState, bounded: list[Candidate
 
 def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
     """Raises InputError for a trace of another number of ranks than a command starts."""
-    from nhalf.mpi.launch_ranks import ranks_in
+    from nhalf.mpi.launch_settings import ranks_in
     from nhalf.present.wording import count
 
     started = ranks_in(launch)
@@ -212,7 +209,7 @@ def _launch(request: Request) -> Situation:
 
 def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
-    from nhalf.experiment.improve.candidate import title
+    from nhalf.experiment.improve.change import title
     from nhalf.experiment.improve.search import turns_of
 
     def report(setting: Setting, time_s: float, problem: str) -> None:
@@ -225,8 +222,8 @@ def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> 
 
 def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
-    from nhalf.experiment.improve.candidate import in_order
     from nhalf.experiment.improve.candidates import candidates
+    from nhalf.experiment.improve.change import in_order
     from nhalf.experiment.improve.search import search
 
     all_candidates = candidates(situation)
@@ -236,7 +233,7 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState
 
 def _provable(state: SearchState, say: Callable[[str], None]) -> Provable | None:
     """What the search can prove, which it says; None without candidates."""
-    from nhalf.experiment.improve.provable import provable
+    from nhalf.experiment.improve.search import provable
     from nhalf.present.improve.words import provable_text
 
     if not state.trials:

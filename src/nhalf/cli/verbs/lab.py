@@ -61,9 +61,9 @@ def up(request: Up) -> None:
 
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import console, emit_json, stdout_console
-    from nhalf.sites.lab import build, packages
-    from nhalf.sites.lab.shaping import parse_link_rate
-    from nhalf.sites.lab.status import status
+    from nhalf.sites.lab import build
+    from nhalf.sites.lab.build import status
+    from nhalf.sites.lab.network import parse_link_rate
 
     _outside()
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
@@ -76,9 +76,7 @@ def up(request: Up) -> None:
         _slow(request.slow),
     )
     build.require_root()
-    packages.ensure(
-        request.install, lambda text: console().print(text, markup=False, soft_wrap=True)
-    )
+    build.ensure(request.install, lambda text: console().print(text, markup=False, soft_wrap=True))
     with console().status("starting …") as shown:
         lab = build.build(planned, lambda step: shown.update(f"starting: {escape(step)} …"))
     if request.json:
@@ -100,14 +98,14 @@ def execute(request: Execute) -> None:
 
     nhalf lab exec -- nhalf run pair-map --budget 60s
     """
-    from nhalf.sites.lab import build, environment, state
+    from nhalf.sites.lab import build, layout
     from nhalf.sites.lab.layout import HEAD
 
     build.require_root()
-    lab = state.load(request.name)
+    lab = layout.load(request.name)
     node = request.node or HEAD
     place = HEAD if node == HEAD else lab.layout.node(node)
-    environment.execute(lab, place, list(request.command))
+    build.execute(lab, place, list(request.command))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +120,11 @@ def show(request: Status) -> None:
     """
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, state
-    from nhalf.sites.lab.status import status
+    from nhalf.sites.lab import build, layout
+    from nhalf.sites.lab.build import status
 
     build.require_root()
-    current = status(state.load(request.name))
+    current = status(layout.load(request.name))
     if request.json:
         emit_json(current)
     else:
@@ -149,15 +147,15 @@ def link(request: Link) -> None:
     nhalf lab link n3 --rate 100mbit
     """
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, faults, state
-    from nhalf.sites.lab.shaping import parse_link_rate, rate_text
+    from nhalf.sites.lab import build, layout
+    from nhalf.sites.lab.network import parse_link_rate, rate_text
 
     if request.plug and request.unplug:
         raise InputError("a link cannot be up and down", "take one of --up and --down")
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     build.require_root()
     up = request.plug if request.plug or request.unplug else None
-    changed = faults.change_link(state.load(request.name), request.link, rate_Bps, up)
+    changed = build.change_link(layout.load(request.name), request.link, rate_Bps, up)
     if request.json:
         emit_json(changed)
     else:
@@ -172,11 +170,11 @@ def kill(request: NodeRequest) -> None:
     nhalf lab kill n2
     """
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, faults, state
+    from nhalf.sites.lab import build, layout
 
     build.require_root()
     node = request.node
-    died = faults.kill_node(state.load(request.name), node)
+    died = build.kill_node(layout.load(request.name), node)
     if request.json:
         emit_json({"node": node, "processes": died})
     else:
@@ -189,13 +187,13 @@ def restart(request: NodeRequest) -> None:
     nhalf lab restart n2
     """
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.sites.lab import build, faults, slurm, state
+    from nhalf.sites.lab import build, layout, slurm
 
     build.require_root()
     node = request.node
-    lab = state.load(request.name)
+    lab = layout.load(request.name)
     since_s = time.time()
-    faults.restart_node(lab, lab.layout.node(node))
+    build.restart_node(lab, lab.layout.node(node))
     node_state = slurm.wait_until_back(lab, node, since_s)
     if request.json:
         emit_json({"node": node, "state": node_state})
@@ -217,7 +215,7 @@ def down(request: Down) -> None:
     """
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build
-    from nhalf.sites.lab.remove import remove_named
+    from nhalf.sites.lab.build import remove_named
 
     _outside()
     name = request.name
@@ -242,7 +240,7 @@ COMMANDS = {
 
 
 def _slow(texts: Iterable[str]) -> dict[str, float]:
-    from nhalf.sites.lab.shaping import parse_link_rate
+    from nhalf.sites.lab.network import parse_link_rate
 
     rates_Bps = {}
     for text in texts:

@@ -97,7 +97,7 @@ def check(request: Check) -> int:
     from nhalf.machines.message import Messages
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
     from nhalf.present.terminal import machine_check
     from nhalf.present.terminal.output import emit_json, stdout_console
 

@@ -266,7 +266,7 @@ def _predicted(request: Request) -> Prediction:
     from nhalf.machines.change import change
     from nhalf.machines.spread import placed
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
 
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
@@ -342,7 +342,7 @@ def _grid(request: Request, operation: str) -> Grid:
     from nhalf.decide.choice import Grid
     from nhalf.decide.ways import UNSIZED
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
 
     sizes = sorted(set(parse_sizes(request.sizes).size_bytes))
     ranks = sorted(set(parse_ranks(request.ranks, PREDICTED_CORES)))

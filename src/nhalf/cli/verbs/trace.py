@@ -67,8 +67,7 @@ def command(request: Traced) -> int:
     nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
     """
     from nhalf.measure.traced.collect import collect
-    from nhalf.measure.traced.injection import parse_injection
-    from nhalf.measure.traced.start import start
+    from nhalf.measure.traced.start import parse_injection, start
 
     injection = parse_injection(request.inject, request.calls, request.source, request.target)
     if request.collect is not None:
@@ -114,7 +113,7 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
 def _name_undelayed(traced: TraceFolder) -> None:
     """Say on standard error which calls move data that could not be delayed."""
     from nhalf.facts.program.operations import is_non_blocking
-    from nhalf.measure.traced.totals import totals
+    from nhalf.measure.traced.tables import totals
 
     names = [
         row["call"]
@@ -139,7 +138,7 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
     """Print totals by call, or one JSON object, with the notes."""
     from nhalf.decide.program.basis import shown_run
     from nhalf.facts.program.program import Program
-    from nhalf.measure.traced.totals import totals
+    from nhalf.measure.traced.tables import totals
     from nhalf.present.program.answer import answer_json
     from nhalf.present.terminal.output import emit_json
 

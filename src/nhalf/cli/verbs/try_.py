@@ -13,7 +13,7 @@ from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Tried, VirtualLaunch
-    from nhalf.measure.virtual.progress import VirtualProgress
+    from nhalf.measure.virtual.region import VirtualProgress
     from nhalf.mpi import Library
 
 GROUP = "machine"
@@ -108,7 +108,7 @@ def command(request: Request) -> int:
 
 def _progress(request: Request) -> VirtualProgress | None:
     """What says how far the program is, in a log less often than on a terminal."""
-    from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
+    from nhalf.measure.virtual.region import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
 
     if request.json:
         return None
@@ -129,7 +129,7 @@ def _trial(request: Request) -> VirtualLaunch:
     from nhalf.cli.virtual_side import computing_factor, noise_of
     from nhalf.machines.message import Messages
     from nhalf.machines.wires import nodes_of
-    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
+    from nhalf.measure.traced.layout import refuse_to_trace_each_rank
     from nhalf.measure.virtual.launch import VirtualLaunch
     from nhalf.mpi.discover import find
 

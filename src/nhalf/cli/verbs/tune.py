@@ -158,8 +158,8 @@ def _goal(request: Request, cores: int) -> TuningRequest:
     from nhalf.base.units import parse_duration
     from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.measure.plan.plan import parse_sizes, sizes_text
     from nhalf.measure.plan.request import words
-    from nhalf.measure.plan.sizes import parse_sizes, sizes_text
 
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
     if not ranks or ranks[0] < 2:
@@ -172,9 +172,9 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
     from nhalf.cli.run_side import run_and_library
-    from nhalf.experiment.tune.violated import violated_cells
+    from nhalf.experiment.tune.search import violated_cells
     from nhalf.facts.facts import Facts
-    from nhalf.measure.plan.sizes import sizes_text
+    from nhalf.measure.plan.plan import sizes_text
 
     assert request.violated is not None
     run, _ = run_and_library(request.violated)

@@ -12,9 +12,8 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 
 if TYPE_CHECKING:
-    from nhalf.experiment.why.investigate import Investigation
-    from nhalf.experiment.why.switch import Mixture
-    from nhalf.experiment.why.ways import Ways
+    from nhalf.experiment.why.explanation import Investigation
+    from nhalf.experiment.why.switch import Mixture, Ways
 
 GROUP = "program"
 
@@ -90,7 +89,7 @@ def command(request: Request) -> int:
 
 def _investigation(request: Request, ways: Ways) -> Investigation:
     from nhalf.base.units import parse_duration
-    from nhalf.experiment.why.investigate import Investigation
+    from nhalf.experiment.why.explanation import Investigation
 
     if not 0 < request.least_share < 1:
         raise InputError(f"a difference of {request.least_share} is not possible", "0.02 means 2 %")

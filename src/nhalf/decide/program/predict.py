@@ -295,7 +295,7 @@ def _factor(low: float, middle: float, high: float) -> float:
 def _simulated_s(program: Program, target: Target, hosts: Sequence[str]) -> float:
     """Run time by SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
     from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
-    from nhalf.measure.simulate.actions import simulated_actions_s
+    from nhalf.measure.simulate.subject import simulated_actions_s
 
     actors = undisturbed(program).actors
     actions = replay_actions(program, target.computing.mean_ratio, actors=actors)

@@ -24,7 +24,7 @@ from nhalf.facts.program.after_arrival import after_arrival
 from nhalf.facts.program.calls import time_by_rank
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program, is_counted
-from nhalf.mpi.affected import Affected
+from nhalf.mpi.switch import Affected
 
 MESSAGE_KINDS = ("sent", "received", "one-sided")
 

@@ -1,22 +1,44 @@
-"""What is known of a launch before anything is tried."""
+"""What is known of the command that shall become faster: its launch, trace, hosts and files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.experiment.improve.bounds import upper_share
-from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.change import LaunchChange
-from nhalf.experiment.improve.spanned_hosts import may_span_hosts
+from nhalf.experiment.improve.change import Candidate, LaunchChange
 from nhalf.facts.program.program import Program
-from nhalf.measure.traced.preloaded import library_of_trial
+from nhalf.measure.launches.timed import run_timed
+from nhalf.measure.traced.preloaded import library_of_trial, tracing_libraries
+from nhalf.measure.traced.tables import is_trace
 from nhalf.mpi import Library
-from nhalf.mpi.affected import Affected
 from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
 from nhalf.mpi.launch_words import TRIAL
-from nhalf.mpi.launched import libraries_of_launcher
-from nhalf.mpi.vendors import libraries_in
+from nhalf.mpi.surroundings import libraries_of_launcher
+from nhalf.mpi.switch import Affected
+from nhalf.mpi.vendors import libraries_in, vendor_of
+from nhalf.sites.hosts import allocation
+
+HOST_OPTIONS = ("hosts", "host", "H", "f", "hostfile", "machinefile", "w", "nodelist", "N", "nodes")
+"""Options by which launchers are told hosts, or their number."""
+
+
+def may_span_hosts(launch: LaunchCommand) -> bool:
+    """Whether a launch names hosts, or is made within a job that has several."""
+    words = [word.lstrip("-").partition("=")[0] for word in launch.options if word.startswith("-")]
+    if launch.launcher and set(words) & set(HOST_OPTIONS):
+        return True
+    try:
+        allocated = allocation(launch.environment)
+    except NhalfError:
+        return False
+    return allocated is not None and len(allocated.hosts) > 1
 
 
 @dataclass(frozen=True)
@@ -100,3 +122,101 @@ def with_trace(situation: Situation, program: Program, printed_s: float | None) 
     if printed_s is not None and 0 < printed_s < whole_s:
         timed_share = printed_s / whole_s
     return replace(situation, program=program, library=library, timed_share=timed_share)
+
+
+def own_file_remarks(situation: Situation) -> Iterator[str]:
+    """A line for each file: what becomes of it where another algorithm is chosen."""
+    library, program = situation.library, situation.program
+    tuner = vendor_of(library).tuner(library) if library and program else None
+    for file in tuner.own_files(situation.launch.variables) if tuner else []:
+        if file.problem:
+            yield (
+                f"Nothing can be added to {file.path}: {file.problem}. An algorithm that is chosen "
+                "for an operation takes its place."
+            )
+        else:
+            yield f"{file.path} stays in force; algorithms are chosen by rules before its own."
+
+
+CALLS_MAX = "NHALF_TRACE_CALLS_MAX"
+"""The tracer's limit on the calls of a thread in a timeline."""
+TIMELINE_CALLS = 100_000
+"""More calls of a thread are only counted: a timeline of many hours would fill the disk."""
+NOT_TRACED = "The program is not traced, so nothing bounds what a candidate can save"
+NO_CALL = "no call of MPI was traced"
+
+
+def traced_or_given(
+    program: Program | None,
+    situation: Situation,
+    folder: Path,
+    limit_s: float,
+    printed_s: float | None,
+) -> tuple[Situation, str]:
+    """The situation with the program that is given, or else with a trace of it; and a remark."""
+    if program is not None:
+        return with_trace(situation, program, printed_s), ""
+    return traced(situation, folder, limit_s, printed_s)
+
+
+def traced(
+    situation: Situation, folder: Path, limit_s: float, printed_s: float | None = None
+) -> tuple[Situation, str]:
+    """The situation with a trace of the program, and a remark if there is none.
+
+    `printed_s` is the time that the program printed, None if the whole launch counts.
+    """
+    launch, trace = situation.launch, folder / "trace"
+    with suppress(NhalfError):
+        # What has to be compiled once is compiled before the limit begins.
+        tracing_libraries(launch.words)
+    options = ("--quiet", "--detail", "timeline", "--out", str(trace))
+    words = ("-m", "nhalf", "trace", *options, "--", *launch.words)
+    environment = {**launch.environment, CALLS_MAX: str(TIMELINE_CALLS)}
+    launched = run_timed(
+        LaunchCommand(environment, (), (), (), (), sys.executable, words),
+        folder / "tracing",
+        limit_s,
+    )
+    if launched.problem or not is_trace(trace):
+        return situation, _because(launched.problem or NO_CALL)
+    try:
+        program = Program.open(trace)
+    except NhalfError as error:
+        return situation, _because(str(error))
+    if program.calls.is_empty():
+        return situation, _because(NO_CALL)
+    return with_trace(situation, program, printed_s), ""
+
+
+def _because(reason: str) -> str:
+    return f"{NOT_TRACED}: {reason.removesuffix('.')}{'' if reason.endswith('?') else '.'}"
+
+
+def parent_folder(launch: LaunchCommand) -> Path | None:
+    """The folder for that of a search: the present one if there may be several hosts.
+
+    A cluster's hosts usually share the former, and never that for temporary files. None for the
+    latter.
+    """
+    return Path.cwd() if may_span_hosts(launch) else None
+
+
+@contextmanager
+def search_folder(launch: LaunchCommand) -> Iterator[str]:
+    """The folder of a search, which is removed at its end.
+
+    Raises MissingError if it cannot be made.
+    """
+    parent = parent_folder(launch)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent)
+    except OSError as error:
+        where = parent or tempfile.gettempdir()
+        remedy = "start it in a folder that can be written, which all hosts share"
+        raise MissingError(
+            f"cannot write in {where}: {error.strerror or error}",
+            remedy if parent else "name a folder for temporary files with TMPDIR",
+        ) from error
+    with Survivor.own().holding(folder) as name:
+        yield name

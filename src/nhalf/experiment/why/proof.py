@@ -21,8 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nhalf.experiment.out_of_time import OutOfTime
-from nhalf.experiment.turns import Round, Turns, differences
+from nhalf.experiment.turns import OutOfTime, Round, Turns, differences
 from nhalf.experiment.why.search import LEAST_SHARE
 from nhalf.experiment.why.switch import Mixture
 from nhalf.statistics.intervals import Floats, Interval

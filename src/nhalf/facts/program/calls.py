@@ -17,7 +17,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import POLLS
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.program import Program
-from nhalf.measure.traced.totals import SENT_AND_RECEIVED, summed_by_call
+from nhalf.measure.traced.tables import SENT_AND_RECEIVED, summed_by_call
 
 
 @fact

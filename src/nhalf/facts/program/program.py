@@ -26,7 +26,7 @@ from nhalf.measure.traced.tables import (
     Trace,
     open_trace,
 )
-from nhalf.mpi.library_title import library_title
+from nhalf.mpi.identify import library_title
 
 
 @dataclass(frozen=True)

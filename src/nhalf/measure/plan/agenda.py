@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from nhalf.base.listing import few
-from nhalf.measure.plan.algorithm import axes_for
-from nhalf.measure.plan.axes import combinations
+from nhalf.measure.plan.axes import axes_for, combinations
 from nhalf.measure.plan.plan import Plan, Point, Start
 from nhalf.measure.plan.state import AdaptiveCurve, RunState
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 Value = TypeVar("Value")
 

@@ -8,17 +8,15 @@ import msgspec
 
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.base.units import format_size
-from nhalf.measure.plan.algorithm import (
+from nhalf.measure.plan.axes import (
     axes_for,
     check_algorithms,
+    check_axes,
     check_each_has_one,
     without_choice,
 )
-from nhalf.measure.plan.axes import check_axes
-from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.sizes import memory_bytes
-from nhalf.measure.probe.pattern import PatternInfo
-from nhalf.measure.probe.ranks_rule import WORDS, largest, nearby
+from nhalf.measure.plan.plan import Block, Plan, memory_bytes
+from nhalf.measure.probe.pattern import WORDS, PatternInfo, largest, nearby
 from nhalf.measure.probe.subject import Subject
 
 ALL = "all"

@@ -17,8 +17,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from nhalf.base.launch.launch import Launch, Streams
-from nhalf.measure.probe.ended_rank import ended_rank, own_words
-from nhalf.measure.probe.rank_watch import RankWatch
+from nhalf.measure.probe.rank_watch import RankWatch, ended_rank, own_words
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0

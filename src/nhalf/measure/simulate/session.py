@@ -1,8 +1,9 @@
-"""A run on a simulated machine, stored like measurements."""
+"""A run on a simulated machine, of multicasts too, stored like measurements."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from nhalf.machines.machine_file import read, write
 from nhalf.measure.loop.session import Prepared, default_folder, programs
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.resolve import check_blocks, check_memory, resolve
-from nhalf.measure.simulate.multicast import costs, multicast_subject
+from nhalf.measure.simulate.multicast import PATTERN, costs, multicast_subject
 from nhalf.measure.simulate.subject import (
     SELECTORS,
     SimulatedMachine,
@@ -127,3 +128,39 @@ def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict
         return {"collectives": chosen, **scaled, "assumed": "; ".join(assumed)}
     multicast_costs = costs(machine, how.costs)
     return {"costs": multicast_costs.text, "assumed": "; ".join(multicast_costs.assumed)}
+
+
+def nodes_of(machine: Machine) -> int:
+    """Return the number of nodes of a multicast; raises InputError if it cannot be simulated."""
+    costs(machine)
+    assert machine.network is not None
+    return machine.network.topology.nodes
+
+
+def is_multicast(blocks: list[Block]) -> bool:
+    """Whether only multicasts are requested."""
+    return all(block.patterns == [PATTERN] for block in blocks)
+
+
+def begin_multicasts(
+    machine: Machine,
+    study: str,
+    blocks: list[Block],
+    out: Path | None,
+    given_costs: Mapping[str, str] | None = None,
+) -> Prepared:
+    """Check the request against the machine and make the run directory.
+
+    `given_costs` are texts. The simulator is exact, so there is one launch and one sample of each
+    point. Raises InputError for more ranks than nodes and for invalid costs, MissingError without
+    the simulator.
+    """
+    nodes = nodes_of(machine)
+    for block in blocks:
+        if max(block.ranks, default=0) > nodes:
+            raise InputError(
+                f"{machine.name} has {nodes} nodes, one for each rank of a multicast",
+                f"give --ranks {nodes} or less",
+            )
+    how = Simulation(multicast=True, costs=dict(given_costs or {}))
+    return begin(machine, how, study, blocks, out)

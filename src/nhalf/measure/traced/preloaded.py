@@ -11,9 +11,9 @@ from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.discover import find, libraries, newest
-from nhalf.mpi.launched import libraries_of_launcher
 from nhalf.mpi.preload import Preloaded, abi_library, own_library
 from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
+from nhalf.mpi.surroundings import libraries_of_launcher
 
 TRACE = Preloaded(
     *("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp"),

@@ -21,9 +21,8 @@ from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.operations import PER_RANK
-from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.decision_table import NATIVE, Rule, Steps, blocks_of, call_of
 from nhalf.mpi.surroundings import library_path
-from nhalf.mpi.tuning_files.steps import Steps, blocks_of, call_of
 
 Tree = dict[str, Any]
 

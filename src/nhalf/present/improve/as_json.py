@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.change import Candidate
 from nhalf.experiment.improve.forms import USUAL
 from nhalf.experiment.improve.left_behind import LeftBehind
-from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import SettingGain
-from nhalf.experiment.improve.trials import CandidateTrial, SearchState
+from nhalf.experiment.improve.search import Provable
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState, SettingGain
 from nhalf.experiment.tune.outcome import rule_json
 
 

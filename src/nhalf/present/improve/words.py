@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_duration, format_time
-from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.change import Candidate
 from nhalf.experiment.improve.left_behind import LeftBehind
-from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import SettingGain
-from nhalf.experiment.improve.trials import CandidateTrial, SearchState
+from nhalf.experiment.improve.search import Provable
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState, SettingGain
 from nhalf.present.wording import count
 from nhalf.statistics.paired import ANALYSES
 

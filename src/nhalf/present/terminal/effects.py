@@ -36,7 +36,7 @@ def show_effects(
     """
     from nhalf.decide.check.regression import finding, open_curves, unmeasured
     from nhalf.present.terminal.changes import show_changes, tolerance_words
-    from nhalf.store.launch_interval import launch_interval_s
+    from nhalf.store.run import launch_interval_s
 
     comparison = check.comparison
     if comparison is not None:

@@ -12,7 +12,7 @@ from nhalf.base.numbers import percent, says_nothing, whole
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import change_of
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -11,8 +11,7 @@ from nhalf.base.numbers import UNKNOWN, half_width_text, percent
 from nhalf.base.units import format_size
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
-from nhalf.store.axes import parse_axes
-from nhalf.store.keys import CURVE, without
+from nhalf.store.keys import CURVE, parse_axes, without
 
 if TYPE_CHECKING:
     from rich.table import Table

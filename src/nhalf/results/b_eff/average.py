@@ -17,11 +17,10 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.base.rows import Row
-from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.measure.plan.plan import b_eff_lengths
 from nhalf.results.b_eff.estimate import estimate
 from nhalf.statistics.intervals import launch_interval, launch_intervals
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_SUBJECT
+from nhalf.store.keys import RUN_SUBJECT, axis
 
 PATTERN = "ring"
 RINGS, RANDOM = 6, 30

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.measure.plan.plan import b_eff_lengths
 from nhalf.statistics.intervals import Floats
 
 LENGTHS_MIN = 3

@@ -18,8 +18,7 @@ from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_SUBJECT
+from nhalf.store.keys import RUN_SUBJECT, axis
 from nhalf.store.values import value
 
 PATTERN = "traffic"

@@ -10,7 +10,7 @@ from nhalf.experiment.improve.bounds import upper_share
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.collect import LOST
 from nhalf.measure.traced.layout import TIMELINE_CUT
-from nhalf.mpi.affected import ALL, MESSAGES, MPI, Affected
+from nhalf.mpi.switch import ALL, MESSAGES, MPI, Affected
 from tests.nhalf.traced_programs import call, program, timed
 
 BARRIER = Affected(operations=("barrier",))

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.messages import (
     RANKS_MAX,
@@ -17,8 +16,8 @@ from nhalf.facts.program.messages import (
     suggested_placement,
 )
 from nhalf.facts.program.program import Program
-from nhalf.mpi.affected import MPI
-from nhalf.mpi.placement_words import in_blocks, in_turn, placement_words
+from nhalf.mpi.launch_words import in_blocks, in_turn, placement_words
+from nhalf.mpi.switch import MPI
 
 PROMISE_SHARE = 0.6
 """The share of the time in MPI that is saved where no byte is left between hosts."""

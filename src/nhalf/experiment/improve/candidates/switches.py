@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.experiment.improve.candidate import LEAST_SHARE, Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import LEAST_SHARE, Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.overlap import overlap_share
 from nhalf.mpi import Library
