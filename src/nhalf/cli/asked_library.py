@@ -64,7 +64,7 @@ def asked_operations(
     from nhalf.decide.program.asked_operations import AskedOperations, works_of
     from nhalf.decide.program.costs import MachineCosts
     from nhalf.measure.virtual.asked import LIMIT_S, AskedLibrary
-    from nhalf.measure.virtual.real_time import START_MOST, start_s
+    from nhalf.measure.virtual.machine import START_MOST, start_s
     from nhalf.mpi.discover import libraries
 
     ask = AskedLibrary(messages, library, libraries(), say).times_s

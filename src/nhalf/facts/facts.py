@@ -30,9 +30,9 @@ from nhalf.statistics.summary import (
     summarise,
 )
 from nhalf.store.collection import distinct
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 from nhalf.store.places import places, started_launches
 from nhalf.store.run import others
-from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ class Facts:
     """The measurements of runs, the reported values of each point, and models of them.
 
     `measurements` has one row per visit of a launch to a point (MEASUREMENT_COLUMNS of
-    store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
+    store/keys.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
     library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
     where it was measured, and under `plan` what was requested; `find_places` reads the places of
     the ranks, `find_started` every launch that was started, and `find_others` what others took of
@@ -159,7 +159,7 @@ class Facts:
     @property
     @fact
     def summary(self) -> pl.DataFrame:
-        """The reported values: one row per point (SUMMARY_COLUMNS of store/schema.py).
+        """The reported values: one row per point (SUMMARY_COLUMNS of store/keys.py).
 
         `median_s` and the ends of its 95 % interval, `ci_low_s` and `ci_high_s`, are seconds.
         """

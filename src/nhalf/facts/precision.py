@@ -15,7 +15,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import plain, series_names, with_series
 from nhalf.statistics.advice import OTHER_STATE, PRECISION_TARGET, advice
-from nhalf.statistics.student import student_quantile
+from nhalf.statistics.intervals import student_quantile
 from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 LAUNCHES_LEAST = 3

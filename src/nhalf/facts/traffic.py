@@ -14,8 +14,8 @@ from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
-from nhalf.results.b_eff import average
-from nhalf.results.traffic.accepted import OVER_LOADS, curves, launches, per_sender
+from nhalf.results import b_eff
+from nhalf.results.traffic import OVER_LOADS, curves, launches, per_sender
 from nhalf.statistics.intervals import Interval, launch_interval
 from nhalf.store.keys import RUN_CURVE, axis, without
 from nhalf.store.values import value
@@ -25,7 +25,7 @@ from nhalf.store.values import value
 def offered_and_accepted(facts: Facts) -> pl.DataFrame:
     """One row per series, setting, rule and load, sorted; empty if no load was offered.
 
-    Columns are those of `nhalf.results.traffic.accepted.curves`, `series`, and the rates per
+    Columns are those of `nhalf.results.traffic.curves`, `series`, and the rates per
     sending rank, so that rules with idle ranks are comparable: `offered_per_sender_Bps` and
     `accepted_per_sender_Bps`.
     """
@@ -109,9 +109,9 @@ def _of(rates: pl.DataFrame, rule: Row) -> pl.DataFrame:
 def b_eff_curves(facts: Facts) -> pl.DataFrame:
     """One row per series, length and kind of pattern ('rings' or 'random'), sorted.
 
-    Columns are those of `nhalf.results.b_eff.average.curves`, in bytes per second, and `series`.
+    Columns are those of `nhalf.results.b_eff.curves`, in bytes per second, and `series`.
     """
-    points = average.curves(average.rates(facts.measurements))
+    points = b_eff.curves(b_eff.rates(facts.measurements))
     points = points.with_columns(algorithm=pl.lit("native"), axes=pl.lit(""))
     return with_series(points, facts)
 

@@ -88,7 +88,7 @@ def subject_of(run: str) -> Row:
 
 
 def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:
-    """The points of cores in measurements (store/schema.py), by run, in the order of measuring."""
+    """The points of cores in measurements (store/keys.py), by run, in the order of measuring."""
     columns = ["run", "pattern", "bytes", "axes", "launch", "samples_s", "values"]
     frame = measurements.filter(
         pl.col("transport") == TRANSPORT, pl.col("pattern").is_in(PATTERNS), pl.col("verified")

@@ -22,9 +22,7 @@ from nhalf.base.processes import run
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
 from nhalf.mpi.discover import Broken, Discovery
-from nhalf.mpi.links import check_links, sharing_first
-from nhalf.mpi.local_probe import came_with_nhalf
-from nhalf.mpi.probe import quick_probe
+from nhalf.mpi.probe import came_with_nhalf, check_links, quick_probe, sharing_first
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.transport_files import TransportFile, transport_files
 from nhalf.sites.start import cores, several_worlds, start

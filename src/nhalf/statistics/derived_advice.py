@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from nhalf.statistics.intervals import Floats
-from nhalf.statistics.student import student_quantile
+from nhalf.statistics.intervals import Floats, student_quantile
 from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 LAUNCHES_LEAST = 5

@@ -46,9 +46,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.statistics.intervals import LOG_LARGEST, launch_intervals
+from nhalf.statistics.intervals import LOG_LARGEST, launch_intervals, student_quantile
 from nhalf.statistics.moderation import QUANTITIES_MIN, moderate
-from nhalf.statistics.student import student_quantile
 from nhalf.store.keys import RUN_POINT, without
 
 CURVE = without(RUN_POINT, "axes", "bytes")

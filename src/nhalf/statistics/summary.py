@@ -23,8 +23,7 @@ from nhalf.statistics.advice import (
 from nhalf.statistics.derived_advice import derived
 from nhalf.statistics.intervals import sample_interval
 from nhalf.statistics.next_run import matrix_of, next_run_intervals
-from nhalf.store.keys import RUN_POINT
-from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, SUMMARY_COLUMNS, conformed
+from nhalf.store.keys import FLAGGED_COLUMNS, LAUNCH_COLUMNS, RUN_POINT, SUMMARY_COLUMNS, conformed
 
 _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)

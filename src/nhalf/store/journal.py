@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.unreadable import UNREADABLE
+from nhalf.base.files import UNREADABLE
 
 Event = TypeVar("Event")
 

@@ -15,13 +15,12 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError, Interrupted, MissingError
-from nhalf.base.files import replacing
-from nhalf.base.unreadable import UNREADABLE
+from nhalf.base.files import UNREADABLE, replacing
 from nhalf.store import parquet
 from nhalf.store.described import RUN_DESCRIPTION
 from nhalf.store.journal import Journal, events, events_named
+from nhalf.store.keys import READ_VERSIONS, VERSION
 from nhalf.store.record import ADDED, COLUMNS, points
-from nhalf.store.schema import READ_VERSIONS, VERSION
 
 DESCRIPTION = RUN_DESCRIPTION
 JOURNAL = "journal.jsonl"
@@ -194,7 +193,7 @@ class Run:
         return sum(1 for _ in events_named("end", self.path / JOURNAL, _Event))
 
     def measurements(self) -> pl.LazyFrame:
-        """One row per visit of a launch to a point, with the columns of store/schema.py.
+        """One row per visit of a launch to a point, with the columns of store/keys.py.
 
         Raises InputError if no point was finished, or a file is damaged or its version unsupported.
         """

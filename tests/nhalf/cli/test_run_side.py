@@ -11,8 +11,8 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.cli.machine_side import machine_and_library
 from nhalf.cli.run_side import facts_of, names_run, run_and_library
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 LIBRARIES = ("mpich-5.0.2", "mpich-5.0.2-path", "openmpi-4.1.4", "openmpi-5.0.11")
 

@@ -21,8 +21,8 @@ from nhalf.facts.precision import missed, point_warnings, reach
 from nhalf.facts.sending import mode_ratios
 from nhalf.facts.series import logp_rows, series_names
 from nhalf.facts.traffic import offered_and_accepted
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 Make = Callable[..., pl.LazyFrame]
 

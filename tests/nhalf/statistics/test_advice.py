@@ -23,7 +23,7 @@ from nhalf.statistics.derived_advice import (
     two_states,
 )
 from nhalf.statistics.summary import flagged_medians, launch_medians, summarise, visits
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.keys import POINT_COLUMNS
 from tests.nhalf.synthetic import build_measurements
 
 Make = Callable[..., pl.LazyFrame]

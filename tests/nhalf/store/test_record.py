@@ -11,7 +11,15 @@ import polars as pl
 import pytest
 
 from nhalf.store.journal import Journal
-from nhalf.store.keys import CURVE, POINT, RUN_POINT, SUBJECT, without
+from nhalf.store.keys import (
+    CURVE,
+    MEASUREMENT_COLUMNS,
+    POINT,
+    RUN_POINT,
+    SUBJECT,
+    SUMMARY_COLUMNS,
+    without,
+)
 from nhalf.store.record import (
     ADDED,
     NamedNumber,
@@ -22,7 +30,6 @@ from nhalf.store.record import (
     named_values,
     points,
 )
-from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 
 RECORD = Record(
     transport="mpi",

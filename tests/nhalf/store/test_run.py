@@ -18,8 +18,8 @@ import pytest
 
 from nhalf.base.errors import InputError, Interrupted, MissingError
 from nhalf.store import run as module
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
 from nhalf.store.run import Run, launch_interval_s
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 Event = Callable[..., dict[str, Any]]
 DESCRIPTION = {"environment": {"host": "a"}, "plan": {"x": 1}, "titles": {"k": "K"}}

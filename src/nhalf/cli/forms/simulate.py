@@ -114,7 +114,7 @@ def _is_multicast(study: str) -> bool:
 def _messages(machine: Machine, request: Request) -> Prepared:
     """A run of MPI messages on a simulated machine."""
     from nhalf.measure.simulate import session
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate.session import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import SELECTORS, site_of
 
     if request.cost:

@@ -88,7 +88,7 @@ def _simulated(request: Request) -> Prepared:
     from nhalf.machines.change import change
     from nhalf.measure.apps import app_of
     from nhalf.measure.simulate import session
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate.session import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import site_of
 
     for name in ("barrier", "table", "hosts", "host_file", "mpi"):

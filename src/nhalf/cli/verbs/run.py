@@ -150,7 +150,7 @@ def _announce(prepared: Prepared) -> None:
     """Say how long a run in virtual time will take, if that is long."""
     from nhalf.measure.plan.agenda import Agenda
     from nhalf.measure.plan.state import RunState
-    from nhalf.measure.virtual.real_time import real_time
+    from nhalf.measure.virtual.machine import real_time
     from nhalf.sites.placement import FREE
 
     agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))

@@ -75,7 +75,7 @@ def command(request: Request) -> int:
     nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
     """
     from nhalf.measure.virtual.launch import run
-    from nhalf.measure.virtual.real_time import start_in_words
+    from nhalf.measure.virtual.machine import start_in_words
     from nhalf.mpi.discover import libraries
     from nhalf.present.terminal.output import emit_json
 

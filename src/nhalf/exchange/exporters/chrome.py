@@ -17,7 +17,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.exchange.exporters import Exporter, Subject, the_program
-from nhalf.facts.program.completions import is_begun_before
+from nhalf.facts.program.operations import is_begun_before
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
 

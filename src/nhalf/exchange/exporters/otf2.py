@@ -22,8 +22,13 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.base.rows import Row
 from nhalf.exchange.exporters import Exporter, Subject, the_program
 from nhalf.exchange.program.otf2_program import transferred_bytes
-from nhalf.facts.program.completions import is_begun_before
-from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
+from nhalf.facts.program.operations import (
+    FROM_ROOT,
+    TO_ROOT,
+    is_begun_before,
+    is_non_blocking,
+    operation,
+)
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import BOTH_WAYS
 from nhalf.measure.traced.tables import Rank

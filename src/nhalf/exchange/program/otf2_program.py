@@ -24,8 +24,7 @@ import polars as pl
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.operations import TABLE
 from nhalf.exchange.program.written import counted_calls, with_waiting
-from nhalf.facts.program.completions import POLLS
-from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, operation
+from nhalf.facts.program.operations import FROM_ROOT, POLLS, SCATTERS, TO_ROOT, operation
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import NO_PARTNER, NO_SITE, TABLES, Rank, Trace
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes
-from nhalf.facts.program.completions import is_begun_before
+from nhalf.facts.program.operations import is_begun_before
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import SHORT_S
 from nhalf.measure.traced.tables import (

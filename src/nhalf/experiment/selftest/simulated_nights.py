@@ -28,8 +28,7 @@ from nhalf.decide.compare import Sides, compare_all
 from nhalf.decide.runs_compared import sides_of
 from nhalf.facts.facts import Facts
 from nhalf.statistics.next_run import BETWEEN_RUNS, next_run_intervals, point_intervals
-from nhalf.store.keys import COMPARED_CURVE, POINT
-from nhalf.store.schema import LAUNCH_COLUMNS, conformed
+from nhalf.store.keys import COMPARED_CURVE, LAUNCH_COLUMNS, POINT, conformed
 
 CURVES = 8
 """The default study has seven for each library."""

@@ -14,8 +14,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import POLLS
-from nhalf.facts.program.operations import operation
+from nhalf.facts.program.operations import POLLS, operation
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import SENT_AND_RECEIVED, summed_by_call
 

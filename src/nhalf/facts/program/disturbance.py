@@ -16,7 +16,6 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.critical_path import (
     PathSegment,
     amounts_until_s,
@@ -24,6 +23,7 @@ from nhalf.facts.program.critical_path import (
     critical_path,
     own_times,
 )
+from nhalf.facts.program.operations import is_begun_before
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waits import matched, waits
 

@@ -2,7 +2,7 @@
 
 Time outside MPI stands before each call. A message is known by its ends, communicator, tag and
 its number among such: MPI keeps their order. What was begun before is completed by the wait that
-completions.py finds.
+operations.py finds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import (
+from nhalf.facts.program.operations import (
     BLOCKING_SENDS,
     NOTHING,
     CallForm,

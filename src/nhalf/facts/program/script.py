@@ -13,8 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import CallForm, Places
-from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, operation
+from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, CallForm, Places, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import ALWAYS_WAITS, COLLECTIVE, Actor, messages, schedule
 

@@ -22,8 +22,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.measure.plan.plan import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo, stand_in_description
 from nhalf.mpi import Library
-from nhalf.mpi.local_probe import local_executable
-from nhalf.mpi.probe import probe_command
+from nhalf.mpi.probe import local_executable, probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
 from nhalf.sites.health import Examiner
 from nhalf.sites.placement import FREE, OPENMP, bound_threads, requested_cores

@@ -15,8 +15,7 @@ from nhalf.base.launch.segments_left import FOLDER
 from nhalf.base.units import format_size
 from nhalf.measure.plan.plan import split_name
 from nhalf.measure.traced.layout import refuse_to_trace_each_rank
-from nhalf.measure.traced.preloaded import kinds_of_handles
-from nhalf.measure.traced.start import with_preload
+from nhalf.measure.traced.start import kinds_of_handles, with_preload
 from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of

@@ -8,8 +8,8 @@
 Blanks separate numbers, '#' begins a comment, which is not kept. The block of the largest
 communicator size that is not above the actual one applies; one that is smaller than all takes the
 first block, therefore a block of size 0 goes first. Likewise for message sizes, where a first one
-that is not 0 makes the library ignore the whole file. Algorithm 0 leaves the choice to the library. Sizes are those of the
-whole message (bcast), vector (reduce, allreduce) or all blocks together (the others).
+that is not 0 makes the library ignore the whole file. Algorithm 0 leaves the choice to the library.
+Sizes are those of the whole message (bcast), vector (reduce, allreduce) or all blocks (others).
 """
 
 from __future__ import annotations

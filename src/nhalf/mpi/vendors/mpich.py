@@ -24,13 +24,7 @@ from nhalf.mpi.decision_table import Rule, call_of
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
-from nhalf.mpi.switch import (
-    Affected,
-    LibrarySwitch,
-    bound_by_options,
-    progress_thread,
-    unbound_by_options,
-)
+from nhalf.mpi.switch import Affected, LibrarySwitch
 from nhalf.mpi.tuner import (
     OwnFile,
     Reach,
@@ -92,12 +86,12 @@ EAGER_LIMITS = {
 }
 """The limits of each device; a library has variables of both."""
 SWITCHES = (
-    bound_by_options("-bind-to", "core"),
-    unbound_by_options("-bind-to", "none", needs=switch.bound_ranks),
-    progress_thread({PROGRESS: "1"}),
+    switch.bound_by_options("-bind-to", "core"),
+    switch.unbound_by_options("-bind-to", "none", needs=switch.bound_ranks),
+    switch.progress_thread({PROGRESS: "1"}),
     # The thread of 5.0.2 has parts of a message copied meanwhile, but hardly what the kernel
     # copies as a whole.
-    progress_thread(
+    switch.progress_thread(
         {PROGRESS: "1", COPIES: "0"},
         "a thread of each rank moves data while it computes, in parts through shared memory",
         needs=switch.one_host,

@@ -10,7 +10,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.traffic import offered_and_accepted
 from nhalf.present.cells import texts
 from nhalf.present.charts import common
-from nhalf.results.traffic.accepted import rule_name, setting_name
+from nhalf.results.traffic import rule_name, setting_name
 
 SETTING_TITLE = "Mean size "
 

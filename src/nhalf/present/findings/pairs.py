@@ -21,7 +21,7 @@ from nhalf.facts.pairs import (
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, sentence, weight
-from nhalf.results.pair_map.words import equal_percent
+from nhalf.results.pair_map import equal_percent
 
 SENTENCES_MAX = 5
 """The number of slow pairs of a map that are listed; its table has the rest."""

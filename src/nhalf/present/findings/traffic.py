@@ -20,9 +20,9 @@ from nhalf.facts.traffic import (
 )
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight
-from nhalf.results.b_eff.average import PATTERN as B_EFF_PATTERN
-from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
-from nhalf.results.traffic.accepted import rule_name, setting_name
+from nhalf.results.b_eff import PATTERN as B_EFF_PATTERN
+from nhalf.results.traffic import PATTERN as TRAFFIC_PATTERN
+from nhalf.results.traffic import rule_name, setting_name
 
 
 class Traffic(Finder[Facts]):

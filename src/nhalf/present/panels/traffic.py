@@ -19,9 +19,9 @@ from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.charts.traffic import SETTING_TITLE, rules_of, tooltip, traffic_rows
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_of
+from nhalf.results.b_eff import PATTERN as B_EFF_CURVES_PATTERN
 from nhalf.results.b_eff import EffectiveBandwidth
-from nhalf.results.b_eff.average import PATTERN as B_EFF_CURVES_PATTERN
-from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
+from nhalf.results.traffic import PATTERN as TRAFFIC_PATTERN
 
 
 class Traffic(Panel[Facts]):

@@ -19,8 +19,8 @@ from nhalf.facts.program.messages import (
     suggested_placement,
 )
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.rate import rate_phases, rates_over_time
 from nhalf.facts.program.shape.naming import communication_shape
+from nhalf.facts.program.states import rate_phases, rates_over_time
 from nhalf.facts.program.waits import arrivals, late_pairs, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings

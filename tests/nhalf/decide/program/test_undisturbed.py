@@ -19,7 +19,7 @@ from nhalf.decide.program.undisturbed_program import (
     undisturbed_elapsed_s,
     undisturbed_program,
 )
-from nhalf.experiment.improve.bounds import upper_share
+from nhalf.experiment.improve.situation import upper_share
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.disturbance import taken_from_run_s

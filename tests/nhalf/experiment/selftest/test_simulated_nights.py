@@ -25,7 +25,7 @@ from nhalf.experiment.selftest.simulated_nights import (
     share_with_alarm_at_looks,
 )
 from nhalf.facts.facts import Facts
-from nhalf.store.schema import FLAGGED_COLUMNS, MEASUREMENT_COLUMNS, conformed
+from nhalf.store.keys import FLAGGED_COLUMNS, MEASUREMENT_COLUMNS, conformed
 
 NIGHTS = 14
 RUNS = 40

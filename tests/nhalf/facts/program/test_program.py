@@ -35,8 +35,8 @@ from nhalf.facts.program.messages import (
 )
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program, has_whole_timeline, is_counted
-from nhalf.facts.program.rate import rate_phases, rates_over_time
 from nhalf.facts.program.shape.naming import communication_shape
+from nhalf.facts.program.states import rate_phases, rates_over_time
 from nhalf.facts.program.waits import arrivals, late_pairs, matched, waiting_by_cause
 from nhalf.machines.message import Messages
 from nhalf.measure.traced.collect import LOST

@@ -11,7 +11,6 @@ import polars as pl
 from nhalf.base.errors import NhalfError
 from nhalf.base.operations import CALLS
 from nhalf.base.units import format_size
-from nhalf.experiment.improve.bounds import upper_share
 from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.change import (
     LEAST_SHARE,
@@ -20,7 +19,7 @@ from nhalf.experiment.improve.change import (
     is_for_all,
     replaced_files,
 )
-from nhalf.experiment.improve.situation import Situation
+from nhalf.experiment.improve.situation import Situation, upper_share
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.mpi.decision_table import Rule

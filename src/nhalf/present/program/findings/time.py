@@ -12,7 +12,7 @@ from nhalf.decide.program.basis import is_disturbed
 from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
 from nhalf.facts.program.calls import collective_calls, threads_by_rank
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.rate import rate_phases
+from nhalf.facts.program.states import rate_phases
 from nhalf.facts.program.waits import LATE_SENDER, late_pairs, waiting_by_cause
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count

@@ -15,7 +15,7 @@ from nhalf.facts.program.calls import (
     time_by_call,
 )
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.rate import rate_phases, rates_over_time
+from nhalf.facts.program.states import rate_phases, rates_over_time
 from nhalf.present.cells import Cell, texts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table

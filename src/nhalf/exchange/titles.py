@@ -1,13 +1,37 @@
-"""The titles of the OSU Micro-Benchmarks 3.x to 7.5, in C and in Python, as nhalf's patterns.
+"""What other suites call their tests, as patterns, axes and transports of nhalf.
 
-They are those of the coverage; a title's words have changed their order and letters over time.
+Titles are those of the coverage, of OSU 3.x to 7.5 in C and in Python; a title's words have changed
+their order and letters over time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from nhalf.exchange.coverage.osu import OSU
 from nhalf.exchange.logs.part import slug
-from nhalf.exchange.titles import TableIdentity, axes_of
+
+
+@dataclass(frozen=True)
+class TableIdentity:
+    """What a table measures, in nhalf's names.
+
+    `ranks` is the number that the test always has, 0 if it is that of the program. `is_known` is
+    False for a test that nhalf has no name for.
+    """
+
+    pattern: str
+    axes: Mapping[str, str] = field(default_factory=dict)
+    transport: str = "mpi"
+    ranks: int = 0
+    is_known: bool = True
+
+
+def axes_of(text: str) -> dict[str, str]:
+    """Axes by name, from `name=value,name=value`."""
+    return dict(part.split("=") for part in text.split(",") if part)
+
 
 _PAIRS = {
     "latency": "osu_latency",

@@ -10,7 +10,7 @@ from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.subject import plain_subject
-from nhalf.measure.virtual.real_time import RealTime, real_time, start_in_words, start_s
+from nhalf.measure.virtual.machine import RealTime, real_time, start_in_words, start_s
 from nhalf.mpi import Library
 
 

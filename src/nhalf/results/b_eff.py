@@ -1,4 +1,4 @@
-"""The effective bandwidth b_eff, from the points of the pattern `ring`.
+"""The effective bandwidth, with the columns used to compare machines.
 
 R. Rabenseifner, A. Koniges: Effective Communication and File-I/O Bandwidth Benchmarks, Euro
 PVM/MPI 2001, Springer LNCS 2131. For each of 6 ring patterns and 30 random ones, 21 lengths and 3
@@ -6,23 +6,64 @@ methods, the bandwidth is the bytes of all messages over the time of the slowest
 order: maximum over repetitions, maximum over methods, arithmetic mean over lengths, geometric mean
 over the patterns of a kind, geometric mean of both kinds. Here a repetition is a launch, and its
 time is the median of its samples.
+
+For each kind of pattern, method and length, the geometric mean over the measured patterns stands
+for all of its kind. Then the maximum over methods is taken; missing lengths are interpolated
+linearly between their neighbours (logarithms of both); the means follow as in `b_eff`. With all
+points this is at most the result of `b_eff`, which takes the best method for each pattern.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from nhalf.base.arrays import Floats
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.measure.plan.plan import b_eff_lengths
-from nhalf.results.b_eff.estimate import estimate
-from nhalf.statistics.intervals import launch_interval, launch_intervals
+from nhalf.results import Column, Result
+from nhalf.statistics.intervals import Floats, launch_interval, launch_intervals
 from nhalf.store.keys import RUN_SUBJECT, axis
 
 PATTERN = "ring"
+
+
+class EffectiveBandwidth(Result):
+    """One row per library, ranks and placement."""
+
+    title: ClassVar[str] = "b_eff"
+    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
+    parts: ClassVar[frozenset[str]] = patterns
+    columns: ClassVar[Sequence[Column]] = (
+        Column("b_eff_Bps", "b_eff", format_rate),
+        Column("b_eff_per_process_Bps", "per process", format_rate, with_interval=False),
+        Column("longest_bytes", "L_max", format_size),
+        Column("at_longest_Bps", "at L_max", format_rate),
+        Column("rings_at_longest_Bps", "rings at L_max", format_rate, with_interval=False),
+        Column("pingpong_bandwidth_Bps", "ping-pong", format_rate, with_interval=False),
+        Column("pingpong_latency_s", "latency", format_time, with_interval=False),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """One row per subject, with the members that `b_eff` gives it."""
+        return [row | pingpong(summary, row) for row in b_eff(measurements)]
+
+    def line(self, row: Row) -> str:
+        """The number, its value per process, and random orders as a share of rings."""
+        if row["missing"]:
+            return f"no {self.title}: {row['missing']}"
+        whole, part = (column.cell(row) for column in self.columns[:2])
+        share = percent(row["random_ratio"])
+        figures = f"{whole}, {part} per process; random orders reach {share} of rings"
+        if row.get("subset"):
+            return f"{self.title} is about {figures}; an estimate, since {row['subset']}"
+        return f"{self.title} {figures}"
+
+
 RINGS, RANDOM = 6, 30
 PATTERNS = RINGS + RANDOM
 METHODS = ("sendrecv", "alltoallv", "nonblocking")
@@ -103,7 +144,7 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
 def b_eff(measurements: pl.LazyFrame) -> list[Row]:
     """One row per subject; see docs/b_eff.md for its members.
 
-    If points are missing, the numbers are estimates (estimate.py) and `subset` says from which
+    If points are missing, the numbers are estimates (`estimate`) and `subset` says from which
     points; if too many are missing, `missing` says so, and the row has no number.
     """
     rows = rates(measurements)
@@ -241,3 +282,47 @@ def _missing(ranks: int, points: pl.DataFrame) -> str:
     defined = PATTERNS * len(METHODS) * LENGTHS
     measured = points.filter(pl.col("bytes").is_in(lengths)).select(WAY).n_unique()
     return f"only {measured} of {defined} points were measured" if measured < defined else ""
+
+
+LENGTHS_MIN = 3
+"""Both ends and one in between."""
+
+
+def estimate(points: pl.DataFrame, is_ring: pl.Expr, longest_bytes_min: int) -> Row | None:
+    """The figures of `b_eff`, without intervals; None if too little was measured.
+
+    `points` has the columns ring, method, bytes and rate_Bps; `is_ring` distinguishes rings from
+    random orders.
+    """
+    longest_bytes = int(points["bytes"].max())  # type: ignore[arg-type]
+    lengths = b_eff_lengths(longest_bytes) if longest_bytes > longest_bytes_min else ()
+    curves = [_curve(points.filter(kind), lengths) for kind in (is_ring, ~is_ring)]
+    if curves[0] is None or curves[1] is None:
+        return None
+    (rings, rings_last), (random, random_last) = (
+        (float(curve.mean()), float(curve[-1])) for curve in curves if curve is not None
+    )
+    return {
+        "longest_bytes": longest_bytes,
+        "b_eff_Bps": (rings * random) ** 0.5,
+        "rings_Bps": rings,
+        "random_Bps": random,
+        "random_ratio": random / rings,
+        "at_longest_Bps": (rings_last * random_last) ** 0.5,
+        "rings_at_longest_Bps": rings_last,
+    }
+
+
+def _curve(points: pl.DataFrame, lengths: tuple[int, ...]) -> Floats | None:
+    """Bytes per second of one kind at each length; None if the shortest or longest is missing."""
+    best = points.group_by("ring", "method", "bytes").agg(pl.col("rate_Bps").max())
+    means = best.group_by("method", "bytes").agg(pl.col("rate_Bps").log().mean())
+    by_size = means.group_by("bytes").agg(pl.col("rate_Bps").max()).sort("bytes")
+    sizes = by_size["bytes"].to_list()
+    if len(sizes) < LENGTHS_MIN or not set(sizes) <= set(lengths):
+        return None
+    if sizes[0] != lengths[0] or sizes[-1] != lengths[-1]:
+        return None
+    logs = np.interp(np.log(lengths), np.log(sizes), by_size["rate_Bps"].to_numpy())
+    rates_Bps: Floats = np.exp(logs)
+    return rates_Bps

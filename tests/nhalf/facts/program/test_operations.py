@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nhalf.facts.program.completions import CallForm, Calls, completed_receives
+from nhalf.facts.program.operations import CallForm, Calls, completed_receives
 
 FORMS = (
     CallForm("MPI_Irecv", "received", "post"),
