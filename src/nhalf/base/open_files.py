@@ -129,7 +129,10 @@ def remove_session_folders(launchers: Iterable[int], used: Collection[Path] = ()
     for folder in folders:
         is_ours = folder in used or (present.is_all and _is_of_this_host(folder))
         if is_ours and folder.name not in parts:
-            _remove(folder)
+            with suppress(OSError):
+                status = folder.lstat()
+                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def abandoned_sessions() -> list[int]:
@@ -151,10 +154,3 @@ def _is_of_this_host(folder: Path) -> bool:
         hosts = {match[1] for name in os.listdir(folder) if (match := ADDRESS.match(name))}
         return hosts <= {socket.gethostname(), socket.gethostname().partition(".")[0]}
     return False
-
-
-def _remove(folder: Path) -> None:
-    with suppress(OSError):
-        status = folder.lstat()
-        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
-            shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from nhalf.base.processes import run
@@ -38,7 +38,14 @@ def variables(prefix: Path, vendor: Vendor | None = None) -> dict[str, str]:
     """Complete values of the variables with which programs on this library must be started."""
     own = [] if prefix == SYSTEM else library_path(prefix, vendor)
     search_path: dict[str, str] = {}
-    folders = [*map(str, own), *_inherited(own)]
+    # The caller's LD_LIBRARY_PATH without folders of MPI libraries, which would be loaded.
+    inherited = []
+    present = {str(folder) for folder in own}
+    for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep):
+        foreign = part and any(any(Path(part).glob(name)) for name in _LIBRARIES)
+        if part and part not in present and not foreign:
+            inherited.append(part)
+    folders = [*map(str, own), *inherited]
     if folders or os.environ.get("LD_LIBRARY_PATH"):
         search_path["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
     return {**search_path, **(vendor.variables(prefix) if vendor else {})}
@@ -48,17 +55,6 @@ def has_fabric(root: Path = Path("/")) -> bool:
     """Whether there is a network that libfabric drives itself, such as InfiniBand."""
     patterns = ("sys/class/infiniband/*", "sys/class/cxi/*", "sys/class/hfi1/*", "dev/hfi1*")
     return any(any(root.glob(pattern)) for pattern in patterns)
-
-
-def _inherited(own: Iterable[Path]) -> list[str]:
-    """The caller's LD_LIBRARY_PATH without folders of MPI libraries, which would be loaded."""
-    inherited = []
-    present = {str(folder) for folder in own}
-    for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep):
-        foreign = part and any(any(Path(part).glob(name)) for name in _LIBRARIES)
-        if part and part not in present and not foreign:
-            inherited.append(part)
-    return inherited
 
 
 @functools.cache

@@ -178,7 +178,7 @@ def _multicast(machine: Machine, request: Request) -> Prepared:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
     blocks = _multicast_blocks(machine, request)
     costs = pairs(request.cost, "--cost nic_forward=2e-6")
-    return session.begin(machine, request.study, blocks, request.out, costs)
+    return session.begin_multicasts(machine, request.study, blocks, request.out, costs)
 
 
 def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:

@@ -283,7 +283,11 @@ class Goal(Exporter):
         ranks = [Rank(sent_bytes) for _ in range(count)]
         SCHEDULES[name](ranks)
         about = f"{name} of {count} ranks, {format_size(sent_bytes)} each message"
-        return _written(about, ranks)
+        parts = [f"// {about}, written by nhalf export\nnum_ranks {len(ranks)}\n"]
+        for number, rank in enumerate(ranks):
+            body = "".join(f"{line}\n" for line in rank.lines)
+            parts.append(f"\nrank {number} {{\n{body}}}\n")
+        return "".join(parts)
 
 
 def _of_program(program: Program, options: ExportOptions) -> str:
@@ -305,11 +309,3 @@ def _largest(facts: Facts, pattern: str) -> tuple[int, int]:
     chosen = points if of_pattern.is_empty() else of_pattern
     ranks, size_bytes = chosen.select(pl.col("ranks", "bytes").max()).row(0)
     return int(ranks), int(size_bytes)
-
-
-def _written(about: str, ranks: Ranks) -> str:
-    parts = [f"// {about}, written by nhalf export\nnum_ranks {len(ranks)}\n"]
-    for number, rank in enumerate(ranks):
-        body = "".join(f"{line}\n" for line in rank.lines)
-        parts.append(f"\nrank {number} {{\n{body}}}\n")
-    return "".join(parts)

@@ -245,16 +245,12 @@ class _Archive:
         elif call.name == "MPI_Finalize":
             bounds_s[1] = call.start_s
         else:
-            self._add(thread, call, end_s)
-
-    def _add(self, thread: _Thread, call: _Call, end_s: float) -> None:
-        """The rows of a call that ended."""
-        if call.name.startswith(WAITS):
-            self._rows.append(_row(thread, call.name, "waiting", call.start_s, end_s))
-        elif not call.rows and operation(call.name) in RECORDED:
-            self._unknown += 1
-        for row in call.rows:
-            self._rows.append({"start_s": call.start_s, **row, "end_s": end_s})
+            if call.name.startswith(WAITS):
+                self._rows.append(_row(thread, call.name, "waiting", call.start_s, end_s))
+            elif not call.rows and operation(call.name) in RECORDED:
+                self._unknown += 1
+            for row in call.rows:
+                self._rows.append({"start_s": call.start_s, **row, "end_s": end_s})
 
     def _sent(self, thread: _Thread, event: Any) -> None:
         self._message(thread, event, "sent", event.receiver)

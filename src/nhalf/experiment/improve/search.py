@@ -208,21 +208,14 @@ def _left(
         trial = state.trials[candidate.name]
         if candidate in state.refused or not logs[candidate]:
             continue
-        is_slower = _is_slower(state, logs[candidate])
+        values = logs[candidate]
+        least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
+        is_slower = max(values) < 0 and mean(values) < -least - 2 * state.spread
         trial.stage = Stage.SLOWER if is_slower else Stage.SCOUTED
         if not (is_slower or _is_settled(logs[candidate])):
             remaining.append(candidate)
     remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
-
-
-def _is_slower(state: SearchState, values: Sequence[float]) -> bool:
-    """Whether a candidate loses more than launches differ, by a single launch much more.
-
-    None that gained in one launch does, since another one may have been disturbed.
-    """
-    least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
-    return max(values) < 0 and mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
@@ -365,7 +358,10 @@ def provable(state: SearchState) -> Provable:
     with suppress(OutOfTime, LaunchFailed):
         for _ in range(samples):
             turns.take([PLAIN], PLAIN)
-    pairs = _launched_pairs(turns)
+    launches = turns.remaining_s / max(turns.cost_s, SHORTEST_S)
+    is_scouted = launches * SCOUTING_SHARE >= BLOCK + 1
+    share = 1 - SCOUTING_SHARE if is_scouted else 1.0
+    pairs = max(0, min(ANALYSES.pairs[-1], int(launches * share / 2)))
     if len(turns.times_s[PLAIN]) == 1:
         return Provable(None, pairs, None, turns.remaining_s)
     factor = least_factor(state.spread, pairs, len(state.trials))
@@ -385,11 +381,3 @@ def least_factor(spread_share: float, pairs: int, candidates: int) -> float | No
     is_scouted = candidates > FINALISTS
     scouted = SCOUTED_DEVIATIONS * deviation / math.sqrt(ROUNDS) if is_scouted else 0.0
     return math.exp(max(min(proofs), scouted))
-
-
-def _launched_pairs(turns: Turns[Setting]) -> int:
-    """How many pairs there are for a proof, after the scouts if there is time for them."""
-    launches = turns.remaining_s / max(turns.cost_s, SHORTEST_S)
-    is_scouted = launches * SCOUTING_SHARE >= BLOCK + 1
-    share = 1 - SCOUTING_SHARE if is_scouted else 1.0
-    return max(0, min(ANALYSES.pairs[-1], int(launches * share / 2)))

@@ -283,19 +283,14 @@ def _shortest_s(program: Program) -> dict[str, float]:
     after = waits(program).select("rank", "call", pl.col("to_s").alias("start_s"), "end_s")
     calls = pl.concat([whole, after])
     taken_s = queued_in_calls_s(program, calls.drop("call"))
-    calls = calls.with_columns(is_quiet=_is_quiet(program, calls), taken_s=taken_s)
-    whole_s, quiet = pl.col("end_s") - pl.col("start_s"), pl.col("is_quiet")
-    shortest_s = whole_s.filter(quiet).min().fill_null((whole_s - pl.col("taken_s")).min().clip(0))
-    return dict(calls.group_by("call").agg(shortest_s).iter_rows())
-
-
-def _is_quiet(program: Program, calls: pl.DataFrame) -> pl.Series:
-    """In which calls no rank was queued."""
     spans = program.off_processor.filter(pl.col("queued_s") > 0)
     starts_s, ends_s = (spans[name].sort().to_numpy() for name in ("start_s", "end_s"))
     began = np.searchsorted(starts_s, calls["end_s"].to_numpy(), side="left")
     ended = np.searchsorted(ends_s, calls["start_s"].to_numpy(), side="right")
-    return pl.Series(began <= ended)
+    calls = calls.with_columns(is_quiet=pl.Series(began <= ended), taken_s=taken_s)
+    whole_s, quiet = pl.col("end_s") - pl.col("start_s"), pl.col("is_quiet")
+    shortest_s = whole_s.filter(quiet).min().fill_null((whole_s - pl.col("taken_s")).min().clip(0))
+    return dict(calls.group_by("call").agg(shortest_s).iter_rows())
 
 
 def queued_in_calls_s(program: Program, spans: pl.DataFrame) -> pl.Series:

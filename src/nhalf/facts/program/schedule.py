@@ -188,7 +188,9 @@ class Actor:
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
     calls = numbered(program)
-    least_s = _shortest(calls)
+    waits = calls.filter(pl.col("kind") == "waiting")
+    shortest = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
+    least_s = {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
     forms, calls = _with_forms(calls)
     calls = calls.with_columns(message=_message_numbers(messages(program), len(calls)))
     actors = []
@@ -248,13 +250,6 @@ def _message_numbers(pairs: pl.DataFrame, calls: int) -> pl.Series:
     for rows in ("row", "row_received"):
         numbers[pairs[rows].to_numpy()] = np.arange(len(pairs))
     return pl.Series("message", numbers)
-
-
-def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
-    """The shortest call of each kind of wait, which found that there was nothing to wait for."""
-    waits = timeline.filter(pl.col("kind") == "waiting")
-    shortest = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
-    return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
 def _with_forms(calls: pl.DataFrame) -> tuple[list[CallForm], pl.DataFrame]:

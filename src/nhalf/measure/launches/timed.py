@@ -86,20 +86,15 @@ def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunc
     with _started(_asking_for_time(launch), folder) as process:
         code = process.wait(limit_s)
         time_s = math.nan if code is None else time.monotonic() - process.began_s
-    _check_space(folder)
-    if code == 0 and launch.family == TRIAL:
-        time_s = _virtual_time_s(folder / OUT)
-    stopped = f"no end within {limit_s:.3g} s" if code is None else ""
-    return TimedLaunch(time_s, process.exit_code if code is not None else ENDED, folder, stopped)
-
-
-def _check_space(folder: Path) -> None:
-    """Raises MissingError if output may be cut, or a launch may have failed, for want of space."""
     if shutil.disk_usage(folder).free < FREE_BYTES_LEAST:
         raise MissingError(
             f"no space is left in {folder.parent} for what launches print",
             "free some, or name another folder for temporary files with TMPDIR",
         )
+    if code == 0 and launch.family == TRIAL:
+        time_s = _virtual_time_s(folder / OUT)
+    stopped = f"no end within {limit_s:.3g} s" if code is None else ""
+    return TimedLaunch(time_s, process.exit_code if code is not None else ENDED, folder, stopped)
 
 
 def _started(launch: LaunchCommand, folder: Path) -> Launch:

@@ -172,17 +172,13 @@ class Stopping:
         group = Group(block, start.ranks)
         slice_s = self._budget.slice_s(group)
         visits = self._budget.visits(group, slice_s) if may_revisit else 1
-        if not self._may_launch_more(block):
+        plan = self._agenda.plan
+        if not (self._may_add and plan.launches_of(plan.blocks[block]) > 1):
             return slice_s / visits, visits
         launch_s = self._budget.launch_cost_s / max(1, len(self._agenda.points(start)))
         costs = PointCosts(launch_s, max(POINT_LEAST_S, self._budget.cost_s(group)))
         allocation = self._allocating.effort(start, launch, point, costs, visits)
         return min(slice_s / allocation.visits, allocation.slice_s), allocation.visits
-
-    def _may_launch_more(self, block: int) -> bool:
-        """Whether time that a block's points leave becomes launches of them."""
-        plan = self._agenda.plan
-        return self._may_add and plan.launches_of(plan.blocks[block]) > 1
 
     @property
     def _may_add(self) -> bool:

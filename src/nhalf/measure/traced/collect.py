@@ -43,7 +43,8 @@ def reason(command: Sequence[str], installed: Iterable[Library]) -> str:
     for path, content in _programs(command):
         if not _has_interpreter(content):
             return f"{path} is statically linked, so no library can be loaded before its own"
-        if _takes_functions(path, content):
+        is_taker = any(name in content for name in TAKERS)
+        if is_taker and not handles_in(content) and path.name not in SHELLS:
             return (
                 f"{path} is linked with no MPI library; if it opens one by itself (dlopen) and "
                 "takes functions from it (dlsym), no tool comes between"
@@ -60,14 +61,6 @@ def _programs(command: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
         content = b"" if SHARED_LIBRARY.search(path.name) else content_of(path)
         if content and path.name != "env":
             yield path, content
-
-
-def _takes_functions(path: Path, content: bytes) -> bool:
-    """Whether a program that names no MPI library may take functions from any that it opens, as
-    interpreters do.
-    """
-    is_taker = any(name in content for name in TAKERS)
-    return is_taker and not handles_in(content) and path.name not in SHELLS
 
 
 def _has_interpreter(content: bytes) -> bool:

@@ -216,7 +216,11 @@ class Ch4(Tuner):
         """The names of an operation's algorithms in mpivars."""
         if operation not in OPERATIONS:
             return []
-        return _choices(self.library).get(_key(operation), [])
+        choices = parse_choices(_printed(self.library, "mpivars"))
+        if not choices:
+            command = self.library.prefix / "bin" / "mpivars"
+            raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
+        return choices.get(_key(operation), [])
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
         """Whether an algorithm works with this many ranks: some need powers of two."""
@@ -339,14 +343,6 @@ def _is_tree(path: Path) -> bool:
 
 def _key(operation: str) -> str:
     return call_of(operation).upper()
-
-
-def _choices(library: Library) -> dict[str, list[str]]:
-    choices = parse_choices(_printed(library, "mpivars"))
-    if not choices:
-        command = library.prefix / "bin" / "mpivars"
-        raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
-    return choices
 
 
 def _printed(library: Library, name: str) -> str:

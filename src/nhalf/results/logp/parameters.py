@@ -44,7 +44,11 @@ from nhalf.results.logp.times import (
     Size,
     Times,
     divided,
+    from_round_trips,
+    from_stream,
+    is_noise,
     positive,
+    reported,
     signed,
 )
 from nhalf.statistics.intervals import Floats, Interval, ratio_interval
@@ -98,7 +102,7 @@ def logp(launches: pl.DataFrame, elsewhere: Set[tuple[str, int]] = frozenset()) 
         send_overhead_s=positive(send_s),
         recv_overhead_s=positive(receive_s),
         overhead_s=positive((send_s + receive_s) / 2),
-        gap_s=times.reported(times),
+        gap_s=reported(times),
         latency_s=latency_s,
         gap_per_byte_s=signed(slopes),
         gap_per_byte_published_s=signed(times.gap_s(largest) / largest) if largest else None,
@@ -225,16 +229,16 @@ def _reason(parameters: LogP) -> str:
 
 def _about_parameterised(parameters: LogP) -> Iterable[str]:
     """If L of the parameterised method, from which g(0) is subtracted, is lost in the noise."""
-    half, times, latency = (
+    half, gap, latency = (
         parameters.half_round_trip_s,
         parameters.saturation_gap_s,
         parameters.parameterised_latency_s,
     )
-    if half is None or times is None or latency is None or parameters.launches < 2:
+    if half is None or gap is None or latency is None or parameters.launches < 2:
         return
     if latency.low > ROUNDING * half.median:
         return
-    own = times.median > NEARLY * half.median
+    own = gap.median > NEARLY * half.median
     why = "the gap between messages is nearly the time that one of them takes"
     yield (
         "L of the parameterised model, RTT(0)/2 - g(0), is indistinguishable from 0 "
@@ -266,17 +270,17 @@ def _about_overheads(times: Times) -> Iterable[str]:
                 beyond[size] = float(np.nanmedian(overhead_s)), float(np.nanmedian(gap_s))
         if beyond:
             worst = max(beyond, key=lambda size: beyond[size][0] - beyond[size][1])
-            overhead, times = (format_time(value) for value in beyond[worst])
+            overhead, gap = (format_time(value) for value in beyond[worst])
             yield (
-                f"{name} exceeds g {_at(list(beyond), worst, f'{overhead} against {times}')}, "
+                f"{name} exceeds g {_at(list(beyond), worst, f'{overhead} against {gap}')}, "
                 f"which the model does not allow: {why}"
             )
 
 
 def _about_gap(times: Times) -> Iterable[str]:
     """If g is the stream's, because the difference of round trips is lost in their noise."""
-    gap_s = times.from_round_trips(times)
-    if gap_s is not None and times.is_noise(gap_s) and times.from_stream(times) is not None:
+    gap_s = from_round_trips(times)
+    if gap_s is not None and is_noise(gap_s) and from_stream(times) is not None:
         yield (
             f"g(1) = RTT(1) - RTT(0) + g(0) is indistinguishable from 0 ({_with_ends(gap_s)}), "
             "because round trips differ too much between launches; g is the gap of the stream "

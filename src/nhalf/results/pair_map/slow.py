@@ -273,7 +273,12 @@ class _Search:
                 candidates, key=lambda candidate: (candidate.peers, candidate.ratio.median)
             )
             suspects.append(suspect)
-            self._take_off(suspect)
+            effect = math.log(suspect.ratio.median)
+            member = suspect.members[0]
+            if suspect.kind != "receives":
+                self.excess[:, member, :] -= effect
+            if suspect.kind != "sends":
+                self.excess[:, :, member] -= effect
 
     def _candidates(self) -> list[Suspect]:
         """Members whose sends or receives are slow in all launches and with nearly all peers."""
@@ -294,14 +299,6 @@ class _Search:
                     ratio = _ratio(launches)
                     candidates.append(Suspect(kind, (int(member),), ratio, int(slow[member])))
         return candidates
-
-    def _take_off(self, suspect: Suspect) -> None:
-        effect = math.log(suspect.ratio.median)
-        member = suspect.members[0]
-        if suspect.kind != "receives":
-            self.excess[:, member, :] -= effect
-        if suspect.kind != "sends":
-            self.excess[:, :, member] -= effect
 
     def pairs(self) -> list[Suspect]:
         """Pairs that are slow in all launches beyond the effects of their nodes, slowest first."""

@@ -39,7 +39,8 @@ class Placements(CandidateSource):
             return
         if "" in program.hosts or program.ranks > RANKS_MAX:
             return
-        now = _numbered(program.hosts)
+        names = list(dict.fromkeys(program.hosts))
+        now = [names.index(host) for host in program.hosts]
         if max(now, default=0) == 0:
             return
         for name, text, placed in _ways(program, now):
@@ -54,12 +55,6 @@ class Placements(CandidateSource):
                 MPI,
                 max(UNKNOWN_SHARE, PROMISE_SHARE * _saved_share(program, now, placed)),
             )
-
-
-def _numbered(hosts: Sequence[str]) -> list[int]:
-    """The number of each rank's host, in the order of the ranks."""
-    names = list(dict.fromkeys(hosts))
-    return [names.index(host) for host in hosts]
 
 
 def _ways(program: Program, now: Sequence[int]) -> Iterator[tuple[str, str, list[int]]]:

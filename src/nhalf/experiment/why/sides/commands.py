@@ -145,7 +145,10 @@ def _family(launcher: str, installed: Sequence[Library]) -> str:
 
 def pair(a: SideCommand, b: SideCommand) -> CommandPair:
     """The differences of two commands."""
-    moved = _moved(a.launch, b.launch)
+    # The variables that differ, or are set by words on one side only.
+    was, became = a.launch.variables, b.launch.variables
+    differing = {name for name in {*was, *became} if was.get(name) != became.get(name)}
+    moved = sorted(differing | (_set_by_words(a.launch) ^ _set_by_words(b.launch)))
     plain_a, plain_b = (_without(side.launch, moved) for side in (a, b))
     parts = _variables(a.launch, b.launch)
     if _are_alike(a.launch, b.launch):
@@ -156,13 +159,6 @@ def pair(a: SideCommand, b: SideCommand) -> CommandPair:
     if a.folder != b.folder:
         parts.append(_whole("folder", str(a.folder), str(b.folder)))
     return CommandPair(a, b, tuple(moved), tuple(parts))
-
-
-def _moved(a: LaunchCommand, b: LaunchCommand) -> list[str]:
-    """The variables that differ, or are set by words on one side only."""
-    was, became = a.variables, b.variables
-    differing = {name for name in {*was, *became} if was.get(name) != became.get(name)}
-    return sorted(differing | (_set_by_words(a) ^ _set_by_words(b)))
 
 
 def _set_by_words(launch: LaunchCommand) -> set[str]:
