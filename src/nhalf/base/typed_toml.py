@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.base.files import UNREADABLE, check_keys
+from nhalf.base.unreadable import UNREADABLE, check_keys
 
 ALSO_CALLED = {
     "at_most": ("max", "maximum", "upper", "limit", "below", "less_than", "high"),

@@ -11,8 +11,8 @@ import msgspec
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import MissingError
-from nhalf.base.files import UNREADABLE
 from nhalf.base.units import format_size
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.sites.batch import BatchSystem, JobState, Phase, Unreachable
 from nhalf.store.journal import Tail
 from nhalf.store.run import JOURNAL

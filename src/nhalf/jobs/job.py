@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.files import UNREADABLE, write_bytes, write_text
+from nhalf.base.files import write_bytes, write_text
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.jobs.script import Commands, job_variables, script
 from nhalf.sites.batch import BatchSystem, JobRequest, batch_systems
 from nhalf.store.run import DESCRIPTION, Run

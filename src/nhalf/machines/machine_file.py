@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.base.files import UNREADABLE, check_keys, write_bytes
+from nhalf.base.files import write_bytes
 from nhalf.base.typed_toml import toml_of
+from nhalf.base.unreadable import UNREADABLE, check_keys
 from nhalf.machines.machine import SCHEMA, Machine
 from nhalf.models.terms import check_terms
 

@@ -49,7 +49,7 @@ class EffectiveBandwidth(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """One row per subject, with the members that `b_eff` gives it."""
+        """One row per subject, with the members that `b_eff` gives."""
         return [row | pingpong(summary, row) for row in b_eff(measurements)]
 
     def line(self, row: Row) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.files import UNREADABLE
+from nhalf.base.unreadable import UNREADABLE
 
 Event = TypeVar("Event")
 

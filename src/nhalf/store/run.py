@@ -15,7 +15,8 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError, Interrupted, MissingError
-from nhalf.base.files import UNREADABLE, replacing
+from nhalf.base.files import replacing
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.store import parquet
 from nhalf.store.described import RUN_DESCRIPTION
 from nhalf.store.journal import Journal, events, events_named

@@ -18,8 +18,8 @@ from typing import Literal
 import msgspec
 
 from nhalf.base.errors import MissingError
-from nhalf.base.files import UNREADABLE
 from nhalf.base.folders import data_folder, make_folder
+from nhalf.base.unreadable import UNREADABLE
 
 FILE = "ledger.jsonl"
 Kind = Literal["model", "composed", "program", "b_eff"]

@@ -12,7 +12,8 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.files import UNREADABLE, replacing
+from nhalf.base.files import replacing
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced import layout
 from nhalf.measure.traced.layout import ProcessFile, process_file
 from nhalf.measure.traced.reading import Process, on_clocks_of_hosts

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from nhalf.base.errors import InputError
-from nhalf.base.files import UNREADABLE
+from nhalf.base.unreadable import UNREADABLE
 
 REGION = "NHALF_FABRIC"
 """By this variable ranks find their machine."""

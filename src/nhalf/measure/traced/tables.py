@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.base.files import UNREADABLE
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced.layout import TracedMachine
 from nhalf.store import parquet
 from nhalf.store.described import TRACE_DESCRIPTION

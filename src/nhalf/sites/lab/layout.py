@@ -16,7 +16,8 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, unknown
-from nhalf.base.files import UNREADABLE, write_bytes
+from nhalf.base.files import write_bytes
+from nhalf.base.unreadable import UNREADABLE
 
 HEAD = "ctl"
 NODES_MAX = 120
