@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.session_folders import abandoned_sessions, remove_session_folders
+from nhalf.base.open_files import abandoned_sessions, remove_session_folders
 from tests.schemas import check_schema
 from tests.server import CALL_S, Ended, Started, server
 

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from nhalf.sites.lab import remove, state
+from nhalf.sites.lab import build, layout
 
 NUMBERS = itertools.count(1)
 NAME = re.compile(r"test-(\d+)-\d+")
@@ -20,7 +20,7 @@ def unused_lab_name() -> str:
 
 def remove_labs_of_killed_tests() -> None:
     """Remove every lab of a test whose process is gone."""
-    for name in state.names():
+    for name in layout.names():
         match = NAME.fullmatch(name)
         if match is not None and not Path("/proc", match[1]).exists():
-            remove.remove_named(name)
+            build.remove_named(name)

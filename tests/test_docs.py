@@ -113,7 +113,7 @@ def test_the_picture_of_the_wings_shows_every_wing_and_every_arrow() -> None:
     [
         ("src/nhalf/store/journal.py", "Journal.append", "    def append(self, event"),
         ("src/nhalf/store/journal.py", "SYNC_INTERVAL_S", "SYNC_INTERVAL_S = 0.2"),
-        ("src/nhalf/store/schema.py", "MEASUREMENT_COLUMNS", "MEASUREMENT_COLUMNS: "),
+        ("src/nhalf/store/keys.py", "MEASUREMENT_COLUMNS", "MEASUREMENT_COLUMNS: "),
         ("native/timing/sampler.hpp", "Sampler", "class Sampler {"),
         ("native/timing/sampler.hpp", "Sampler::batch_s", "  double batch_s(Pattern& pattern"),
         ("native/timing/clock.hpp", "SteadyClock::now_s", "  [[nodiscard]] double now_s()"),

@@ -105,7 +105,7 @@ def advices() -> str:
 
 def measurement_columns() -> str:
     """The columns of measurements.parquet."""
-    from nhalf.store.schema import MEASUREMENT_COLUMNS
+    from nhalf.store.keys import MEASUREMENT_COLUMNS
 
     rows = [f"| `{name}` | {kind} |" for name, kind in MEASUREMENT_COLUMNS.items()]
     return "\n".join(["| column | type |", "|---|---|", *rows])
@@ -113,7 +113,7 @@ def measurement_columns() -> str:
 
 def summary_columns() -> str:
     """The columns of a summary."""
-    from nhalf.store.schema import SUMMARY_COLUMNS
+    from nhalf.store.keys import SUMMARY_COLUMNS
 
     rows = [f"| `{name}` | {kind} |" for name, kind in SUMMARY_COLUMNS.items()]
     return "\n".join(["| column | type |", "|---|---|", *rows])

@@ -14,7 +14,7 @@ from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import predict_b_eff
 from nhalf.machines import catalogue
 from nhalf.present.terminal.machine_list import message_cost
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 from nhalf.studies.phases import middle_phases
 
 DENSE_FALLING = ("dense-alltoall", "dense-pairwise")

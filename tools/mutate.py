@@ -34,7 +34,7 @@ TARGETS = {
     "native/timing/statistics.hpp": ["timing/test_statistics.cpp", "timing/test_criterion.cpp"],
     "native/timing/sampler.hpp": ["timing/test_sampler.cpp"],
     "src/nhalf/statistics/intervals.py": ["tests/nhalf/statistics/test_intervals.py"],
-    "src/nhalf/statistics/states.py": ["tests/nhalf/statistics/test_states.py"],
+    "src/nhalf/statistics/same_state.py": ["tests/nhalf/statistics/test_states.py"],
 }
 SWAPS = (
     *((" <= ", " < "), (" < ", " <= "), (" >= ", " > "), (" > ", " >= "), (" == ", " != ")),

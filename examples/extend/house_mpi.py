@@ -11,8 +11,7 @@ from typing import ClassVar
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.job import MpiJob
-from nhalf.mpi.tuner import Tuner
-from nhalf.mpi.tuning_files.variables import read_variables, variables_text
+from nhalf.mpi.tuner import Tuner, read_variables, variables_text
 from nhalf.mpi.vendors import Vendor
 
 BROADCAST = "HOUSE_BCAST"

@@ -12,7 +12,7 @@ import warnings
 from contextlib import suppress
 from typing import TextIO, cast
 
-from nhalf.base import plain_text
+from nhalf.base import printable
 from nhalf.base.errors import InputError, Interrupted, NhalfError, Terminated, how_ended
 from nhalf.base.printable import PrintableStream
 
@@ -31,10 +31,10 @@ def main() -> None:
     if not sys.warnoptions:
         # An overflow of NumPy ends as "–" or "unknown": its own words say nothing to a user.
         warnings.simplefilter("ignore", RuntimeWarning)
-    plain_text.register()
+    printable.register()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=plain_text.NAME)  # a terminal may know no µ
+            stream.reconfigure(errors=printable.NAME)  # a terminal may know no µ
     sys.stdout = cast("TextIO", PrintableStream(sys.stdout))
     sys.stderr = cast("TextIO", PrintableStream(sys.stderr))
     try:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 
 SIZES = [0, *(2**k for k in range(23))]
 

@@ -15,8 +15,8 @@ import pytest
 import nhalf
 from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.ledger.lines import MODEL, LedgerCell, Predicted, Scored, append_lines
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 WRONG: tuple[Any, ...] = (3, None, b"runs", [3], Path("/nowhere/at-all"), 3.5, object(), {}, [None])
 OPTIONS = (

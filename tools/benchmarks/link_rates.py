@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pages import table
-from nhalf.sites.lab.shaping import PAYLOAD_SHARE
+from nhalf.sites.lab.network import PAYLOAD_SHARE
 
 RATES_MBIT = (200, 500, 1000)
 RUN = ("run", "--pattern", "stream", "--bytes", "64K:4M", "--placement", "2x1", "--mpi", "mpich",

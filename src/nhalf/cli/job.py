@@ -157,6 +157,6 @@ def _default_hosts(request: RunRequest | AppRequest) -> list[str]:
 
 
 def _idle_names() -> list[str]:
-    from nhalf.sites.allocation import idle_hosts
+    from nhalf.sites.hosts import idle_hosts
 
     return [host.name for host in idle_hosts().hosts]

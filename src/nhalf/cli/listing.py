@@ -36,7 +36,7 @@ def list_plans(word: str, *, as_json: bool, as_table: bool) -> None:
     Raises InputError if nothing has it.
     """
     from nhalf.measure.plan import catalogue
-    from nhalf.measure.probe.stand_in import every_pattern
+    from nhalf.measure.probe.pattern import every_pattern
 
     studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
     patterns = every_pattern()

@@ -22,9 +22,9 @@ with lazily(globals()):
     from nhalf.decide.check.unclear_runs import counted, runs_before
     from nhalf.decide.check.verdict import CheckedRun
     from nhalf.decide.interim_analyses import analysis_budgets_s
-    from nhalf.facts.certainty.precision import unresolved
     from nhalf.facts.facts import Facts
     from nhalf.facts.guidelines import violations
+    from nhalf.facts.precision import unresolved
     from nhalf.facts.wrong_data import wrong_data
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
@@ -33,7 +33,7 @@ with lazily(globals()):
     from nhalf.present.wording import count
     from nhalf.results import as_json
     from nhalf.sites.launchers import notice
-    from nhalf.store.axes import parse_axes
+    from nhalf.store.keys import parse_axes
     from nhalf.store.run import Run
 
 

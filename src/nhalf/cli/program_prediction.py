@@ -25,14 +25,13 @@ with lazily(globals()):
     from nhalf.decide.program.launches import predict_launches
     from nhalf.decide.program.predict import ProgramPrediction
     from nhalf.decide.program.target import Target, hosts_on
-    from nhalf.facts.program.program import Program
-    from nhalf.facts.program.whole_timeline import has_whole_timeline
+    from nhalf.facts.program.program import Program, has_whole_timeline
     from nhalf.machines.change import change
     from nhalf.machines.computing import ComputingRatio, computing_ratio
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
     from nhalf.measure.virtual.asked import AskedLibrary
-    from nhalf.measure.virtual.real_time import start_s
+    from nhalf.measure.virtual.machine import start_s
     from nhalf.mpi.discover import find, libraries
     from nhalf.mpi.vendors import libraries_in, vendors
     from nhalf.present.program.prediction import prediction_lines, show_predictions
@@ -283,7 +282,7 @@ def asked_operations(
     nothing within one node, where the library has ways that virtual time has not.
     """
     from nhalf.measure.virtual.asked import LIMIT_S
-    from nhalf.measure.virtual.real_time import START_MOST
+    from nhalf.measure.virtual.machine import START_MOST
 
     ask = AskedLibrary(messages, library, libraries(), say).times_s
     title = f"{library.vendor_title or library.vendor} {library.version}"

@@ -14,7 +14,7 @@ from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
-from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.measure.plan.plan import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):

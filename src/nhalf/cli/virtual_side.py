@@ -77,7 +77,7 @@ def virtual_machine(
             )
     from nhalf.cli.sides import machine_and_library
     from nhalf.machines.message import Messages
-    from nhalf.measure.simulate.room import numbers_of, ranks_asked
+    from nhalf.measure.simulate.session import numbers_of, ranks_asked
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
 
     if "cores" in request.ranks:

@@ -31,9 +31,9 @@ from nhalf.machines.message import Messages
 from nhalf.machines.network import LIBRARY, Pairs
 from nhalf.machines.shared import ends
 from nhalf.machines.together import ConcurrentMessages, rate_falls
-from nhalf.measure.plan.sizes import b_eff_lengths
-from nhalf.results.b_eff.average import RANDOM, geometric_mean
-from nhalf.statistics.student import student_quantile
+from nhalf.measure.plan.plan import b_eff_lengths
+from nhalf.results.b_eff import RANDOM, geometric_mean
+from nhalf.statistics.intervals import student_quantile
 
 LONGEST_BYTES = (4 << 20, 32 << 20)
 """A 128th of the memory of a process with 0.5 to 4 GB."""

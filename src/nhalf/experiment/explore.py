@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.launch.survivor import Survivor
 from nhalf.decide.choice import AlgorithmChoice, Cell, Grid, explore
 from nhalf.decide.ways import parts_of_algorithms
-from nhalf.facts.part_sizes import PART
+from nhalf.facts.algorithms import PART
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.layout import contrasting_layouts, parse_layout
 from nhalf.machines.machine import Machine
@@ -24,13 +24,13 @@ from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.session import measure
-from nhalf.measure.plan.algorithm import AXIS
+from nhalf.measure.plan.axes import AXIS
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.simulate.session import Simulation, begin
 from nhalf.measure.simulate.subject import site_of
 from nhalf.models.expression import PART_BYTES
 from nhalf.statistics.summary import summarise
-from nhalf.store.axes import axis
+from nhalf.store.keys import axis
 
 
 class SimulatedCells:

@@ -14,7 +14,7 @@ from nhalf.decide.calibrate import calibrated, points_of
 from nhalf.facts.facts import Facts
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
-from nhalf.measure.loop.question import line
+from nhalf.measure.loop.records import line
 from nhalf.measure.plan.plan import Point
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.simulate.subject import site_of, smpi_subject

@@ -15,8 +15,16 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from nhalf.base.errors import FailedError
-from nhalf.experiment.out_of_time import OutOfTime
+from nhalf.base.errors import FailedError, NhalfError
+
+
+class OutOfTime(NhalfError):
+    """The budget of a search is spent."""
+
+    def __init__(self) -> None:
+        """Say so, and how to give more."""
+        super().__init__("the budget is spent", "give more with --budget")
+
 
 Way = TypeVar("Way", bound=Hashable)
 Launch = Callable[[Way, float], float]

@@ -13,8 +13,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.store.axes import axis
-from nhalf.store.keys import VARIED_POINT
+from nhalf.store.keys import VARIED_POINT, axis
 
 SHORT, MEDIUM, LONG, FIRST = "am-short", "am-medium", "am-long", "am-first"
 STORES, BULK = "stores", "bulk"

@@ -1,9 +1,11 @@
-"""Algorithms of operations against the library's own choice, and when they free the root."""
+"""Algorithms of operations against the library's own choice, their parts, and barriers between."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import polars as pl
 
@@ -14,12 +16,163 @@ from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import COSTLY, beyond
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import library_label
-from nhalf.statistics.intervals import Interval
-from nhalf.store.keys import RUN_POINT, VARIED_POINT, without
+from nhalf.facts.series import library_label, with_series
+from nhalf.models.expression import PART_BYTES
+from nhalf.statistics.intervals import Interval, launch_interval
+from nhalf.store.keys import RUN_POINT, VARIED_POINT, axis, without
 
+PATTERN = "work-barrier"
+MATTERS = 0.1
+"""A barrier matters if it takes at least this share of the time."""
+STEPS = 20
+"""Maximum ratio of the iteration to the grain; barriers hardly depend on the work."""
+
+
+@dataclass(frozen=True)
+class WorkGrain:
+    """The work between barriers, in seconds, below which barriers take more than MATTERS.
+
+    `faster` is the same for the algorithm with the least such work, if significantly less.
+    """
+
+    series: str
+    mpi: str
+    ranks: int
+    grain_s: Interval
+    algorithm: str = ""
+    faster_s: Interval | None = None
+
+
+def loops(facts: Facts, of: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `of` that are loops of work and a barrier, with the barrier's overhead.
+
+    Adds `grain_s`, `share` (of the time that is no work, at least 0), `kind` (the algorithm) and
+    `series`; sorted by grain.
+    """
+    points = of.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
+    grain_s = axis("grain").cast(pl.Float64).fill_null(0.0) * 1e-9
+    kind = pl.col("algorithm").replace({"": NATIVE})
+    timed = points.with_columns(grain_s=grain_s, kind=kind).with_columns(
+        share=(1 - pl.col("grain_s") / pl.col("median_s")).clip(0.0, 1.0), algorithm=pl.lit("")
+    )
+    return with_series(timed.sort("grain_s"), facts)
+
+
+@fact
+def crossings(facts: Facts) -> Iterator[WorkGrain]:
+    """By library and number of ranks, with its own barrier and the one with the smallest grain."""
+    launches = loops(facts, with_cores(facts.launches, facts)).filter(pl.col("grain_s") > 0)
+    by = ["series", "mpi", "ranks"]
+    for (series, mpi, ranks), frame in launches.group_by(by, maintain_order=True):
+        grain_by_kind = {str(kind): _interval(rows) for (kind,), rows in frame.group_by("kind")}
+        own = grain_by_kind.pop(NATIVE, None)
+        if own is None:
+            continue
+        intervals = grain_by_kind.items()
+        quicker = {kind: grain for kind, grain in intervals if grain and grain.high < own.low}
+        best = min(quicker, key=lambda kind: quicker[kind].median, default="")
+        least = quicker.get(best)
+        yield WorkGrain(str(series), str(mpi), int(str(ranks)), own, best, least)
+
+
+def _interval(rows: pl.DataFrame) -> Interval | None:
+    """The grain at which the share of barriers crosses MATTERS, over launches; None if most do not.
+
+    A launch that was cut short, or disturbed at some grain, may have no crossing.
+    """
+    keys = [name for name in VARIED_POINT if name != "algorithm"]
+    crossings_s = [
+        _crossing_s(launch["grain_s"].to_list(), launch["median_s"].to_list())
+        for _, launch in rows.group_by([*keys, "launch"], maintain_order=True)
+    ]
+    crossed_s = [grain_s for grain_s in crossings_s if grain_s is not None]
+    is_usual = len(crossed_s) > max(1, len(crossings_s) // 2)
+    return launch_interval(crossed_s) if is_usual else None
+
+
+def _crossing_s(grains_s: Sequence[float], times_s: Sequence[float]) -> float | None:
+    """The last grain at which the overhead is MATTERS of the time; None if there is none.
+
+    Between two grains, the overhead is interpolated linearly in the logarithm of the work.
+    """
+    added_s = [time_s - grain_s for grain_s, time_s in zip(grains_s, times_s, strict=True)]
+    many = (1 - MATTERS) / MATTERS
+    for first, last in reversed(list(pairwise(zip(grains_s, added_s, strict=True)))):
+        if first[0] <= many * first[1] and many * last[1] < last[0]:
+            grain_s = first[0]
+            for _ in range(STEPS):
+                part = math.log(grain_s / first[0]) / math.log(last[0] / first[0])
+                here_s = first[1] + part * (last[1] - first[1])
+                grain_s = min(max(many * here_s, first[0]), last[0])
+            return grain_s
+    return None
+
+
+PART = "part"
 FASTER = 1.1
-"""The best of many algorithms is slightly faster by chance: a smaller gain is not reported."""
+"""The best of several sizes is slightly faster by chance: a smaller gain is not reported."""
+
+
+@fact
+def part_medians(facts: Facts) -> pl.DataFrame:
+    """One row per point and `part_bytes`, with `median_s` over launches, sorted.
+
+    Only points that were measured with several sizes of parts.
+    """
+    launches = _launches(facts)
+    medians = launches.group_by(*VARIED_POINT, "part_bytes").agg(pl.col("median_s").median())
+    several = pl.len().over(VARIED_POINT) > 1
+    return medians.filter(several).sort(*VARIED_POINT, "part_bytes")
+
+
+@fact
+def best_parts(facts: Facts) -> pl.DataFrame:
+    """The row of `part_medians` with the shortest time for each point.
+
+    `usual_s` is the time in parts of the usual size, null if that was not measured.
+    """
+    by_time = part_medians(facts).sort("median_s", maintain_order=True)
+    usual_s = pl.col("median_s").filter(pl.col("part_bytes") == PART_BYTES).first()
+    return by_time.group_by(VARIED_POINT, maintain_order=True).agg(
+        pl.col("part_bytes", "median_s").first(), usual_s=usual_s
+    )
+
+
+@fact
+def gains_by_part(facts: Facts) -> pl.DataFrame:
+    """Rows of `best_parts` that are significantly faster than the usual parts, with `gain`.
+
+    `gain` is the interval of the usual time over that of the best parts, paired by launch.
+    """
+    launches = _launches(facts)
+    usual = launches.filter(pl.col("part_bytes") == PART_BYTES).select(
+        *VARIED_POINT, "launch", of_usual_s="median_s"
+    )
+    best = best_parts(facts)
+    keys = [*VARIED_POINT, "part_bytes"]
+    paired = launches.join(best.select(keys), on=keys, nulls_equal=True).join(
+        usual, on=[*VARIED_POINT, "launch"], nulls_equal=True
+    )
+    ratios = paired.group_by(keys, maintain_order=True).agg(
+        ratios=pl.col("of_usual_s") / pl.col("median_s")
+    )
+    rows = best.join(ratios, on=keys, nulls_equal=True)
+    intervals: list[Interval | None] = [beyond(values, FASTER) for values in rows["ratios"]]
+    gains = rows.with_columns(pl.Series("gain", intervals, dtype=pl.Object))
+    return gains.filter(
+        pl.Series([interval is not None for interval in intervals], dtype=pl.Boolean)
+    )
+
+
+@fact
+def _launches(facts: Facts) -> pl.DataFrame:
+    """Launches of algorithms whose only further axis is the size of a part, as `part_bytes`."""
+    only_part = pl.col("axes").str.contains(rf"^({PART}=\d+)?$")
+    timed = facts.launches.filter(only_part & (pl.col("median_s") > 0))
+    in_parts = timed.with_columns(part_bytes=axis(PART).cast(pl.Int64).fill_null(PART_BYTES))
+    return with_cores(in_parts, facts)
+
+
 CELL = without(VARIED_POINT, "algorithm")
 
 

@@ -15,9 +15,9 @@ from nhalf.facts.difference import FASTER
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.measure.apps.sdes import ACCESSES, KEYS_USUAL, SDES
-from nhalf.measure.plan.setting import JOINT, split_name
+from nhalf.measure.plan.plan import JOINT, split_name
 from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 CLASS = "class"
 ACCESS = "access"

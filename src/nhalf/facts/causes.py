@@ -8,9 +8,7 @@ from typing import Any
 
 import msgspec
 
-from nhalf.facts.eager_limits import limits_in_use
-from nhalf.facts.jumps import Jump
-from nhalf.facts.rate_falls import RateFall, rate_fall
+from nhalf.facts.jumps import Jump, RateFall, limits_in_use, rate_fall
 from nhalf.machines.curve import PINGPONG
 from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
 from nhalf.store.keys import RUN_CURVE, without

@@ -12,7 +12,7 @@ import polars as pl
 from nhalf.base.dates import date_of
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.measure.plan.setting import split_name
+from nhalf.measure.plan.plan import split_name
 from nhalf.node.reading import TRANSPORT
 from nhalf.statistics.summary import EXACT, VIRTUAL, is_exact
 

@@ -19,7 +19,7 @@ from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact, supply
 from nhalf.results import parts, results
-from nhalf.statistics.flags import is_elsewhere
+from nhalf.statistics.advice import is_elsewhere
 from nhalf.statistics.summary import (
     STAND_INS,
     VIRTUAL,
@@ -30,17 +30,16 @@ from nhalf.statistics.summary import (
     summarise,
 )
 from nhalf.store.collection import distinct
-from nhalf.store.others import others
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 from nhalf.store.places import places, started_launches
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.run import others
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
-    from nhalf.store.others import Others
     from nhalf.store.places import Place, Start, StartedLaunch
-    from nhalf.store.run import Run
+    from nhalf.store.run import Others, Run
 
 
 ORIGIN = re.compile(r" \((?:wheel|prefix|path|system)\)")
@@ -73,7 +72,7 @@ class Facts:
     """The measurements of runs, the reported values of each point, and models of them.
 
     `measurements` has one row per visit of a launch to a point (MEASUREMENT_COLUMNS of
-    store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
+    store/keys.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
     library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
     where it was measured, and under `plan` what was requested; `find_places` reads the places of
     the ranks, `find_started` every launch that was started, and `find_others` what others took of
@@ -160,7 +159,7 @@ class Facts:
     @property
     @fact
     def summary(self) -> pl.DataFrame:
-        """The reported values: one row per point (SUMMARY_COLUMNS of store/schema.py).
+        """The reported values: one row per point (SUMMARY_COLUMNS of store/keys.py).
 
         `median_s` and the ends of its 95 % interval, `ci_low_s` and `ci_high_s`, are seconds.
         """
@@ -183,7 +182,7 @@ class Facts:
 
         Adds to `visits` (statistics/summary.py) `state_s`, the median flag of the state; `counts`,
         whether it is reported; and `elsewhere`, whether its point is reported in another state
-        than most of the run (statistics/flags.py).
+        than most of the run (statistics/advice.py).
         """
         return stated_visits(self.measurements)
 
@@ -192,7 +191,7 @@ class Facts:
     def flagged(self) -> pl.DataFrame:
         """One row per point, launch and state of the machine: as `launches`, with `flag_s`.
 
-        `flag_s` is the time of a flag between two cores meanwhile (statistics/flags.py).
+        `flag_s` is the time of a flag between two cores meanwhile (statistics/advice.py).
         """
         return state_medians(self.stated)
 

@@ -26,10 +26,10 @@ from nhalf.models.heldout import heldout_errors
 from nhalf.models.line import FittedPiece, piece_intervals
 from nhalf.results import parts
 from nhalf.results.logp.parameters import each_logp
-from nhalf.results.logp.values import LogP
-from nhalf.statistics.flags import is_elsewhere
+from nhalf.results.logp.times import LogP
+from nhalf.statistics.advice import is_elsewhere
 from nhalf.statistics.intervals import Interval, launch_intervals
-from nhalf.statistics.states import in_one_state
+from nhalf.statistics.same_state import in_one_state
 from nhalf.store.keys import RUN_CURVE
 
 SKIPPED_SHARE = 0.5

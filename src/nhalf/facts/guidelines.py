@@ -1,16 +1,22 @@
 """Which performance guidelines a library violates: operations that its other operations outdo.
 
-Every guideline (mock_ups.py) is tested at every size that a run has both sides of. The datum is the
+Every guideline is tested at every size that a run has both sides of. The datum is the
 logarithm of the operation's time over that of its mock-up in the same launch, so that what disturbs
 a launch as a whole cancels. One-sided tests against `TOLERANCE` hold together at 2.5 %
 (statistics/many_tests.py): a run without a violation has one in at most as many cases.
+
+An operation that takes longer than other operations of the same library which do its work (its
+mock-up) gains by being replaced by them: J. L. Träff, W. Gropp, R. Thakur, Self-consistent MPI
+performance requirements, IEEE TPDS 21(5), 2010; S. Hunold, A. Carpen-Amarie, Tuning MPI collectives
+by verifying performance guidelines, HPC Asia 2018. Sizes are nhalf's: of the message (bcast), the
+vector (reduce, allreduce, reduce-scatter, scan) or one block (all others).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +24,147 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES
-from nhalf.facts.buffers_in_cache import level_of
+from nhalf.facts.causes import caches
 from nhalf.facts.collectives import standard
 from nhalf.facts.contests import with_cores
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.mock_ups import MOCK_UPS, MockUp, longer, pieces
 from nhalf.statistics.intervals import Floats, Interval
 from nhalf.statistics.many_tests import holm, one_sided
 from nhalf.statistics.summary import VIRTUAL
+
+Size = Callable[[int, int], int]
+"""The size of a part in bytes, from that of the operation and the number of ranks."""
+
+
+@dataclass(frozen=True)
+class MockUpCall:
+    """An operation of a mock-up: the least size of its messages, and how often it is called."""
+
+    pattern: str
+    size_bytes: Size
+    calls: int = 1
+
+
+@dataclass(frozen=True)
+class MockUp:
+    """What does the work of an operation; `algorithms` of libraries that do the same, by name.
+
+    These are candidates where a library violates the guideline, across all libraries.
+    """
+
+    operation: str
+    parts: tuple[MockUpCall, ...]
+    algorithms: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Its parts as a sum: 'reduce + bcast'."""
+        return " + ".join(part.pattern for part in self.parts)
+
+
+def _same(size_bytes: int, ranks: int) -> int:
+    del ranks
+    return size_bytes
+
+
+def _block(size_bytes: int, ranks: int) -> int:
+    return -(-size_bytes // ranks)
+
+
+def _all_blocks(size_bytes: int, ranks: int) -> int:
+    return size_bytes * ranks
+
+
+MOCK_UPS = (
+    MockUp("allreduce", (MockUpCall("reduce", _same), MockUpCall("bcast", _same)),
+           ("reduce-bcast", "nonoverlapping")),
+    MockUp("allreduce", (MockUpCall("reduce-scatter", _same), MockUpCall("allgather", _block)),
+           ("rabenseifner", "reduce_scatter_allgather", "ring")),
+    MockUp("reduce", (MockUpCall("allreduce", _same),)),
+    MockUp("reduce", (MockUpCall("reduce-scatter", _same), MockUpCall("gather", _block)),
+           ("rabenseifner", "reduce_scatter_gather")),
+    MockUp("reduce-scatter", (MockUpCall("allreduce", _same),)),
+    MockUp("reduce-scatter", (MockUpCall("reduce", _same), MockUpCall("scatter", _block)),
+           ("basic_linear",)),
+    MockUp("bcast", (MockUpCall("scatter", _block), MockUpCall("allgather", _block)),
+           ("scatter-allgather", "scatter_allgather", "scatter_allgather_ring",
+            "scatter_recursive_doubling_allgather", "scatter_ring_allgather")),
+    MockUp("scatter", (MockUpCall("bcast", _all_blocks),)),
+    MockUp("gather", (MockUpCall("allgather", _same),)),
+    MockUp("allgather", (MockUpCall("gather", _same), MockUpCall("bcast", _all_blocks)),
+           ("linear",)),
+    MockUp("allgather", (MockUpCall("alltoall", _same),)),
+    MockUp("barrier", (MockUpCall("allreduce", _same),)),
+    *(
+        MockUp(regular, (MockUpCall(irregular, _same),))
+        for regular, irregular in (
+            ("gather", "gatherv"), ("scatter", "scatterv"), ("allgather", "allgatherv"),
+            ("alltoall", "alltoallv"), ("alltoallv", "alltoallw"),
+            ("reduce-scatter", "reduce-scatterv"),
+        )
+    ),
+)  # fmt: skip
+"""The mock-ups by other operations; those with counts per rank have equal ones."""
+
+
+def longer(operation: str, next_bytes: int) -> MockUp:
+    """The operation itself with a longer message: times may not fall with the size."""
+    return MockUp(operation, (MockUpCall(operation, lambda *_: next_bytes),))
+
+
+def pieces(operation: str, piece_bytes: int, calls: int) -> MockUp:
+    """The operation itself several times, each with a piece of the message."""
+    return MockUp(operation, (MockUpCall(operation, lambda *_: piece_bytes, calls),), SEGMENTED)
+
+
+SEGMENTED = ("pipeline", "segmented_ring", "chain", "binomial-pipelined", "binary-pipelined",
+             "pipelined_tree")  # fmt: skip
+"""Algorithms that cut messages."""
+
+
+ALL_TO_ALL = ("alltoall", "alltoallv", "alltoallw")
+"""Their size is that for each pair of ranks, in either buffer."""
+GATHERED = ("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv")
+"""Their size is that of each rank; one buffer has all of them."""
+OF_A_CORE = ("L1", "L2")
+"""Levels that each core has for itself; others hold the buffers of all ranks."""
+MEMORY = "memory"
+SURELY_HELD_BYTES = 2**14
+"""Buffers that the first level of every processor of today holds."""
+
+
+def buffers_bytes(pattern: str, size_bytes: int, ranks: int) -> int:
+    """The bytes that one rank of an operation reads or writes in its buffers."""
+    if pattern in ALL_TO_ALL:
+        return 2 * size_bytes * ranks
+    if pattern in GATHERED:
+        return size_bytes * (ranks + 1)
+    return 2 * size_bytes
+
+
+def level_of(environment: Mapping[str, Any], pattern: str, size_bytes: int, ranks: int) -> str:
+    """The smallest cache that holds the buffers, 'L2', or 'memory'; '' if that is not known.
+
+    All ranks are taken to share the last level.
+    """
+    levels = caches(environment)
+    own_bytes = buffers_bytes(pattern, size_bytes, ranks)
+    for cache in levels:
+        shared = 1 if cache.name in OF_A_CORE else ranks
+        if own_bytes * shared <= cache.size_bytes:
+            return cache.name
+    if not levels and own_bytes <= SURELY_HELD_BYTES:
+        return "L1"
+    return MEMORY if levels else ""
+
+
+def size_words(pattern: str) -> str:
+    """What the size of an operation counts, in words: ' per pair', ' per rank' or ''."""
+    if pattern.removeprefix("neighbor-") in ALL_TO_ALL:
+        return " per pair"
+    return " per rank" if pattern.removeprefix("neighbor-") in GATHERED else ""
+
 
 TOLERANCE = 1.05
 """An operation may take so much longer than its mock-up, as a ratio."""

@@ -16,8 +16,7 @@ from nhalf.facts.difference import FASTER
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, with_series
-from nhalf.store.axes import axis
-from nhalf.store.keys import RUN_SUBJECT
+from nhalf.store.keys import RUN_SUBJECT, axis
 from nhalf.store.values import value
 
 PATTERN = "multicast"

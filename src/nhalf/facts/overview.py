@@ -102,6 +102,11 @@ def _curve(points: pl.DataFrame, facts: Facts) -> LibraryOverview:
     half_low, half_high = _n_half_ends(first, half, facts)
     nothing = dict.fromkeys(("rate_Bps", "rate_low_Bps", "rate_high_Bps"), math.nan) | {"bytes": 0}
     peak = rates.sort("rate_Bps").row(-1, named=True) if rates.height else nothing
+    switch_ends: list[tuple[int, int]] = []
+    for model in facts.models:
+        if describes(model, first):
+            changes = evident_changes(facts, model)
+            switch_ends += [(change.low_bytes, change.high_bytes) for change in changes]
     return LibraryOverview(
         series=first["series"],
         mpi=first["mpi"],
@@ -116,7 +121,7 @@ def _curve(points: pl.DataFrame, facts: Facts) -> LibraryOverview:
         peak_low_Bps=peak["rate_low_Bps"],
         peak_high_Bps=peak["rate_high_Bps"],
         peak_bytes=int(peak["bytes"]),
-        switches=_switches(first, facts),
+        switches=tuple(switch_ends),
         launches=int(points["launches"].max() or 0),  # type: ignore[arg-type]
     )
 
@@ -153,15 +158,6 @@ def _n_half_ends(point: dict[str, Any], half: float, facts: Facts) -> tuple[floa
         return math.nan, math.nan
     interval = launch_interval(finite_sizes)
     return min(interval.low, half), max(interval.high, half)
-
-
-def _switches(point: dict[str, object], facts: Facts) -> tuple[tuple[int, int], ...]:
-    switch_ends: list[tuple[int, int]] = []
-    for model in facts.models:
-        if describes(model, point):
-            changes = evident_changes(facts, model)
-            switch_ends += [(change.low_bytes, change.high_bytes) for change in changes]
-    return tuple(switch_ends)
 
 
 @fact

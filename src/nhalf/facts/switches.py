@@ -11,14 +11,20 @@ import polars as pl
 from nhalf.base.operations import COLLECTIVES, NATIVE
 from nhalf.facts.causes import CoreCache, cache_near, is_decided_cache, packets_explain
 from nhalf.facts.contests import SETTING, contests
-from nhalf.facts.eager_limits import EagerLimit, eager_limits_of, limits_in_use
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import Jump, jump_between, jump_ratios
-from nhalf.facts.rate_falls import rate_fall
+from nhalf.facts.jumps import (
+    EagerLimit,
+    Jump,
+    eager_limits_of,
+    jump_between,
+    jump_ratios,
+    limits_in_use,
+    rate_fall,
+)
 from nhalf.facts.series import plain_points, with_series
 from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
-from nhalf.statistics.flags import APART
+from nhalf.statistics.advice import APART
 from nhalf.store.keys import RUN_CURVE, without
 
 CONFIDENCE = 0.99

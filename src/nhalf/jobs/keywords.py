@@ -101,7 +101,7 @@ def ranks_of(numbers: Numbers, cores: int) -> list[int]:
 
 def bytes_of(numbers: Numbers) -> list[int]:
     """Return sizes in bytes, given as numbers or as on the command line."""
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.plan import parse_sizes
 
     return list(parse_sizes(numbers).size_bytes) if isinstance(numbers, str) else _whole(numbers)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.measure.plan.planning import plan_of
 from nhalf.measure.plan.resolve import ALL
-from nhalf.measure.probe.stand_in import every_info
+from nhalf.measure.probe.pattern import every_info
 from nhalf.measure.probe.subject import transport_file
 from nhalf.sites.hosts import Host, parse_hosts, read_host_file
 from nhalf.sites.site import Site

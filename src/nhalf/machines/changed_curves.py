@@ -10,7 +10,7 @@ import msgspec
 
 from nhalf.machines.curve import is_between_nodes, is_message, loggp_of, rebuilt
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Segment
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 replace = msgspec.structs.replace
 

@@ -17,7 +17,7 @@ from nhalf.machines.curve import (
     threshold_bytes,
 )
 from nhalf.machines.machine import FittedModel, LogGP, Machine
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 
 class Message:

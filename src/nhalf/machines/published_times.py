@@ -12,7 +12,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.operations import NATIVE, OPERATIONS
 from nhalf.machines.curve import PINGPONG
 from nhalf.machines.machine import Machine
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 AS_PINGPONG = "latency"
 """The pattern of points that are times of a ping-pong."""

@@ -19,10 +19,9 @@ from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
-from nhalf.mpi.components import COMPONENTS, COMPONENTS_FILE
-from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.components import COMPONENTS, COMPONENTS_FILE, parse_parameters, printed
+from nhalf.mpi.decision_table import NATIVE, Rule, call_of
 from nhalf.mpi.han import is_choice, parse_han
-from nhalf.mpi.ompi_info import parse_parameters, printed
 from nhalf.mpi.tuner import OwnFile, Tuner, content, problem_of
 from nhalf.mpi.tuning_files.openmpi_han import HanFile, han_text, read_han
 from nhalf.mpi.tuning_files.openmpi_json import (
@@ -32,15 +31,16 @@ from nhalf.mpi.tuning_files.openmpi_json import (
     json_with,
     read_json,
 )
-from nhalf.mpi.tuning_files.openmpi_numbers import RuleFile, file_text, read_file
 from nhalf.mpi.tuning_files.openmpi_rules import (
     OPERATION_IDS,
+    RuleFile,
+    file_text,
     first_block_note,
+    read_file,
     read_rules,
     rules_text,
     with_rules,
 )
-from nhalf.mpi.tuning_files.steps import call_of
 
 SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
 """Algorithms that cut messages into segments, which are also tried with SEGMENT_BYTES."""

@@ -1,4 +1,4 @@
-"""Whole components of Open MPI's collectives that are off until they have a priority.
+"""Open MPI's components, as ompi_info lists them, and the transports that they are.
 
 acoll (AMD Zen) and xhc (one copy within a node) come with Open MPI 6, sm is in older versions. One
 that is switched on takes all sizes of all operations that it has, so that its file is one variable,
@@ -7,19 +7,123 @@ for which no single size may be slower.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.mpi import Library, needs
-from nhalf.mpi.affected import Affected
+from nhalf.base.processes import run
+from nhalf.mpi import Library, switch
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.switch import LibrarySwitch
-from nhalf.mpi.tuner import Tuner
-from nhalf.mpi.tuning_files.variables import read_variables, variables_text
+from nhalf.mpi.switch import Affected, LibrarySwitch
+from nhalf.mpi.tuner import Tuner, read_variables, variables_text
+
+PREFIX = "OMPI_MCA_"
+SHARED_MEMORY = ("sm", "vader")
+"""The transports within a host, by their names in versions 5 and 4."""
+_LIMIT = re.compile(r"btl_(\w+?)_eager_limit")
+
+
+def parameters_of(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of a launch: `--mca NAME VALUE` takes precedence over variables."""
+    parameters = {
+        name.removeprefix(PREFIX): value
+        for name, value in variables.items()
+        if name.startswith(PREFIX)
+    }
+    for place, word in enumerate(words[:-2]):
+        if word in ("--mca", "-mca", "--gmca", "-gmca"):
+            parameters[words[place + 1]] = words[place + 2]
+    return parameters
+
+
+def limits_in_use(
+    limits: Mapping[str, int], parameters: Mapping[str, str], *, is_on_one_host: bool
+) -> dict[str, int]:
+    """The eager limits of transports that can carry messages.
+
+    Without a choice by `btl` the shared memory of a host takes precedence within it. Where another
+    layer than ob1 sends (`pml`), no limit of a btl counts.
+    """
+    if parameters.get("pml", "ob1") != "ob1":
+        return {}
+    names = [match[1] for limit in limits if (match := _LIMIT.fullmatch(limit))]
+    allowed = _allowed(names, parameters.get("btl", ""))
+    shared = [name for name in allowed if name in SHARED_MEMORY]
+    in_use = shared if shared and is_on_one_host else allowed
+    return {
+        limit: limit_bytes
+        for limit, limit_bytes in limits.items()
+        if not (match := _LIMIT.fullmatch(limit)) or match[1] in in_use
+    }
+
+
+def _allowed(names: Iterable[str], chosen: str) -> list[str]:
+    """The transports that `btl` allows: those of a list, or all but those behind a ^."""
+    words = {word.strip() for word in chosen.removeprefix("^").split(",") if word.strip()}
+    words |= set(SHARED_MEMORY) if words & set(SHARED_MEMORY) else set()
+    if not words:
+        return list(names)
+    is_excluded = chosen.startswith("^")
+    return [name for name in names if (name in words) != is_excluded]
+
+
+ASK_TIMEOUT_S = 20.0
+
+
+@functools.cache
+def _printed(command: str, environment: tuple[tuple[str, str], ...], framework: str) -> str:
+    words = [command, "--parsable", "--level", "9", "--param", framework, "all"]
+    outcome = run(words, ASK_TIMEOUT_S, dict(environment))
+    if not outcome.succeeded:
+        raise MissingError(f"{command} does not tell its parameters: {outcome.reason}")
+    return outcome.stdout
+
+
+def printed(library: Library, framework: str) -> str:
+    """The parameters of a framework; raises MissingError if ompi_info is not available."""
+    command = library.prefix / "bin" / "ompi_info"
+    environment = tuple(sorted(library.environment.items()))
+    return _printed(str(command), environment, framework)
+
+
+def parse_eager_limits(text: str) -> dict[str, int]:
+    """Parse the limits of transports between ranks in the output of `ompi_info --parsable`.
+
+    Version 5 calls its transport sm, and lists the name that it had in version 4 as well.
+    """
+    limit = re.compile(r"^mca:btl:(\w+):param:(btl_\1_eager_limit):value:(\d+)$", re.MULTILINE)
+    limits = limit.findall(text)
+    former = {"vader"} if any(transport == "sm" for transport, _, _ in limits) else set()
+    return {
+        name: int(size)
+        for transport, name, size in limits
+        if transport not in {"self", *former} and int(size)
+    }
+
+
+def parse_parameters(text: str) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
+    """Parse the output of `ompi_info --parsable` into values of parameters by name, and
+    numbers of algorithms of coll/tuned by operation and name.
+    """
+    values: dict[str, str] = {}
+    choices: dict[str, dict[str, int]] = {}
+    of_algorithm = re.compile(r"coll_tuned_(\w+)_algorithm")
+    for line in text.splitlines():
+        words = line.split(":")
+        if len(words) < 7 or words[:2] != ["mca", "coll"] or words[3] != "param":
+            continue
+        name = words[4]
+        if words[5] == "value":
+            values[name] = words[6]
+        match = of_algorithm.fullmatch(name)
+        if match and words[5:7] == ["enumerator", "value"] and len(words) == 9:
+            choices.setdefault(match[1], {})[words[8]] = int(words[7])
+    return values, choices
+
 
 COMPONENTS = "components"
 COMPONENTS_FILE = "openmpi.env"
@@ -51,7 +155,7 @@ def component_switches(values: Mapping[str, str]) -> Iterator[LibrarySwitch]:
             f"the component {name} performs {', '.join(OPERATIONS_OF[name])}",
             {f"OMPI_MCA_{_parameter(name)}": PRIORITY},
             affected=Affected(operations=OPERATIONS_OF[name]),
-            needs=needs.one_host,
+            needs=switch.one_host,
             promise_share=0.1,
         )
 

@@ -24,7 +24,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nhalf.base.operations import OPERATIONS
-from nhalf.mpi.decision_table import NATIVE, Rule, choice
+from nhalf.mpi.decision_table import (
+    NATIVE,
+    Rule,
+    Steps,
+    blocks_of,
+    call_of,
+    changed_between,
+    choice,
+    rules_from,
+)
 from nhalf.mpi.tuning_files.openmpi_han import (
     GLOBAL,
     HAN,
@@ -33,13 +42,6 @@ from nhalf.mpi.tuning_files.openmpi_han import (
     LEVELS,
     Blocks,
     HanFile,
-)
-from nhalf.mpi.tuning_files.steps import (
-    Steps,
-    blocks_of,
-    call_of,
-    changed_between,
-    rules_from,
 )
 
 TUNED = "tuned"

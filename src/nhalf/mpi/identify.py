@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -151,3 +152,22 @@ def _still_there(stamp: str) -> bool:
 def stamps_of(paths: Iterable[Path]) -> list[str]:
     """The stamps of several files, for keys of other caches."""
     return [_stamp(path) for path in paths]
+
+
+TITLE_MAX = 60
+_VERSION = re.compile(r"\b(?:version\b\D{0,3})?\s*v?(\d+\.\d[\w.]*)", re.IGNORECASE)
+
+
+def library_title(text: str) -> str:
+    """'Open MPI 4.1.4' of a text of MPI_Get_library_version; one of a library that is not known is
+    shortened. '' if there is none.
+    """
+    line = text.replace("(R)", "").strip()
+    letters = line.casefold()
+    titles = [vendor.title for vendor in vendors().values() if vendor.title.casefold() in letters]
+    if not titles:
+        first = line.partition(",")[0]
+        return first if len(first) <= TITLE_MAX else f"{first[: TITLE_MAX - 1]}…"
+    title = max(titles, key=len)
+    match = _VERSION.search(line, letters.index(title.casefold()) + len(title))
+    return f"{title} {match[1].rstrip('.')}" if match else title

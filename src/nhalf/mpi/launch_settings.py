@@ -1,4 +1,4 @@
-"""A command that starts an MPI program, taken apart: what sets its variables, and where.
+"""What a command that starts a launch sets: its options, ranks and variables, read and changed.
 
     A=1 env B=2 mpiexec -genv C 3 -n 4 env D=4 ./program input
 
@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from nhalf.base.errors import InputError
@@ -299,3 +301,73 @@ def _passing(launch: LaunchCommand, name: str, value: str) -> tuple[str, ...]:
         if "ALL" not in items:
             return (*options[:at], f"--export={','.join([*items, name])}", *options[end:])
     return options
+
+
+ALIASES = {"np": "n"}
+"""Options that have two names."""
+
+
+def launcher_options(launch: LaunchCommand) -> dict[str, tuple[str, ...]]:
+    """The words of each option by its name without dashes, once for every time that it is given.
+
+    Those of one that is given twice follow one another.
+    """
+    table = LAUNCHERS.get(launch.family, BOTH)
+    options: dict[str, tuple[str, ...]] = {}
+    at = 0
+    while at < len(launch.options):
+        option = launch.options[at]
+        bare = option.partition("=")[0].lstrip("-")
+        values = 0 if "=" in option else table.values.get(bare, 0)
+        words = launch.options[at : at + 1 + values]
+        name = ALIASES.get(bare, bare)
+        options[name] = (*options.get(name, ()), *words)
+        at += 1 + values
+    return options
+
+
+def option_value(words: Sequence[str]) -> str:
+    """The value of an option from its words; 'set' for one without a value."""
+    values = [word.partition("=")[2] if "=" in word else word for word in words]
+    return shlex.join(word for word in values if not word.startswith("-")) or "set"
+
+
+_NAMES = {
+    HYDRA: ("n", "np"),
+    OPENMPI: ("n", "np", "c"),
+    SRUN: ("n", "ntasks"),
+    TRIAL: ("ranks",),
+    "": ("n", "np"),
+}
+"""Without their dashes. To srun, `-c` is a rank's cores."""
+
+
+def ranks_in(launch: LaunchCommand) -> int | None:
+    """The number of ranks that a launcher's options name; None if none does, or several programs
+    share the launch.
+    """
+    if not launch.launcher or launch.is_several:
+        return None
+    values = _values(launch.options, _NAMES[launch.family])
+    return int(values[-1]) if values and values[-1].isdecimal() else None
+
+
+def _values(options: Sequence[str], names: Sequence[str]) -> list[str]:
+    """What options of these names are given: `-n 4`, `--ntasks=4`, `-n4`."""
+    values = []
+    for word, following in pairwise([*options, ""]):
+        if not word.startswith("-"):
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        if name in names:
+            values.append(value if equals else following)
+        elif name[:1] in names and name[1:].isdecimal():
+            values.append(name[1:])
+    return values
+
+
+def with_new_noise(launch: LaunchCommand, number: int) -> LaunchCommand:
+    """A launch of `nhalf try` with the noise of this number, if it has any."""
+    if launch.family != TRIAL or "noise" not in launcher_options(launch):
+        return launch
+    return with_options(launch, ("seed",), ("--seed", str(number)))

@@ -20,23 +20,6 @@ class _Span(ctypes.Structure):
     _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
-def _wait_to_be_read(ready: int, finish: int) -> None:
-    """Act as the sibling: allow all processes to read, signal it, stay until the pipe closes."""
-    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(2**64 - 1), 0, 0, 0)
-    os.write(ready, b"x")
-    os.read(finish, 1)
-
-
-def _read_from(process_id: int, source: ctypes.Array[ctypes.c_char]) -> bool:
-    target = ctypes.create_string_buffer(_BYTES)
-    local = _Span(ctypes.addressof(target), _BYTES)
-    remote = _Span(ctypes.addressof(source), _BYTES)
-    read = ctypes.CDLL(None).process_vm_readv
-    read.restype = ctypes.c_ssize_t
-    got = read(process_id, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
-    return bool(got == _BYTES and target.raw == source.raw)
-
-
 def main() -> int:
     """Return 0 if reading works, 3 if it is forbidden."""
     source = ctypes.create_string_buffer(b"neighbou", _BYTES)
@@ -45,13 +28,22 @@ def main() -> int:
     sibling = os.fork()
     if sibling == 0:
         os.close(done_write)
-        _wait_to_be_read(ready_write, done_read)
+        # Act as the sibling: allow all processes to read, signal it, stay until the pipe closes.
+        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(2**64 - 1), 0, 0, 0)
+        os.write(ready_write, b"x")
+        os.read(done_read, 1)
         os._exit(0)
     os.read(ready_read, 1)
     reader = os.fork()
     if reader == 0:
         # The same address is the same buffer in both children.
-        os._exit(0 if _read_from(sibling, source) else 1)
+        target = ctypes.create_string_buffer(_BYTES)
+        local = _Span(ctypes.addressof(target), _BYTES)
+        remote = _Span(ctypes.addressof(source), _BYTES)
+        read = ctypes.CDLL(None).process_vm_readv
+        read.restype = ctypes.c_ssize_t
+        got = read(sibling, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
+        os._exit(0 if bool(got == _BYTES and target.raw == source.raw) else 1)
     _, status = os.waitpid(reader, 0)
     os.close(done_write)
     os.waitpid(sibling, 0)

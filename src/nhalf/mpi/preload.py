@@ -15,8 +15,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.probe import compiler_variables, of_running
-from nhalf.mpi.program_file import ABI, content_of, handles_in
-from nhalf.mpi.sanitizers import has_runtime, sanitizer_variables
+from nhalf.mpi.program_file import ABI, content_of, handles_in, has_runtime, sanitizer_variables
 from nhalf.mpi.vendors import vendor_of
 
 ABI_LIBRARY = "libnhalf_coll.so"

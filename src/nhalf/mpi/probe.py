@@ -1,10 +1,12 @@
-"""The probe that runs on a library: that of the standard ABI, or one compiled once and kept."""
+"""Probes for an MPI library: whether its compiler links, compiled for it, found on this host."""
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +15,58 @@ from nhalf.base import native_files
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled, is_compiled
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.links import check_links
 from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.mpi.vendors import vendor_of
+
+TIMEOUT_S = 60.0
+COMPILER_MISSING = re.compile(
+    r"command not found|: not found|unable to find the specified compiler"
+)
+"""Messages of compiler wrappers whose compiler is missing."""
+SMALLEST_PROGRAM = "#include <mpi.h>\nint main() { return MPI_Init(nullptr, nullptr); }\n"
+
+
+def sharing_first(libraries: Sequence[Library]) -> list[Library]:
+    """Sort libraries, those of the system first, which are linked with the system's libraries.
+
+    Wheels bring different versions of UCX and libfabric, which cannot be loaded beside the
+    system's.
+    """
+    return sorted(libraries, key=lambda library: library.origin != "system")
+
+
+def check_links(library: Library, transport: TransportFile, variables: dict[str, str]) -> None:
+    """Raises MissingError if the libraries of a transport cannot be linked beside MPI."""
+    assert library.compiler is not None
+    command = (str(library.compiler), "-x", "c++", "-", "-o", os.devnull, "-Wl,--no-as-needed")
+    reason = _why_not_linked((*command, *transport.links), tuple(variables.items()))
+    if not reason:
+        return
+    title = f"transport {transport.name} cannot be started by {library.name}"
+    if COMPILER_MISSING.search(reason):
+        raise MissingError(f"transport {transport.name} needs a C++ compiler", COMPILER_REMEDY)
+    if "undefined reference" in reason:
+        raise MissingError(
+            f"{title}, which brings other versions of {' '.join(transport.links)}",
+            "choose a library of the system with --mpi",
+        )
+    raise MissingError(f"{title}: {reason}", f"apt-get install {transport.package}")
+
+
+@functools.cache
+def _why_not_linked(command: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> str:
+    """The linker's error for a small program, '' if there is none."""
+    outcome = run(command, TIMEOUT_S, dict(variables), SMALLEST_PROGRAM)
+    if outcome.succeeded:
+        return ""
+    lines = outcome.stderr.splitlines()
+    telling = [line for line in lines if COMPILER_MISSING.search(line)]
+    telling += [line for line in lines if "cannot find" in line or "undefined reference" in line]
+    return (telling or [outcome.reason])[0].removeprefix("/usr/bin/ld: ")
+
 
 SOURCE = "probe/probe.cpp"
 HELLO_SOURCE = "probe/hello.cpp"
@@ -163,4 +212,58 @@ def compiler_variables(library: Library) -> dict[str, str]:
     raise MissingError(
         f"{library.name} needs a probe compiled for it, and there is no C++ compiler",
         COMPILER_REMEDY,
+    )
+
+
+FLAGS_BY_NEED: dict[str, tuple[str, ...]] = {"": (), "Threads": (), "OpenMP": ("-fopenmp",)}
+"""What a program that can be compiled here may need, with the compiler's flags for it."""
+
+
+def local_executable(file: TransportFile) -> Path:
+    """The program of a transport, or of an application, that starts its own ranks.
+
+    Raises MissingError if it did not come with nhalf and cannot be compiled.
+    """
+    if file.needs not in FLAGS_BY_NEED or came_with_nhalf(file):
+        return native_files.executable(file.executable)
+    return compiled(_compiled_program(file))
+
+
+def came_with_nhalf(file: TransportFile) -> bool:
+    """Whether the program of a transport, or of an application, was built with nhalf."""
+    for suffix in ("", "-abi"):
+        with suppress(MissingError):
+            native_files.executable(f"{file.executable}{suffix}")
+            return True
+    return False
+
+
+def missing_programs(files: Iterable[TransportFile]) -> Iterator[CompiledProgram]:
+    """The programs that have to be compiled before these start their ranks."""
+    for file in files:
+        if file.needs not in FLAGS_BY_NEED or came_with_nhalf(file):
+            continue
+        with suppress(MissingError):
+            program = _compiled_program(file)
+            if not is_compiled(program):
+                yield program
+
+
+def _compiled_program(file: TransportFile) -> CompiledProgram:
+    """How the program is compiled. Raises MissingError without a compiler."""
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        raise MissingError(
+            f"{file.title} has to be compiled, and there is no C++ compiler", COMPILER_REMEDY
+        )
+    own = file.flags if file.source else (f'-DNHALF_TRANSPORT_HEADER="{file.header}"',)
+    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split(), *FLAGS_BY_NEED[file.needs], *own]
+    return CompiledProgram(
+        title=file.title,
+        name=file.executable,
+        folder="probes/local",
+        source=file.source or SOURCE,
+        command=[compiler, *flags, "-ldl"],
+        why_not=lambda path: why_not_described([str(path)]),
+        parts=stamps_of([Path(compiler).resolve()]),
     )

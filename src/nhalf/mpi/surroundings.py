@@ -1,15 +1,17 @@
-"""The variables that a library needs, without those of other libraries."""
+"""The variables that a library needs, without those of others, and whose a launcher is."""
 
 from __future__ import annotations
 
 import functools
 import os
+import shutil
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from nhalf.base.processes import run
+from nhalf.mpi import Library
 from nhalf.mpi.vendors import Vendor, vendors
 
 SYSTEM = Path("/usr")
@@ -36,7 +38,14 @@ def variables(prefix: Path, vendor: Vendor | None = None) -> dict[str, str]:
     """Complete values of the variables with which programs on this library must be started."""
     own = [] if prefix == SYSTEM else library_path(prefix, vendor)
     search_path: dict[str, str] = {}
-    folders = [*map(str, own), *_inherited(own)]
+    # The caller's LD_LIBRARY_PATH without folders of MPI libraries, which would be loaded.
+    inherited = []
+    present = {str(folder) for folder in own}
+    for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep):
+        foreign = part and any(any(Path(part).glob(name)) for name in _LIBRARIES)
+        if part and part not in present and not foreign:
+            inherited.append(part)
+    folders = [*map(str, own), *inherited]
     if folders or os.environ.get("LD_LIBRARY_PATH"):
         search_path["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
     return {**search_path, **(vendor.variables(prefix) if vendor else {})}
@@ -48,17 +57,6 @@ def has_fabric(root: Path = Path("/")) -> bool:
     return any(any(root.glob(pattern)) for pattern in patterns)
 
 
-def _inherited(own: Iterable[Path]) -> list[str]:
-    """The caller's LD_LIBRARY_PATH without folders of MPI libraries, which would be loaded."""
-    inherited = []
-    present = {str(folder) for folder in own}
-    for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep):
-        foreign = part and any(any(Path(part).glob(name)) for name in _LIBRARIES)
-        if part and part not in present and not foreign:
-            inherited.append(part)
-    return inherited
-
-
 @functools.cache
 def can_read_neighbours() -> bool:
     """Whether a process may read the memory of its sibling, as libraries do for large messages."""
@@ -66,3 +64,21 @@ def can_read_neighbours() -> bool:
     outcome = run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S)
     # If the check itself cannot run, nothing is known, and libraries keep their defaults.
     return outcome.exit_code != _FORBIDDEN
+
+
+NAMES = ("mpiexec", "mpirun", "prterun", "orterun")
+
+
+def libraries_of_launcher(launcher: str, installed: Sequence[Library]) -> list[Library]:
+    """Return the libraries whose launcher a program is; empty if it is none.
+
+    A library may have several launchers, and several libraries may have theirs in one folder.
+    """
+    program = shutil.which(launcher)
+    if program is None or not Path(launcher).name.startswith(NAMES):
+        return []
+    path = Path(program).resolve()
+    folders = {path.parent, Path(program).parent.resolve()}
+    launchers = [(library, library.mpiexec.resolve()) for library in installed if library.mpiexec]
+    same_file = [library for library, own in launchers if own == path]
+    return same_file[:1] or [library for library, own in launchers if own.parent in folders]

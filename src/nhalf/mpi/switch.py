@@ -1,12 +1,99 @@
-"""Settings of a library that may make a program faster: rows of the file of its vendor."""
+"""Settings of a library that may make a program faster: what they affect, and what they need."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from nhalf.mpi.affected import ALL, MPI, Affected
-from nhalf.mpi.needs import BINDING, Needs, core_for_each_rank, nothing
+from nhalf.mpi.launch_settings import LaunchCommand
+
+
+@dataclass(frozen=True)
+class Affected:
+    """Calls by what they do and by size: `operations` names collectives, none for no collective.
+
+    `messages` are all calls that move data between two ranks; `everything` is all of MPI, the
+    start of the ranks, and with `computing` the time between calls as well. Of collectives only
+    those of `ranks` ranks are affected, unless it is 0.
+    """
+
+    everything: bool = False
+    computing: bool = False
+    messages: bool = False
+    operations: tuple[str, ...] = ()
+    from_bytes: float = 0
+    to_bytes: float = math.inf
+    ranks: int = 0
+
+    def holds(self, size_bytes: float) -> bool:
+        """Whether a size is among those affected."""
+        return self.from_bytes <= size_bytes <= self.to_bytes
+
+
+ALL = Affected(everything=True, computing=True)
+"""Where ranks run, and what else takes their cores: nothing is left out."""
+MPI = Affected(everything=True)
+"""How a library sends anything at all."""
+MESSAGES = Affected(messages=True)
+
+
+BINDING = ("bind-to", "binding", "map-by")
+"""The options that bind ranks, of the launchers of libraries."""
+
+
+class RankedLaunch(Protocol):
+    """What decides whether a switch applies to a launch; `ranks` is 0 if it is unknown."""
+
+    @property
+    def launch(self) -> LaunchCommand:
+        """The command with its variables."""
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+
+    @property
+    def cores(self) -> int:
+        """The cores of the host."""
+
+    @property
+    def is_on_one_host(self) -> bool:
+        """Whether all ranks are on one host."""
+
+
+Needs = Callable[[RankedLaunch], bool]
+
+
+def nothing(launch: RankedLaunch) -> bool:
+    """Applies to every launch."""
+    return True
+
+
+def one_host(launch: RankedLaunch) -> bool:
+    """Applies where all ranks are on one host."""
+    return launch.is_on_one_host
+
+
+def several_hosts(launch: RankedLaunch) -> bool:
+    """Applies where ranks are on several hosts."""
+    return not launch.is_on_one_host
+
+
+def core_for_each_rank(launch: RankedLaunch) -> bool:
+    """Applies where every rank can have a core; of other hosts that is taken for granted."""
+    return not launch.is_on_one_host or launch.ranks <= launch.cores
+
+
+def too_few_cores(launch: RankedLaunch) -> bool:
+    """Applies where ranks share cores."""
+    return not core_for_each_rank(launch)
+
+
+def bound_ranks(launch: RankedLaunch) -> bool:
+    """Applies where options of the launcher bind ranks."""
+    return any(word.lstrip("-").partition("=")[0] in BINDING for word in launch.launch.options)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from nhalf.base import native_files
 from nhalf.base.describe import describe
 from nhalf.measure.loop.records import ProbeAnswer, Records
 from nhalf.measure.plan.plan import Point
-from nhalf.measure.probe.crew import Processes
-from nhalf.measure.probe.subject import Subject
+from nhalf.measure.probe.subject import Processes, Subject
 from nhalf.node.reading import TRANSPORT, Reading, reading
-from nhalf.store.axes import axes_text
+from nhalf.store.keys import axes_text
 
 PROGRAM = "node-probe"
 TIMEOUT_S = 60.0

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nhalf.measure.loop.question import line
-from nhalf.measure.loop.records import ProbeAnswer, Records
+from nhalf.measure.loop.records import ProbeAnswer, Records, line
 from nhalf.measure.plan.plan import Point, Start
-from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import Probe
-from nhalf.measure.probe.subject import Subject, plain_subject
+from nhalf.measure.probe.subject import Processes, Subject, plain_subject
 from nhalf.node.levels import SHARED_PLACE, ends
 from nhalf.node.plateaus import LoadTime, Plateau
 from nhalf.node.run_queue import waited

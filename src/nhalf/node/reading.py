@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 TRANSPORT = "node"
 CHASE, LOAD, STORE, UNIT = "node-chase", "node-load", "node-store", "node-unit"
@@ -88,7 +88,7 @@ def subject_of(run: str) -> Row:
 
 
 def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:
-    """The points of cores in measurements (store/schema.py), by run, in the order of measuring."""
+    """The points of cores in measurements (store/keys.py), by run, in the order of measuring."""
     columns = ["run", "pattern", "bytes", "axes", "launch", "samples_s", "values"]
     frame = measurements.filter(
         pl.col("transport") == TRANSPORT, pl.col("pattern").is_in(PATTERNS), pl.col("verified")

@@ -10,12 +10,11 @@ from typing import Any
 from nhalf.base.numbers import percent
 from nhalf.base.rows import members
 from nhalf.base.units import format_duration, format_time
-from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.change import Candidate
 from nhalf.experiment.improve.forms import USUAL
 from nhalf.experiment.improve.left_behind import LeftBehind
-from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import SettingGain
-from nhalf.experiment.improve.trials import CandidateTrial, SearchState
+from nhalf.experiment.improve.search import Provable
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState, SettingGain
 from nhalf.experiment.tune.outcome import rule_json
 from nhalf.present.wording import count
 from nhalf.statistics.paired import ANALYSES

@@ -9,12 +9,12 @@ from nhalf.base.listing import few, listed, ranks_text
 from nhalf.base.numbers import times
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.applications import Race, series_races
-from nhalf.facts.certainty.busy_launches import busy_launches
 from nhalf.facts.collectives import ClassStanding, standings
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
+from nhalf.facts.machine_states import busy_launches
 from nhalf.facts.overview import overview
 from nhalf.present.findings import WARNING, findings
 from nhalf.present.wording import between, count, n_half_text, size_range

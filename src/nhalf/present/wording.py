@@ -23,7 +23,7 @@ from nhalf.base.units import SIZE_ENDLESS, format_rate, format_size, format_time
 from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
-    from nhalf.facts.certainty.machine_states import MachineStates
+    from nhalf.facts.machine_states import MachineStates
     from nhalf.facts.overview import LibraryOverview
     from nhalf.machines.machine import Breakpoint
 
@@ -175,7 +175,7 @@ def change_of(change: Breakpoint) -> str:
 
 def states_text(machine: MachineStates) -> str:
     """The states of a machine with their shares, and in which one values are reported."""
-    from nhalf.statistics.flags import shares_text
+    from nhalf.statistics.advice import shares_text
 
     flags = shares_text((state.flag_s, state.share) for state in machine.states)
     text = (

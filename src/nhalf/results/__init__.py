@@ -76,7 +76,7 @@ class Result(ABC):
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per subject (or several), with values that JSON can hold; none without data.
 
-        `measurements` and `summary` have the columns of store/schema.py and may hold several runs.
+        `measurements` and `summary` have the columns of store/keys.py and may hold several runs.
         Names end in their unit, `NAME_ci` is the interval of NAME, None is a missing number.
         Incomplete data is not an error: `missing` in the row then says in a sentence what it lacks
         ('' or absent: nothing), and `doubts` lists warnings as sentences.

@@ -13,7 +13,7 @@ from nhalf.loops.climb import Climb
 from nhalf.loops.livermore.titles import PATTERN, TITLES
 from nhalf.node.reading import subject_of
 from nhalf.results import Column, Result
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 
 def _cycles(value: float) -> str:

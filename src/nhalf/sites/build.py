@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from nhalf.base.compiled import CompiledProgram, compile_ahead, compiled, is_compiled
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
-from nhalf.mpi.links import sharing_first
-from nhalf.mpi.local_probe import local_executable, missing_programs
-from nhalf.mpi.probe import missing_probe, probe_executable
+from nhalf.mpi.probe import (
+    local_executable,
+    missing_probe,
+    missing_programs,
+    probe_executable,
+    sharing_first,
+)
 from nhalf.mpi.transport_files import TransportFile, transport_files
 from nhalf.sites.examine import ABSENT, DOUBT, GOOD, ExaminedItem
 from nhalf.sites.start import cores

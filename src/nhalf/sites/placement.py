@@ -1,16 +1,80 @@
-"""Placements of ranks, and checks of the placement that ranks report."""
+"""Placements of ranks and of their threads, and checks of the placement that ranks report."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from nhalf.base.errors import MissingError, unknown
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.sites.hosts import short_name
-from nhalf.sites.topology import allowed_cpus, last_level_caches
+
+SYSFS = Path("/sys/devices/system/cpu")
+
+
+def parse_cpu_list(text: str) -> list[int]:
+    """The numbers in the kernel's form '0-3,8'; anything else is ignored."""
+    cpus: list[int] = []
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and (last or first).isdecimal():
+            cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+def last_level_caches(allowed: Iterable[int], sysfs: Path = SYSFS) -> list[list[int]]:
+    """The allowed cores by the last-level cache they share, each group in order.
+
+    Each core counts with one hardware thread: two ranks on one core are not a valid placement.
+    A core with unknown caches is its own group.
+    """
+    groups: dict[str, list[int]] = {}
+    used_cpus: set[int] = set()
+    for cpu in sorted(allowed):
+        folder = sysfs / f"cpu{cpu}"
+        siblings = parse_cpu_list(_read(folder / "topology" / "thread_siblings_list")) or [cpu]
+        if used_cpus.intersection(siblings):
+            continue
+        used_cpus.add(cpu)
+        caches = sorted(
+            folder.glob("cache/index*"), key=lambda index: int(_read(index / "level") or 0)
+        )
+        shared = _read(caches[-1] / "shared_cpu_list") if caches else ""
+        groups.setdefault(shared or f"core {cpu}", []).append(cpu)
+    return list(groups.values())
+
+
+def allowed_cpus() -> set[int]:
+    """The cores that this process may use."""
+    return os.sched_getaffinity(0)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+OPENMP = "OpenMP"
+"""The programming model, as programs name it."""
+
+
+def bound_threads(threads: int, cpus: Sequence[int] = ()) -> dict[str, str]:
+    """Variables that bind each thread to its own core: one of `cpus`, or any available core.
+
+    Empty if there are fewer cores than threads, or if this process's environment already places
+    threads. The variables are those of OpenMP 5.2, sections 21.1.5 and 21.1.6.
+    """
+    places = cpus or [cpu for group in last_level_caches(allowed_cpus()) for cpu in group]
+    if threads > len(places) or "OMP_PROC_BIND" in os.environ or "OMP_PLACES" in os.environ:
+        return {}
+    return {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in places)}
+
 
 CORES, FREE = "cores", "free"
 SAME_CACHE, SAME_NODE, OTHER_NODE = "same-cache", "same-node", "other-node"

@@ -11,12 +11,10 @@ from typing import Any
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.machines.layout import Layout, parse_layout
-from nhalf.sites.allocation import allocation
-from nhalf.sites.hosts import Host, parse_hosts, read_host_file
+from nhalf.sites.hosts import Host, allocation, parse_hosts, read_host_file
 from nhalf.sites.launchers import check_launcher
-from nhalf.sites.placement import EVERY_HOST, FREE, ONE_HOST, OTHER_NODE, WHOLE_HOST
+from nhalf.sites.placement import EVERY_HOST, FREE, ONE_HOST, OTHER_NODE, WHOLE_HOST, allowed_cpus
 from nhalf.sites.start import Spread, cores
-from nhalf.sites.topology import allowed_cpus
 
 LAB = "NHALF_LAB"
 """Set by `nhalf lab exec`: all hosts are namespaces of one machine and share its cores."""

@@ -3,13 +3,32 @@
 The probe and the launcher report what only they can observe (binding, load, clock); the rest is
 derived from the samples. The thresholds are chosen for few false alarms: `nhalf doctor --selftest`
 shows how often each warning is raised on plain lognormal noise.
+
+States of the machine, identified by the time of a flag between two cores.
+
+Next to every visit to a point, probes time a flag handoff between two cores
+(native/timing/flag.hpp), which involves no message library. Virtual machines that migrate their
+cores, and clock changes, show in it: flag times form groups with gaps between them, and each group
+is a state. States last longer than launches and often longer than runs, so a value is meaningful
+only with its state.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
 from nhalf.base.errors import unknown
+from nhalf.base.numbers import percent
+from nhalf.base.units import format_time
+from nhalf.store.keys import RUN_POINT
+from nhalf.store.values import value
 
 
 @dataclass(frozen=True)
@@ -121,7 +140,7 @@ ADVICES = (
         "not belong to the same curve",
         "add launches at another time (--resume RUN --launches N), or keep the machine idle",
         "fewer than two launches met the state in which most of the run was measured, as a flag "
-        "between two cores tells (statistics/flags.py)",
+        "between two cores tells (statistics/advice.py)",
     ),
     Advice(
         "drift",
@@ -176,3 +195,152 @@ def advice(name: str) -> Advice:
         if entry.name == name:
             return entry
     raise unknown("advice", name, [entry.name for entry in ADVICES])
+
+
+APART = 1.5
+"""A new group begins where a flag is slower than the next faster one by this factor or more."""
+STEADY = 1.25
+"""If the flags beside the samples of a visit differ by more, the machine changed meanwhile."""
+SHARE_LEAST = 0.02
+MANY = 10
+"""A smaller share of flags is not a state, nor is a single one of several: a disturbance."""
+MISSED_MOST = 0.5
+"""With fewer flags, states cannot be identified: other processes used the ranks' cores."""
+FLAGS = {"flag_low_s": "flag_before_s", "flag_high_s": "flag_after_s"}
+"""The values of a visit with its fastest and its slowest flag, and what former stores have: the
+flags before and after it."""
+PLACES = ("run", "ranks", "placement")
+"""Flags of rows that differ in these columns are passed by different cores."""
+
+
+def steady_flag_s(values: Mapping[str, float | None]) -> float | None:
+    """The time of a flag beside a visit, seconds: None if not measured, NaN if it changed."""
+    ends_s = [values.get(name, values.get(former)) for name, former in FLAGS.items()]
+    ends_known_s = [end_s for end_s in ends_s if end_s is not None]
+    if len(ends_known_s) < len(ends_s):
+        return None
+    low_s, high_s = min(ends_known_s), max(ends_known_s)
+    return math.sqrt(low_s * high_s) if high_s <= STEADY * low_s else math.nan
+
+
+def flag_of_visit() -> pl.Expr:
+    """The time of a flag beside each row of measurements: null or NaN as `steady_flag_s`."""
+    ends = [pl.coalesce(value(name), value(former)) for name, former in FLAGS.items()]
+    low, high = pl.min_horizontal(ends), pl.max_horizontal(ends)
+    steady = pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
+    return pl.when(pl.all_horizontal(end.is_not_null() for end in ends)).then(steady)
+
+
+def flag_of_group() -> pl.Expr:
+    """The flag of several visits in one state: the median of those that were steady."""
+    flag = pl.col("flag_s")
+    changed = pl.when(flag.is_not_null().all()).then(math.nan)
+    return pl.coalesce(flag.drop_nulls().drop_nans().median(), changed).alias("flag_s")
+
+
+def is_elsewhere() -> pl.Expr:
+    """Whether a row of a summary was measured in another state than most of its run."""
+    return pl.col("advice").list.contains(OTHER_STATE)
+
+
+def mostly_missed(flags_s: pl.Series) -> bool:
+    """Whether too few flags were measured to identify states."""
+    return flags_s.null_count() > MISSED_MOST * len(flags_s)
+
+
+def borders(flags_s: pl.Series) -> list[float]:
+    """Borders between groups of flags: the geometric mean of every gap's ends, seconds.
+
+    One group has no border.
+    """
+    flags = flags_s.drop_nulls().drop_nans()
+    if flags.is_empty():
+        return []
+    ordered = _grouped(np.sort(flags.to_numpy()))
+    return [
+        math.sqrt(flag_s * next_flag_s)
+        for flag_s, next_flag_s in itertools.pairwise(ordered)
+        if next_flag_s >= APART * flag_s
+    ]
+
+
+def shares(flags_s: pl.Series, borders_s: Sequence[float]) -> list[tuple[float, float]]:
+    """The median flag of each group between borders and its share, the most frequent first."""
+    flags = flags_s.drop_nulls().drop_nans().to_numpy()
+    groups = np.searchsorted(np.asarray(borders_s), flags, side="right")
+    medians = [
+        (float(np.median(flags[groups == group])), float(np.mean(groups == group)))
+        for group in np.unique(groups)
+    ]
+    return sorted(medians, key=lambda state: -state[1])
+
+
+def shares_text(states: Iterable[tuple[float, float]]) -> str:
+    """The states in words: '… took 55 ns in 80 %, 290 ns in 20 % of the measurements'."""
+    parts = [f"{format_time(flag_s)} in {percent(share)}" for flag_s, share in states]
+    return f"a flag between two cores took {', '.join(parts)} of the measurements"
+
+
+def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
+    """Visits of launches to points, with `flag_s`, and the state in which each was measured.
+
+    Adds `state_s`, the median flag of the visit's state: null if there is none, NaN if the
+    machine changed between several. `counts` is whether the visit is in the state reported for
+    its point: the one in which most of the run was measured or, if a point has fewer than two
+    launches in that state, the point's own most frequent one; `elsewhere` is whether it is that
+    other one.
+    """
+    parts = flagged.with_row_index("position").partition_by(PLACES, maintain_order=True)
+    stated = [_with_state(part) for part in parts]
+    if not stated:
+        kinds = {"state_s": pl.Float64(), "counts": pl.Boolean(), "elsewhere": pl.Boolean()}
+        return flagged.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
+    return pl.concat(stated).sort("position").drop("position")
+
+
+def _grouped(ordered: Floats) -> Floats:
+    """Sorted flags that have enough others near them to be a group."""
+    group_size_min = max(2.0 if len(ordered) >= MANY else 1.0, SHARE_LEAST * len(ordered))
+    near = math.sqrt(APART)
+    beside = np.searchsorted(ordered, ordered * near) - np.searchsorted(ordered, ordered / near)
+    in_groups: Floats = ordered[beside >= group_size_min]
+    return in_groups
+
+
+def _with_state(part: pl.DataFrame) -> pl.DataFrame:
+    """The visits on the same cores, with `state_s`, `counts` and `elsewhere`."""
+    edges_s = borders(part["flag_s"])
+    flag = pl.col("flag_s")
+    steady = flag.is_not_null() & flag.is_not_nan()
+    if not edges_s or mostly_missed(part["flag_s"]):
+        state_s = flag.filter(steady).median()
+        return part.with_columns(state_s=state_s, counts=pl.lit(True), elsewhere=pl.lit(False))
+    number = pl.sum_horizontal([flag >= edge for edge in edges_s])
+    part = part.with_columns(state_number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
+    state_median = flag.filter(steady).median().over("state_number")
+    part = part.with_columns(
+        state_s=pl.when(flag.is_not_null()).then(state_median.fill_null(math.nan))
+    )
+    in_states = part.filter(pl.col("state_number") >= 0)
+    # Ties go to the faster state.
+    state_counts = in_states["state_number"].value_counts()
+    ranked = state_counts.sort("count", "state_number", descending=[True, False])
+    main_number = ranked["state_number"][0]
+    launch = pl.col("launch")
+    of_point = in_states.group_by(RUN_POINT).agg(
+        own=pl.col("state_number").mode().min(),
+        main=launch.filter(pl.col("state_number") == main_number).n_unique(),
+        of=launch.n_unique(),
+    )
+    enough = pl.col("main") >= pl.min_horizontal(2, "of")
+    chosen_number = pl.when(enough).then(main_number).otherwise("own")
+    chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
+    part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
+    counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
+    # A visit whose flag was missed is in an unknown state: better than a single launch.
+    is_alone = launch.filter(counts).n_unique().over(RUN_POINT) < 2
+    # Without any flag the state is unknown, as on transports that cannot pass flags.
+    elsewhere = (pl.col("chosen_number") != main_number).fill_null(False)
+    return part.with_columns(counts=counts | (is_alone & flag.is_null()), elsewhere=elsewhere).drop(
+        "state_number", "chosen_number"
+    )

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.statistics.student import student_quantile
+from nhalf.statistics.intervals import student_quantile
 
 LEVEL_MIN = 2
 ERROR = 0.01

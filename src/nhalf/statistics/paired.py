@@ -40,7 +40,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nhalf.base.arrays import Floats
-from nhalf.statistics.student import student_quantile
+from nhalf.statistics.intervals import student_quantile
 
 TRIMMED = 0.2
 """The share of pairs that is cut off at either end ..."""

@@ -24,7 +24,7 @@ _ONLY_READS = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|show|explai
 def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     """The answer to a SELECT or SHOW on the tables of `runs`, which nothing can change.
 
-    `points` is the summary (store/schema.py SUMMARY_COLUMNS), `launches` the median of each launch
+    `points` is the summary (store/keys.py SUMMARY_COLUMNS), `launches` the median of each launch
     in the state of the machine that `points` reports, `samples` every raw sample with the columns
     of its measurement, `ranks` the median of each rank in each launch (rank, rank_s), `extras` the
     named values of each launch (name, value), `runs` a row for each run (run, path, started, host),

@@ -1,25 +1,74 @@
 """Two runs on a machine whose state changes: only equal states are compared.
 
-Points of two runs are paired one to one within a state (flags.py), like launches that ran side by
+Points of two runs are paired one to one within a state (advice.py), like launches that ran side by
 side; points without a partner are left out. Curves that have too few launches in a state in common
 cannot be compared, and there is doubt about those whose state is unknown for too many points.
+
+A machine that changes between two states: keep the times measured in one of them.
+
+Shared virtual machines migrate their cores between places that share a cache and places that do
+not, for seconds at a time and with factors of two or three. A launch during such a change has some
+sizes from one state and some from the other, and such a curve describes neither. A model is
+therefore fitted to one state, the one in which most measurements were made.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from nhalf.statistics.advice import borders, mostly_missed, shares, shares_text
 from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
-from nhalf.statistics.flags import borders, mostly_missed, shares, shares_text
-from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
-from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, conformed
+from nhalf.statistics.intervals import Floats
+from nhalf.store.keys import (
+    COMPARED_CURVE,
+    COMPARED_POINT,
+    FLAGGED_COLUMNS,
+    LAUNCH_COLUMNS,
+    conformed,
+)
 
+REACH = math.log(1.25)
+"""Times of one state agree within this (logarithm): far above noise, far below the factor between
+the states."""
+SHARE_MIN = 0.1
+"""A state with fewer measurements is a disturbance, which medians ignore."""
 LAUNCHES_MIN = 3
-"""Fewer launches decide nothing: their spread is itself unknown by factors."""
+
+
+def in_one_state(launch_time_s: Floats) -> Floats:
+    """Times (launches, sizes) with those of the rarer state replaced by NaN.
+
+    Each time is compared with the fastest launch of its size. If nearly all agree, there is one
+    state, and the times are returned unchanged. The slow state is kept if most times belong to it
+    and some launch was slow throughout; otherwise the fast one is kept. Every size keeps at least
+    one time.
+    """
+    if launch_time_s.shape[0] < LAUNCHES_MIN or not np.isfinite(launch_time_s).any(axis=0).all():
+        return launch_time_s
+    logs = np.log(launch_time_s)
+    present = np.isfinite(logs)
+    fast = logs - np.nanmin(logs, axis=0) <= REACH
+    share = fast.sum() / present.sum()
+    if not SHARE_MIN < share < 1 - SHARE_MIN:
+        return launch_time_s
+    wholly_slow = fast.sum(axis=1) <= SHARE_MIN * present.sum(axis=1)
+    in_state = fast
+    if share < 0.5 and wholly_slow.any():
+        # Launches that were slow throughout give the slow state's time at every size.
+        slow = np.where(wholly_slow[:, None], logs, np.nan)
+        measured = np.isfinite(slow).any(axis=0)
+        slow[0, ~measured] = np.nanmedian(logs[:, ~measured], axis=0)
+        in_state = np.abs(logs - np.nanmedian(slow, axis=0)) <= REACH
+        in_state[:, ~in_state.any(axis=0)] = True
+    return np.where(in_state, launch_time_s, np.nan)
+
+
 UNKNOWN_MOST = 0.25
 """If the state is unknown for a larger share of the points of a curve, it decides nothing."""
 UNSEEN = "the state of the machine of {} is unknown, as it was imported: the intervals decide alone"

@@ -12,13 +12,18 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import ADVICES, OTHER_STATE, PRECISION_TARGET
+from nhalf.statistics.advice import (
+    ADVICES,
+    OTHER_STATE,
+    PRECISION_TARGET,
+    flag_of_group,
+    flag_of_visit,
+    with_states,
+)
 from nhalf.statistics.derived_advice import derived
-from nhalf.statistics.flags import flag_of_group, flag_of_visit, with_states
 from nhalf.statistics.intervals import sample_interval
 from nhalf.statistics.next_run import matrix_of, next_run_intervals
-from nhalf.store.keys import RUN_POINT
-from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, SUMMARY_COLUMNS, conformed
+from nhalf.store.keys import FLAGGED_COLUMNS, LAUNCH_COLUMNS, RUN_POINT, SUMMARY_COLUMNS, conformed
 
 _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
@@ -89,7 +94,7 @@ def check_samples(measurements: pl.LazyFrame) -> None:
 
 
 def stated_visits(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """`visits` with `state_s`, `counts` and `elsewhere`: the state of the machine (flags.py)."""
+    """`visits` with `state_s`, `counts` and `elsewhere`: the state of the machine (advice.py)."""
     return with_states(visits(measurements))
 
 
@@ -132,7 +137,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
 
     A point that delivered wrong data at any rank, visit or launch has no times: they are NaN.
 
-    A point is reported in one state of the machine (flags.py), from the launches in that state.
+    A point is reported in one state of the machine (advice.py), from the launches in that state.
     The reported value is the pseudomedian of their medians, its interval that of
     `next_run_intervals`; with one launch, that of `sample_interval`, and the advice says so; NaN
     for a single sample that is not simulated. `advice` holds the warnings of probe and launcher and

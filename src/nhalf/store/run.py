@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,8 @@ from nhalf.base.unreadable import UNREADABLE
 from nhalf.store import parquet
 from nhalf.store.described import RUN_DESCRIPTION
 from nhalf.store.journal import Journal, events, events_named
-from nhalf.store.points import COLUMNS, points
-from nhalf.store.record import ADDED
-from nhalf.store.schema import READ_VERSIONS, VERSION
+from nhalf.store.keys import READ_VERSIONS, VERSION
+from nhalf.store.record import ADDED, COLUMNS, points
 
 DESCRIPTION = RUN_DESCRIPTION
 JOURNAL = "journal.jsonl"
@@ -193,7 +194,7 @@ class Run:
         return sum(1 for _ in events_named("end", self.path / JOURNAL, _Event))
 
     def measurements(self) -> pl.LazyFrame:
-        """One row per visit of a launch to a point, with the columns of store/schema.py.
+        """One row per visit of a launch to a point, with the columns of store/keys.py.
 
         Raises InputError if no point was finished, or a file is damaged or its version unsupported.
         """
@@ -300,3 +301,44 @@ def _check_version(file: Path, version: object) -> int:
         f"{file} has {declared}; this nhalf reads versions {' and '.join(map(str, READ_VERSIONS))}",
         "use the nhalf that wrote it",
     )
+
+
+def launch_interval_s(run: Run) -> float:
+    """Seconds from a launch to the next one, the median; NaN with fewer than two launches.
+
+    What ran between two parts of a run that was resumed does not move it.
+    """
+    first = run.measurements().group_by("launch").agg(pl.col("started_s").min())
+    started = first.sort("launch").collect()["started_s"]
+    interval_s = started.diff().drop_nulls().median()
+    return float(interval_s) if isinstance(interval_s, float) else math.nan
+
+
+OTHERS = "others"
+"""The event of the journal."""
+_BEGIN = b'{"event":"others",'
+
+
+class Others(msgspec.Struct, frozen=True):
+    """A launch of a subject, and how many of the cores allowed others kept busy in the mean."""
+
+    subject: str
+    launch: int
+    ranks: int
+    taken_cores: float
+    allowed: int
+
+
+def others(run: Run) -> list[Others]:
+    """Every launch of which it is known; journals of earlier versions have none."""
+    path = run.path / JOURNAL
+    if not path.exists():
+        return []
+    launches: list[Others] = []
+    with path.open("rb") as file:
+        # Most lines are samples: only these few are decoded.
+        for line in file:
+            if line.startswith(_BEGIN):
+                with suppress(msgspec.MsgspecError):
+                    launches.append(msgspec.json.decode(line, type=Others))
+    return launches

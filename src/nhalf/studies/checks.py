@@ -82,7 +82,7 @@ def _transports() -> frozenset[str]:
 @cache
 def _axes_by_pattern() -> dict[str, frozenset[str]]:
     """The axes of every pattern that a probe, a record or a result has; none without probes."""
-    from nhalf.measure.probe.stand_in import every_info
+    from nhalf.measure.probe.pattern import every_info
 
     try:
         infos = every_info()

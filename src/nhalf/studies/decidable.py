@@ -13,7 +13,7 @@ import msgspec
 from nhalf.base.errors import NhalfError
 from nhalf.measure.plan.catalogue import StudyBlock
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.probe.stand_in import every_info
+from nhalf.measure.probe.pattern import every_info
 from nhalf.studies.form import Conclusion, Quantity, StudyForm
 from nhalf.studies.measured import MESSAGES
 from nhalf.studies.phases import PHASES_MIN, phase_numbers

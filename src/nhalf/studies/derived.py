@@ -12,7 +12,7 @@ from nhalf.facts.active_messages import LONG, crossovers
 from nhalf.facts.facts import Facts
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.spread import spans_nodes
-from nhalf.results.traffic.accepted import FALLBACKS
+from nhalf.results.traffic import FALLBACKS
 from nhalf.studies.form import Quantity
 from nhalf.studies.value import StudyValue
 

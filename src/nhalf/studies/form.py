@@ -15,7 +15,7 @@ from nhalf.base.errors import unknown
 from nhalf.base.units import parse_size
 from nhalf.measure.plan.axes import expand
 from nhalf.measure.plan.catalogue import StudyFile
-from nhalf.store.axes import axes_text
+from nhalf.store.keys import axes_text
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.value import Unit, unit_of_name
 

@@ -11,12 +11,12 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.facts.multicast import HOST_CPU, HOST_CPU_SHARE, PATTERN
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine
-from nhalf.measure.loop.question import line
+from nhalf.measure.loop.records import line
 from nhalf.measure.plan.plan import Point
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.simulate.multicast import multicast_subject
-from nhalf.measure.simulate.multicast_session import nodes_of
-from nhalf.store.axes import axes_text, parse_axes
+from nhalf.measure.simulate.session import nodes_of
+from nhalf.store.keys import axes_text, parse_axes
 from nhalf.studies.form import Quantity
 from nhalf.studies.value import StudyValue
 

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.patience import patience_s
 from tests.server import CALL_S, Ended
 

@@ -14,8 +14,8 @@ import msgspec
 import polars as pl
 
 from nhalf.base.typed_toml import toml_of
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.nhalf.present.hostile import LIBRARIES, hostile_environment, hostile_rows
 
 TIMES_S = (0.0, 1e-300, 1e-12, 1e-6, 1.234567891e-6, 1.0, 1e12, 1e300)
@@ -40,7 +40,7 @@ def write_run(seed: int, folder: Path, visit: int = 0, started_s: float = 1.7e9)
 
 def write_measurements(folder: Path, rows: list[dict[str, Any]]) -> None:
     """Rows as the file of measurements of a run."""
-    from nhalf.store.points import COLUMNS
+    from nhalf.store.record import COLUMNS
 
     frame = pl.DataFrame(rows, schema=COLUMNS)
     frame.write_parquet(folder / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)})

@@ -18,8 +18,8 @@ import polars as pl
 import pytest
 
 import command_reference
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.schemas import FOLDER, check_schema, validator
 
 Call = Callable[..., Any]

@@ -14,8 +14,8 @@ from nhalf.machines import catalogue
 from nhalf.machines.machine_file import write
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.why import show_differences
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.nhalf.cli.in_process import call_here
 
 NAMES = ("[bold]x[bold]", "[/]", "[red]", "[/bold]")

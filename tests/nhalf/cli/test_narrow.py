@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.nhalf.cli.in_process import call_here
 
 WIDTHS = (40, 20)

@@ -10,8 +10,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.cli.sides import facts_of, machine_and_library, names_run, run_and_library
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 LIBRARIES = ("mpich-5.0.2", "mpich-5.0.2-path", "openmpi-4.1.4", "openmpi-5.0.11")
 

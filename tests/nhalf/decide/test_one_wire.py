@@ -10,7 +10,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.algorithms import Algorithm, algorithms
 from nhalf.machines.published_times import NAMES
 from nhalf.models.expression import parse
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 PENTIUM = "pentiumpro-ethernet"
 DISSEMINATION = Algorithm("dissemination", "", "", parse("ceil(log2(p)) * T(0)"))

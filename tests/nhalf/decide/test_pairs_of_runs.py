@@ -16,7 +16,7 @@ from nhalf.decide.compare import Sides, compare, compare_all, pair_libraries
 from nhalf.decide.history.levels import curve_levels
 from nhalf.facts.facts import Facts
 from nhalf.statistics.same_state import same_states
-from nhalf.store.schema import LAUNCH_COLUMNS, MEASUREMENT_COLUMNS
+from nhalf.store.keys import LAUNCH_COLUMNS, MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
 
 LIBRARIES = ("mpich", "openmpi", "")

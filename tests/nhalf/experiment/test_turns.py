@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import (
     UNLIMITED,
     LaunchFailed,
     LaunchStopped,
     Limits,
+    OutOfTime,
     Turns,
     differences,
 )
-from nhalf.experiment.why.ways import turns_of
+from nhalf.experiment.why.switch import turns_of
 from tests.nhalf.experiment.why.plant import Planted
 
 A, B, C = frozenset[int](), frozenset([0]), frozenset([0, 1])

@@ -11,18 +11,18 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.facts import fact as mechanism
-from nhalf.facts.certainty.precision import missed, point_warnings, reach
 from nhalf.facts.contests import contests
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import multicasts
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.facts.pairs import load_ratios
+from nhalf.facts.precision import missed, point_warnings, reach
 from nhalf.facts.sending import mode_ratios
 from nhalf.facts.series import logp_rows, series_names
 from nhalf.facts.traffic import offered_and_accepted
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 Make = Callable[..., pl.LazyFrame]
 

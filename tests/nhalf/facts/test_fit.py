@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.facts.fit import curves, fit_loggp, fit_summary, machine_of
 from nhalf.statistics.summary import launch_medians, stated_visits, summarise
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 
 SIZES = [0, *(2**k for k in range(23))]
 

@@ -14,8 +14,8 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.guidelines import TOLERANCE, guidelines, violations, worst_by_guideline
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 from nhalf.store.run import Run
-from nhalf.store.schema import MEASUREMENT_COLUMNS
 from tests.nhalf.cli.model_machine import needs_probes
 from tests.nhalf.synthetic import USUAL
 

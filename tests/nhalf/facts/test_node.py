@@ -5,10 +5,9 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from nhalf.facts.certainty.precision import missed, point_warnings
 from nhalf.facts.facts import Facts
-from nhalf.facts.node import computing, nodes
-from nhalf.facts.roofline import reached, roofs
+from nhalf.facts.node import computing, nodes, reached, roofs
+from nhalf.facts.precision import missed, point_warnings
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import RunState

@@ -9,7 +9,7 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.wording import n_half_ends
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
 

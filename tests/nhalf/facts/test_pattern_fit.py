@@ -15,8 +15,8 @@ from nhalf.facts.pattern_fit import fit_patterns, not_modelled
 from nhalf.machines.machine import PatternModel
 from nhalf.machines.machine_file import encode, read
 from nhalf.statistics.summary import summarise
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 RANKS = (2, 3, 4, 6, 8, 12, 16)
 SIZES = (1, 8, 64, 512, 4096, 32768)

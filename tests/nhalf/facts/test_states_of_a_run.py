@@ -11,8 +11,8 @@ import pytest
 
 from nhalf.exchange.exporters.extrap import ExtraP
 from nhalf.experiment.tune.bench import launch_times
-from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
+from nhalf.facts.machine_states import machine_states
 from nhalf.facts.overview import overview
 from nhalf.statistics.query import query
 from nhalf.statistics.summary import launch_medians

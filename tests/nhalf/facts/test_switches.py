@@ -18,7 +18,7 @@ from nhalf.facts.overview import overview
 from nhalf.facts.switches import bends, jumps, switches
 from nhalf.machines.machine import PeriodicSteps, Segment
 from nhalf.present.findings.protocols import PacketSteps, ProtocolSwitch, RateFalls
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
 
 LAUNCHES = 5

@@ -16,7 +16,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import encode
 from nhalf.machines.topology import SharedMemory
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 from tests.nhalf.machines.recorded import MIB_4, NAMES, OTHER, SAME, curve
 
 

@@ -11,7 +11,7 @@ from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.components import Components, component_switches, switched_off
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.needs import one_host
+from nhalf.mpi.switch import one_host
 
 OLD = {"coll_tuned_priority": "30", "coll_sm_priority": "0", "coll_adapt_priority": "0"}
 LATER = {**OLD, "coll_acoll_priority": "0", "coll_xhc_priority": "0"}

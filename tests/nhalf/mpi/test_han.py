@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nhalf.mpi.components import parse_parameters
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.mpi.han import TUNED, Han, is_choice, parse_han, settings_of
-from nhalf.mpi.ompi_info import parse_parameters
 from nhalf.mpi.tuning_files.openmpi_han import HanFile
 
 MODULES = "0 = self; 1 = basic; 2 = libnbc; 3 = tuned; 4 = sm; 5 = adapt; "

@@ -1,4 +1,7 @@
-"""A launch taken apart: every place that sets a variable, and the launch with it changed."""
+"""A launch taken apart: every place that sets a variable, and the launch with it changed.
+
+The number of ranks of a command, as each launcher is told it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from nhalf.base.errors import InputError
 from nhalf.mpi.launch_settings import (
     LaunchCommand,
     parse_launch,
+    ranks_in,
     with_options,
     with_variable,
     without_variable,
@@ -104,3 +108,25 @@ def test_options_are_replaced() -> None:
     bound = with_options(launch("openmpi"), ("bind-to",), ("--bind-to", "core"))
     text = "mpirun --bind-to core --mca btl tcp,self -x FI_PROVIDER=tcp -n 2 ./program in"
     assert " ".join(bound.words) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "ranks"),
+    [
+        ("mpiexec -n 4 ./program -n 8", 4),
+        ("mpiexec.hydra -ppn 2 -np 4 ./program", 4),
+        ("prterun -c 4 ./program", 4),
+        ("mpirun --np=4 ./program", 4),
+        ("srun -n4 -c 2 ./program", 4),
+        ("srun -N 2 --ntasks=4 ./program", 4),
+        ("mpiexec -n 2 -n 4 ./program", 4),
+        ("nhalf try --machine sp2 --ranks 4 -- ./program", 4),
+        ("mpiexec ./program", None),
+        ("mpiexec -n all ./program", None),
+        ("mpiexec -n 2 ./one : -n 2 ./other", None),
+        ("srun -c 2 ./program", None),
+        ("./program -n 4", None),
+    ],
+)
+def test_the_last_option_that_names_it_counts(text: str, ranks: int | None) -> None:
+    assert ranks_in(parse_launch(text.split(), {})) == ranks

@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
-from nhalf.mpi.links import check_links, sharing_first
+from nhalf.mpi.probe import check_links, sharing_first
 from nhalf.mpi.transport_files import TransportFile
 
 Script = Callable[[Path, str], Path]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.mpi.openmpi_transports import limits_in_use, parameters_of
+from nhalf.mpi.components import limits_in_use, parameters_of
 
 OLD = {f"btl_{name}_eager_limit": 4096 for name in ("openib", "tcp", "vader")}
 NEW = {f"btl_{name}_eager_limit": 4096 for name in ("sm", "tcp", "uct")}

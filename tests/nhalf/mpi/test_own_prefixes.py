@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.mpi.own_prefixes import OwnPrefixes, own_prefixes
+from nhalf.mpi.discover import OwnPrefixes, own_prefixes
 from tests.conftest import write_script
 from tests.shared_place import STRANGER, needs_root
 

@@ -6,8 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from nhalf.measure.probe.crew import Processes
-from nhalf.measure.probe.subject import Subject
+from nhalf.measure.probe.subject import Processes, Subject
 from nhalf.node import bandwidth
 from nhalf.node.bandwidth import MEMORY, Spot, core_counts, level_of, spots
 from nhalf.node.knees import terraces, undisturbed

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.facts.facts import Facts
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
 
 LIBRARIES = ("mpich", "openmpi", "intel")

@@ -15,7 +15,7 @@ import sys
 import polars as pl
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import findings
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 assert findings(Facts(pl.LazyFrame(schema=MEASUREMENT_COLUMNS))) == []
 print(*(name for name in ("altair", "vl_convert", "jinja2", "rich") if name in sys.modules))
 """

@@ -11,7 +11,7 @@ from nhalf.facts.leads import Exemption
 from nhalf.present.findings.messages import FastestLibrary
 from nhalf.present.verdict import BUSY, EQUAL, exception, undecided, verdict
 from nhalf.statistics.intervals import Interval
-from nhalf.store.others import Others
+from nhalf.store.run import Others
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"a": "A MPI", "b": "B MPI"}

@@ -15,8 +15,7 @@ from nhalf.base.units import format_rate
 from nhalf.present.terminal.summary import result_lines
 from nhalf.results import Column, as_json, kinds, parts, results
 from nhalf.statistics.summary import summarise
-from nhalf.store.keys import RUN_SUBJECT
-from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS, RUN_SUBJECT, SUMMARY_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
 

@@ -1,7 +1,13 @@
-"""Doubts about the places of ranks."""
+"""Doubts about the places of ranks.
+
+Cores by their caches, from a made-up sysfs.
+
+Threads of OpenMP programs are bound as ranks are, unless the user decided otherwise.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +15,14 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.machines.layout import Layout
 from nhalf.sites import placement
-from nhalf.sites.placement import Placement, cores_for, placement_advice
+from nhalf.sites.placement import (
+    Placement,
+    bound_threads,
+    cores_for,
+    last_level_caches,
+    parse_cpu_list,
+    placement_advice,
+)
 
 
 class TestPlacementAdvice:
@@ -120,3 +133,64 @@ def test_layouts_are_placements() -> None:
 )
 def test_a_placement_needs_hosts(text: str, hosts: int) -> None:
     assert Placement.parse(text).hosts == hosts
+
+
+@pytest.fixture
+def sysfs(tmp_path: Path) -> Path:
+    """Two core complexes of two cores with two hardware threads each: cpu and cpu + 4."""
+    for cpu in range(8):
+        core = cpu % 4
+        folder = tmp_path / f"cpu{cpu}"
+        first = core // 2 * 2
+        shared = {2: f"{core},{core + 4}", 3: f"{first}-{first + 1},{first + 4}-{first + 5}"}
+        for level, cpus in shared.items():
+            index = folder / "cache" / f"index{level}"
+            index.mkdir(parents=True)
+            (index / "level").write_text(f"{level}\n")
+            (index / "shared_cpu_list").write_text(f"{cpus}\n")
+        (folder / "topology").mkdir()
+        (folder / "topology" / "thread_siblings_list").write_text(f"{core},{core + 4}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("0-3,8\n", [0, 1, 2, 3, 8]), ("5", [5]), ("", []), ("x-3,-", [])]
+)
+def test_lists_of_the_kernel(text: str, cpus: list[int]) -> None:
+    assert parse_cpu_list(text) == cpus
+
+
+def test_groups_by_last_level_cache_without_second_threads(sysfs: Path) -> None:
+    assert last_level_caches(range(8), sysfs) == [[0, 1], [2, 3]]
+    assert last_level_caches([1, 5, 6], sysfs) == [[1], [6]]
+
+
+def test_an_unknown_machine_has_cores_without_caches(tmp_path: Path) -> None:
+    assert last_level_caches([0, 1], tmp_path) == [[0], [1]]
+
+
+@pytest.fixture(autouse=True)
+def _four_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two caches with two cores each, of which each has a second hardware thread."""
+    monkeypatch.setattr(placement, "last_level_caches", lambda _allowed: [[0, 1], [4, 5]])
+    for variable in ("OMP_PROC_BIND", "OMP_PLACES"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_each_thread_has_a_core() -> None:
+    assert bound_threads(4) == {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0},{1},{4},{5}"}
+
+
+def test_of_named_cores_each_is_a_place() -> None:
+    assert bound_threads(2, [3, 5])["OMP_PLACES"] == "{3},{5}"
+
+
+def test_too_few_cores_bind_nothing() -> None:
+    assert bound_threads(5) == {}
+    assert bound_threads(2, [3]) == {}
+
+
+@pytest.mark.parametrize("variable", ["OMP_PROC_BIND", "OMP_PLACES"])
+def test_the_user_decides(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "spread")
+    assert bound_threads(1) == {}

@@ -10,9 +10,9 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.machines.layout import Layout
 from nhalf.sites.hosts import Host
+from nhalf.sites.placement import allowed_cpus
 from nhalf.sites.site import HERE, Site, find_site
 from nhalf.sites.start import cores
-from nhalf.sites.topology import allowed_cpus
 
 FOUR = Site(tuple(Host(f"n{i}", 2) for i in range(1, 5)))
 

@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.sites.launchers import srun
-from nhalf.sites.process_management import Offer
+from nhalf.sites.launchers.srun import Offer
 from nhalf.sites.start import Spread, several_worlds, start
 
 LIBRARY = Library(

@@ -1,4 +1,7 @@
-"""Intervals: degenerate data first, then coverage by simulation with fixed seeds."""
+"""Intervals: degenerate data first, then coverage by simulation with fixed seeds.
+
+The quantiles that are known are those that SciPy computes, and those that intervals ask for.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from nhalf.base.errors import InputError
+from nhalf.statistics.derived_advice import TREND_CONFIDENCE
 from nhalf.statistics.intervals import (
+    GUARD,
+    USUAL,
     Floats,
     Interval,
     launch_interval,
@@ -19,6 +26,7 @@ from nhalf.statistics.intervals import (
     ratio_interval,
     sample_interval,
     signed_interval,
+    student_quantile,
 )
 
 times = st.floats(min_value=1e-9, max_value=1e3)
@@ -280,3 +288,16 @@ def test_two_numbers_that_are_one_apart_have_a_width() -> None:
     assert found.low < 1.0
     assert found.high > 2.0
     assert signed_interval([0.0, 0.0]) == Interval(0.0, 0.0, 0.0)
+
+
+def test_quantiles_are_those_that_scipy_computes() -> None:
+    degrees = np.arange(1, 40)
+    for probability in (*USUAL, 0.9):
+        quantiles = [student_quantile(int(number), probability) for number in degrees]
+        error = np.where((probability == 0.95) & (degrees > 30), 5e-5, 1e-14)
+        expected = stdtrit(degrees, (1 + probability) / 2)
+        assert np.all(np.abs(quantiles / expected - 1) <= error), probability
+
+
+def test_intervals_and_trends_find_what_they_ask_for() -> None:
+    assert {0.95, 1 - (1 - 0.95) * GUARD, TREND_CONFIDENCE} == set(USUAL)

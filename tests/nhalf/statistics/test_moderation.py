@@ -1,11 +1,15 @@
-"""Moderated variances: nothing to lend, everything alike, everything different."""
+"""Moderated variances: nothing to lend, everything alike, everything different.
+
+Digamma and its derivatives against SciPy's.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 
-from nhalf.statistics.moderation import moderate
+from nhalf.statistics.moderation import digamma, moderate, tetragamma, trigamma
 
 
 def test_few_variances_stay_as_they_are() -> None:
@@ -44,3 +48,13 @@ def test_a_thing_seen_once_takes_the_common_variance() -> None:
     variance, freedom = moderate(drawn, np.array([4.0, 4.0, 4.0, 4.0, 0.0]))
     assert variance[4] == pytest.approx(1.0, rel=0.3)
     assert np.isfinite(freedom).all()
+
+
+X = np.array([0.01, 0.5, 1.0, 2.5, 7.0, 50.0, 1e5])
+
+
+def test_they_are_those_of_scipy() -> None:
+    assert digamma(X) == pytest.approx(special.digamma(X), rel=1e-9)
+    assert trigamma(X) == pytest.approx(special.polygamma(1, X), rel=1e-9)
+    assert tetragamma(X) == pytest.approx(special.polygamma(2, X), rel=1e-9)
+    assert float(digamma(2.5)) == pytest.approx(float(special.digamma(2.5)))

@@ -10,8 +10,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.statistics.query import query
+from nhalf.store.keys import SUMMARY_COLUMNS
 from nhalf.store.run import Run
-from nhalf.store.schema import SUMMARY_COLUMNS
 
 Event = Callable[..., dict[str, Any]]
 

@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.statistics.intervals import Interval, launch_interval, sample_interval
 from nhalf.statistics.next_run import next_run_intervals
 from nhalf.statistics.summary import launch_medians, summarise
-from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 from tests.nhalf.synthetic import build_measurements
 
 Make = Callable[..., pl.LazyFrame]

@@ -14,8 +14,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.store.collection import collected
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 
 @pytest.fixture

@@ -11,8 +11,15 @@ import polars as pl
 import pytest
 
 from nhalf.store.journal import Journal
-from nhalf.store.keys import CURVE, POINT, RUN_POINT, SUBJECT, without
-from nhalf.store.points import points
+from nhalf.store.keys import (
+    CURVE,
+    MEASUREMENT_COLUMNS,
+    POINT,
+    RUN_POINT,
+    SUBJECT,
+    SUMMARY_COLUMNS,
+    without,
+)
 from nhalf.store.record import (
     ADDED,
     NamedNumber,
@@ -21,8 +28,8 @@ from nhalf.store.record import (
     columns,
     event,
     named_values,
+    points,
 )
-from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 
 RECORD = Record(
     transport="mpi",
@@ -61,7 +68,7 @@ def test_a_record_comes_back_from_the_journal_as_it_was(tmp_path: Path) -> None:
 def test_many_points_come_in_chunks(
     tmp_path: Path, point_event: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nhalf.store.points.CHUNK_BYTES", 40)
+    monkeypatch.setattr("nhalf.store.record.CHUNK_BYTES", 40)
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         for size in range(1, 10):

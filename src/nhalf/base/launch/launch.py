@@ -12,17 +12,42 @@ import select
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from nhalf.base.launch.process_table import family, session_members
 from nhalf.base.launch.survivor import GRACE_S, LIFE_LINE, Launched, Survivor
-from nhalf.base.launch.uninterrupted import uninterrupted
-from nhalf.base.session_folders import remove_session_folders, used_session_folders
+from nhalf.base.open_files import remove_session_folders, used_session_folders
+
+INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C, and what else this program hears as a wish to end, until the block is over.
+
+    Python interrupts the main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    # What is ignored, as in the background, or ends this program at once stays so.
+    heard = [number for number in INTERRUPTIONS if callable(signal.getsignal(number))]
+    before = {number: signal.signal(number, lambda late, _: came.append(late)) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
 
 KILL_S = 10.0
 """How long one may take that is killed, which the kernel may hold up."""

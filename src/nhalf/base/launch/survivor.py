@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self
 from nhalf.base.launch.process_table import with_variable
 from nhalf.base.launch.segments_left import SegmentsLeft
 from nhalf.base.launch.topology_left import TopologyLeft
-from nhalf.base.session_folders import remove_session_folders, used_session_folders
+from nhalf.base.open_files import remove_session_folders, used_session_folders
 
 LIFE_LINE = "NHALF_LIFE_LINE"
 """The variable that all processes of a launch inherit: where ranks hold their life lines."""

@@ -17,8 +17,8 @@ with lazily(globals()):
     from rich.console import Console
     from rich.table import Table
 
-    from nhalf.experiment.selftest.resampled_nights import resampled_nights
     from nhalf.experiment.selftest.selftest import SelfTest, selftest
+    from nhalf.experiment.selftest.simulated_nights import resampled_nights
     from nhalf.present.terminal.resampled_nights import show_rates
 
 NIGHTS_LEAST = 2

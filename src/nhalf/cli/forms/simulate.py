@@ -12,8 +12,8 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.cli.outcome import finish, measured
 from nhalf.cli.sides import names_run, remark, run_and_library
+from nhalf.measure.plan.plan import B_EFF
 from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
-from nhalf.measure.plan.sizes import B_EFF
 from nhalf.present.terminal.output import answered_by
 from nhalf.present.terminal.replay import show
 
@@ -29,9 +29,8 @@ with lazily(globals()):
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.plan import Block
     from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.simulate import multicast_session, session
-    from nhalf.measure.simulate.multicast_session import nodes_of
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate import session
+    from nhalf.measure.simulate.session import check_placements, check_room, nodes_of, ranks_asked
     from nhalf.measure.simulate.subject import site_of
     from nhalf.sites.site import Site
 
@@ -99,7 +98,7 @@ def _replay(request: Request) -> None:
 
 def _is_multicast(study: str) -> bool:
     """Whether a study is of multicasts, which have their own simulator."""
-    return bool(study) and multicast_session.is_multicast(catalogue.study(study, 1).blocks)
+    return bool(study) and session.is_multicast(catalogue.study(study, 1).blocks)
 
 
 def _messages(machine: Machine, request: Request) -> Prepared:
@@ -159,7 +158,7 @@ def _multicast(machine: Machine, request: Request) -> Prepared:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
     blocks = _multicast_blocks(machine, request)
     costs = pairs(request.cost, "--cost nic_forward=2e-6")
-    return multicast_session.begin(machine, request.study, blocks, request.out, costs)
+    return session.begin_multicasts(machine, request.study, blocks, request.out, costs)
 
 
 def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:

@@ -13,7 +13,7 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
 from nhalf.cli.outcome import measured
 from nhalf.cli.sides import announce
-from nhalf.facts.npb_traffic import traffic_rows
+from nhalf.facts.program.npb import traffic_rows
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
 from nhalf.present.report import write_report
@@ -30,7 +30,7 @@ with lazily(globals()):
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.simulate import session as simulation
-    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate.session import check_placements, check_room, ranks_asked
     from nhalf.present.terminal.applications import show_applications, show_traffic
     from nhalf.store.run import Run
 

@@ -21,7 +21,7 @@ from nhalf.cli.sides import (
     readable,
     run_and_library,
 )
-from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.measure.plan.plan import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.statistics.doubt import Doubt
 

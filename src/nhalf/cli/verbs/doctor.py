@@ -73,7 +73,7 @@ def command(request: Request) -> int:
 
 def _further(libraries: Sequence[Library]) -> Further:
     """What traces, routed collectives and simulations need, beside the probes."""
-    from nhalf.measure.traced.preloaded import TRACE
+    from nhalf.measure.traced.start import TRACE
     from nhalf.mpi.preload import COLLECTIVES
 
     further: dict[str, dict[str, CompiledProgram | NhalfError]] = {}

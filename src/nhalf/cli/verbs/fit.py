@@ -39,8 +39,8 @@ def command(request: Request) -> None:
     nhalf fit runs/today:openmpi --out openmpi.toml
     nhalf fit runs/today --node runs/node
     """
-    from nhalf.facts.certainty.machine_states import machine_states
     from nhalf.facts.facts import Facts
+    from nhalf.facts.machine_states import machine_states
     from nhalf.facts.pattern_fit import not_modelled
     from nhalf.machines.machine_file import write
     from nhalf.present.terminal.machine_table import (

@@ -13,7 +13,7 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import announce_these, print_skipped
 from nhalf.decide.check.verdict import UNCLEAR_MAX
-from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.measure.plan.plan import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.store.described import USUAL
 

@@ -21,24 +21,24 @@ from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
 with lazily(globals()):
-    from nhalf.experiment.improve.bench import ProgramBench
-    from nhalf.experiment.improve.candidate import Candidate, Setting, in_order, title
+    from nhalf.experiment.improve.bench import ProgramBench, SameOutput
     from nhalf.experiment.improve.candidates import candidates
+    from nhalf.experiment.improve.change import Candidate, Setting, in_order, title
     from nhalf.experiment.improve.forms import form_for
     from nhalf.experiment.improve.left_behind import LeftBehind, leave
-    from nhalf.experiment.improve.own_files import own_file_remarks
-    from nhalf.experiment.improve.provable import Provable, provable
-    from nhalf.experiment.improve.same_output import SameOutput
-    from nhalf.experiment.improve.search import first, run, search, turns_of
-    from nhalf.experiment.improve.situation import Situation, situation_of
-    from nhalf.experiment.improve.tracing import traced_or_given
+    from nhalf.experiment.improve.search import Provable, first, provable, run, search, turns_of
+    from nhalf.experiment.improve.situation import (
+        Situation,
+        own_file_remarks,
+        search_folder,
+        situation_of,
+        traced_or_given,
+    )
     from nhalf.experiment.improve.trials import SearchState
-    from nhalf.experiment.improve.working_folder import search_folder
     from nhalf.facts.program.program import Program
-    from nhalf.measure.launches.printed_time import printed_time
+    from nhalf.measure.launches.timed import printed_time
     from nhalf.mpi.discover import libraries
-    from nhalf.mpi.launch_ranks import ranks_in
-    from nhalf.mpi.launch_settings import LaunchCommand
+    from nhalf.mpi.launch_settings import LaunchCommand, ranks_in
     from nhalf.present.improve import (
         effort,
         left_json,

@@ -19,14 +19,13 @@ from nhalf.cli.options import TableOptions
 from nhalf.present.terminal.lab import show_status
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 from nhalf.sites.lab.layout import HEAD
-from nhalf.sites.lab.shaping import parse_link_rate, rate_text
+from nhalf.sites.lab.network import parse_link_rate, rate_text
 
 with lazily(globals()):
     from rich.markup import escape
 
-    from nhalf.sites.lab import build, environment, faults, packages, slurm, state
-    from nhalf.sites.lab.remove import remove_named
-    from nhalf.sites.lab.status import status
+    from nhalf.sites.lab import build, layout, slurm
+    from nhalf.sites.lab.build import remove_named, status
 
 GROUP = "setup"
 DEFAULT = "lab"
@@ -72,9 +71,7 @@ def up(request: Up) -> None:
         request.name, request.nodes, request.topology, request.cores, rate_Bps, _slow(request.slow)
     )
     build.require_root()
-    packages.ensure(
-        request.install, lambda text: console().print(text, markup=False, soft_wrap=True)
-    )
+    build.ensure(request.install, lambda text: console().print(text, markup=False, soft_wrap=True))
     with console().status("starting …") as shown:
         lab = build.build(planned, lambda step: shown.update(f"starting: {escape(step)} …"))
     if request.json:
@@ -97,10 +94,10 @@ def execute(request: Execute) -> None:
     nhalf lab exec -- nhalf run pair-map --budget 60s
     """
     build.require_root()
-    lab = state.load(request.name)
+    lab = layout.load(request.name)
     node = request.node or HEAD
     place = HEAD if node == HEAD else lab.layout.node(node)
-    environment.execute(lab, place, list(request.command))
+    build.execute(lab, place, list(request.command))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +111,7 @@ def show(request: Status) -> None:
     nhalf lab status
     """
     build.require_root()
-    current = status(state.load(request.name))
+    current = status(layout.load(request.name))
     if request.json:
         emit_json(current)
     else:
@@ -141,7 +138,7 @@ def link(request: Link) -> None:
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     build.require_root()
     up = request.plug if request.plug or request.unplug else None
-    changed = faults.change_link(state.load(request.name), request.link, rate_Bps, up)
+    changed = build.change_link(layout.load(request.name), request.link, rate_Bps, up)
     if request.json:
         emit_json(changed)
     else:
@@ -157,7 +154,7 @@ def kill(request: NodeRequest) -> None:
     """
     build.require_root()
     node = request.node
-    died = faults.kill_node(state.load(request.name), node)
+    died = build.kill_node(layout.load(request.name), node)
     if request.json:
         emit_json({"node": node, "processes": died})
     else:
@@ -171,9 +168,9 @@ def restart(request: NodeRequest) -> None:
     """
     build.require_root()
     node = request.node
-    lab = state.load(request.name)
+    lab = layout.load(request.name)
     since_s = time.time()
-    faults.restart_node(lab, lab.layout.node(node))
+    build.restart_node(lab, lab.layout.node(node))
     node_state = slurm.wait_until_back(lab, node, since_s)
     if request.json:
         emit_json({"node": node, "state": node_state})

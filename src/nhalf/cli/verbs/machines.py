@@ -15,7 +15,7 @@ from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
 from nhalf.decide.engines.names import ENGINES
-from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.measure.plan.plan import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):

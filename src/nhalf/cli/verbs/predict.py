@@ -22,7 +22,7 @@ from nhalf.cli.options import (
 )
 from nhalf.cli.program_prediction import TraceRequest, predict_trace, record
 from nhalf.cli.sides import is_program
-from nhalf.measure.plan.sizes import parse_sizes
+from nhalf.measure.plan.plan import parse_sizes
 from nhalf.mpi.decision_table import rules_of, table_text
 from nhalf.present.terminal.output import answered_by, emit_json
 

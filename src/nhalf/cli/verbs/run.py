@@ -45,8 +45,7 @@ with lazily(globals()):
     from nhalf.measure.plan.plan import Plan
     from nhalf.measure.plan.planning import plan_of, site_of
     from nhalf.measure.plan.state import RunState
-    from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
-    from nhalf.measure.virtual.real_time import real_time
+    from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time, real_time
     from nhalf.present.terminal.changes import show_effects
     from nhalf.present.wording import count
     from nhalf.sites.site import Site

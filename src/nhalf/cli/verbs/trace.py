@@ -16,7 +16,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.facts.program.operations import is_non_blocking
-from nhalf.measure.traced.injection import parse_injection
+from nhalf.measure.traced.start import parse_injection
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
@@ -25,8 +25,7 @@ with lazily(globals()):
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.collect import collect
     from nhalf.measure.traced.start import start
-    from nhalf.measure.traced.tables import TraceFolder
-    from nhalf.measure.traced.totals import totals
+    from nhalf.measure.traced.tables import TraceFolder, totals
     from nhalf.present.program.answer import answer_json, answer_lines
 
 GROUP = "program"

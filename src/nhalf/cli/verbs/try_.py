@@ -14,7 +14,7 @@ from nhalf.base.units import format_size, format_time, parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
 from nhalf.cli.virtual_side import computing_factor, noise_of
-from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
+from nhalf.measure.virtual.region import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
 from nhalf.mpi import Library
 from nhalf.present.terminal.output import emit_json
 
@@ -22,9 +22,9 @@ with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
     from nhalf.machines.message import Messages
     from nhalf.machines.wires import nodes_of
-    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
+    from nhalf.measure.traced.layout import refuse_to_trace_each_rank
     from nhalf.measure.virtual.launch import Tried, VirtualLaunch, run
-    from nhalf.measure.virtual.real_time import start_in_words
+    from nhalf.measure.virtual.machine import start_in_words
     from nhalf.mpi.discover import find, libraries
     from nhalf.mpi.vendors import vendor_of
     from nhalf.present.wording import count

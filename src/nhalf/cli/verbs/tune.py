@@ -16,8 +16,8 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.cli.sides import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
+from nhalf.measure.plan.plan import parse_sizes, sizes_text
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
-from nhalf.measure.plan.sizes import parse_sizes, sizes_text
 from nhalf.mpi import Library
 from nhalf.mpi.named_prefix import in_prefixes, named_here
 from nhalf.present.terminal.output import emit_json, stdout_console
@@ -26,8 +26,7 @@ from nhalf.sites.placement import Placement
 with lazily(globals()):
     from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.outcome import Checked, check, tune
-    from nhalf.experiment.tune.search import TuningRequest, check_operations
-    from nhalf.experiment.tune.violated import violated_cells
+    from nhalf.experiment.tune.search import TuningRequest, check_operations, violated_cells
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import default_folder

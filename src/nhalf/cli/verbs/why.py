@@ -19,17 +19,15 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
 with lazily(globals()):
-    from nhalf.experiment.why.explanation import explanation
-    from nhalf.experiment.why.investigate import Investigation
-    from nhalf.experiment.why.sides.reading import (
+    from nhalf.experiment.why.explanation import Investigation, explanation
+    from nhalf.experiment.why.sides.commands import (
         CommandTiming,
         command_ways,
         recorded_differences,
         script_of,
     )
     from nhalf.experiment.why.sides.runs import run_ways
-    from nhalf.experiment.why.switch import Mixture
-    from nhalf.experiment.why.ways import Ways
+    from nhalf.experiment.why.switch import Mixture, Ways
     from nhalf.measure.traced.tables import open_trace
     from nhalf.mpi.discover import libraries
 

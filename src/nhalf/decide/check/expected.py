@@ -14,8 +14,8 @@ from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
 from nhalf.decide.check.intervals import CONFIDENCE
 from nhalf.decide.check.promise import answers, verified
 from nhalf.decide.check.verdict import CheckedRun, Kind
-from nhalf.facts.certainty.busy_launches import busier
 from nhalf.facts.facts import Facts
+from nhalf.facts.machine_states import busier
 from nhalf.machines import catalogue, machine_file
 from nhalf.machines.machine import Machine
 from nhalf.statistics.doubt import CERTAIN

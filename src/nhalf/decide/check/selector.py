@@ -12,7 +12,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.base.listing import ranks_text
 from nhalf.base.units import format_size, parse_size
-from nhalf.store.axes import axis
+from nhalf.store.keys import axis
 
 Words = str | list[str]
 Numbers = int | str | list[int | str]

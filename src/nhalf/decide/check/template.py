@@ -11,8 +11,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.store.axes import parse_axes
-from nhalf.store.keys import RUN_CURVE
+from nhalf.store.keys import RUN_CURVE, parse_axes
 
 TOLERANCE = "10%"
 HEAD = """# Edit the bounds and delete what nobody promised; omitted selectors match everything.

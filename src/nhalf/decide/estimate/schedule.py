@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nhalf.exchange.program.schedule_rows import ScheduleRows
+from nhalf.exchange.program.written import ScheduleRows
 from nhalf.facts.program.program import Program
 from nhalf.loops.program.events import (
     RECEIVED,

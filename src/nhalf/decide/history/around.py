@@ -15,7 +15,7 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.units import format_time
-from nhalf.statistics.flags import APART
+from nhalf.statistics.advice import APART
 from nhalf.store.environment import flat
 from nhalf.store.run import Run
 

@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.machines_compared.parameters import PINGPONG, MachineParameter, parameters_of
 from nhalf.machines.machine import Machine
 from nhalf.machines.timings import PatternTiming, timings
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 SAME = 1.02
 """Smaller ratios do not count as a difference."""

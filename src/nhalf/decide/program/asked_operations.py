@@ -22,9 +22,8 @@ from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.operations import is_non_blocking, operation
-from nhalf.facts.program.parts import Work
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.facts.program.program import Program, has_whole_timeline
+from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages

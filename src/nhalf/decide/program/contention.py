@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.costs import Costs, work_s
 from nhalf.decide.program.ports import Ports, before_each
-from nhalf.facts.program.completions import Places
-from nhalf.facts.program.operations import is_non_blocking
+from nhalf.facts.program.operations import Places, is_non_blocking
 from nhalf.facts.program.schedule import RECEIVE, SEND, Actor
 from nhalf.facts.program.script import Script
 

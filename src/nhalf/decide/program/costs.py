@@ -16,7 +16,7 @@ from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
-from nhalf.facts.program.parts import Work
+from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes

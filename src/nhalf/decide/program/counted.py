@@ -16,11 +16,10 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.replay import Spent
-from nhalf.facts.program.completions import is_begun_before
-from nhalf.facts.program.operations import SCATTERS, operation
-from nhalf.facts.program.parts import Work
+from nhalf.facts.program.calls import time_by_rank
+from nhalf.facts.program.operations import SCATTERS, is_begun_before, operation
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import time_by_rank
+from nhalf.facts.program.script import Work
 
 
 def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spent]:

@@ -21,10 +21,9 @@ from nhalf.base.rows import Row
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.ideal_costs import ideal_s
 from nhalf.facts.fact import fact
+from nhalf.facts.program.calls import has_threads
 from nhalf.facts.program.disturbance import undisturbed_computing_s
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.threads import has_threads
-from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.facts.program.program import Program, has_whole_timeline
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from nhalf.decide.program.predict import LAUNCHES_DOUBT, ProgramPrediction, pred
 from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
-from nhalf.statistics.next_launch import next_launch
+from nhalf.statistics.next_run import next_launch
 
 
 def predict_launches(

@@ -23,8 +23,7 @@ from nhalf.decide.program.operation_paths import (
     known_paths,
     most_path,
 )
-from nhalf.facts.program.parts import Role
-from nhalf.facts.program.script import Script
+from nhalf.facts.program.script import Role, Script
 
 _Kind = tuple[str, int, int]
 """A call, its ranks, and what one puts in."""

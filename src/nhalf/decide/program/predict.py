@@ -33,8 +33,7 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.machines.computing import AS_MEASURED, AS_STATED, Basis
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.message import Messages
@@ -296,7 +295,7 @@ def _factor(low: float, middle: float, high: float) -> float:
 def simulated_s(program: Program, target: Target, hosts: Sequence[str]) -> float:
     """Run time by SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
     from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
-    from nhalf.measure.simulate.actions import simulated_actions_s
+    from nhalf.measure.simulate.subject import simulated_actions_s
 
     actors = undisturbed(program).actors
     actions = replay_actions(program, target.computing.mean_ratio, actors=actors)

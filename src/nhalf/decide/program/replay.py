@@ -19,8 +19,7 @@ from nhalf.base.arrays import Floats
 from nhalf.decide.program.contention import Contention
 from nhalf.decide.program.costs import Costs, work_s
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.facts.program.completions import CallForm
-from nhalf.facts.program.operations import is_non_blocking
+from nhalf.facts.program.operations import CallForm, is_non_blocking
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import (
     BOTH_WAYS,

@@ -8,9 +8,8 @@ import polars as pl
 
 from nhalf.decide.program.basis import shown_run
 from nhalf.facts.fact import fact
+from nhalf.facts.program.calls import has_threads, threads_by_rank, time_by_call, time_by_rank
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.threads import has_threads, threads_by_rank
-from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from nhalf.base.collection import without_collection
 from nhalf.decide.program.convex import crossing
 from nhalf.decide.program.slowdown import PARAMETERS, Slowdown, first_of, most_of
 from nhalf.facts.fact import fact
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.facts.program.program import Program, has_whole_timeline
 
 LOSS = 0.01
 """The share of the run time that is lost."""

@@ -42,8 +42,7 @@ from nhalf.decide.program.slowdown import (
 from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, is_long, tolerance
 from nhalf.decide.program.undisturbed_program import disturbance_doubt_ratio, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.machines.message import Messages
 
 POINTS = 10

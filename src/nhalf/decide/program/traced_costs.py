@@ -10,9 +10,9 @@ import polars as pl
 
 from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
-from nhalf.facts.program.late_messages import both_ends
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
+from nhalf.facts.program.waits import both_ends
 
 SizeTimes = Sequence[tuple[int, float]]
 """Sizes in increasing order, with seconds."""

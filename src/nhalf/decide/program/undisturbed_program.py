@@ -22,12 +22,11 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_contention import undisturbed_contention
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import POLLS, is_begun_before
+from nhalf.facts.program.calls import has_threads
 from nhalf.facts.program.disturbance import queued, taken_from_run_s
-from nhalf.facts.program.program import Program
+from nhalf.facts.program.operations import POLLS, is_begun_before
+from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.schedule import Actor
-from nhalf.facts.program.threads import has_threads
-from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
 _KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]

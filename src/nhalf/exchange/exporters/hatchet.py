@@ -16,7 +16,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter, Subject, the_program
-from nhalf.facts.program.own_time import computing_s
+from nhalf.facts.program.critical_path import computing_s
 from nhalf.facts.program.program import Program
 
 PATH, ORDER = "path", "Node order"
@@ -42,6 +42,13 @@ class Hatchet(Exporter):
         program = the_program(subject, "hatchet")
         if program.calls.is_empty():
             raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
+        numbers = _tree(program)
+        nodes: list[dict[str, Any]] = [{"label": program.command or program.name, "column": PATH}]
+        for call, size_bytes in numbers:
+            is_call = size_bytes is None
+            parent = 0 if is_call else numbers[call, None]
+            label = call if is_call else f"{call} {format_size(size_bytes or 0)}"
+            nodes.append({"label": label, "column": PATH, "parent": parent})
         content = {
             "data": [list(row) for row in _rows(program)],
             "columns": [ORDER, "mpi.rank", PATH, *METRICS],
@@ -51,7 +58,7 @@ class Hatchet(Exporter):
                 {"is_value": False},
                 *({"is_value": True, "attribute.unit": unit} for unit in METRICS.values()),
             ],
-            "nodes": _nodes(program),
+            "nodes": nodes,
             "command": program.command,
             "mpi.library": program.library,
             "mpi.world.size": program.ranks,
@@ -67,17 +74,6 @@ def _tree(program: Program) -> dict[tuple[str, int | None], int]:
         for node in ((call, None), (call, size_bytes)):
             numbers.setdefault(node, len(numbers) + 1)
     return numbers
-
-
-def _nodes(program: Program) -> list[dict[str, Any]]:
-    numbers = _tree(program)
-    nodes: list[dict[str, Any]] = [{"label": program.command or program.name, "column": PATH}]
-    for call, size_bytes in numbers:
-        is_call = size_bytes is None
-        parent = 0 if is_call else numbers[call, None]
-        label = call if is_call else f"{call} {format_size(size_bytes or 0)}"
-        nodes.append({"label": label, "column": PATH, "parent": parent})
-    return nodes
 
 
 def _rows(program: Program) -> Iterator[tuple[float, ...]]:

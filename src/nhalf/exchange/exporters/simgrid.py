@@ -24,10 +24,20 @@ import msgspec
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Exporter, ExportOptions, Subject, the_machine
-from nhalf.exchange.platform.capacities import Capacities, bandwidth, capacities
-from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
-from nhalf.exchange.platform.shape import NetworkShape, shape_of
-from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
+from nhalf.exchange.platforms import (
+    HEADER_BYTES,
+    SHORTEST_S,
+    Capacities,
+    Cost,
+    NetworkShape,
+    bandwidth,
+    capacities,
+    costs_of,
+    overheads_s,
+    shape_of,
+    what_holds,
+    what_is_assumed,
+)
 from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages

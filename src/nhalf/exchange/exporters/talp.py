@@ -17,7 +17,7 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, Subject, the_program
-from nhalf.facts.program.own_time import computing_s
+from nhalf.facts.program.critical_path import computing_s
 from nhalf.facts.program.program import Program
 
 FORM = "3.5"

@@ -85,7 +85,12 @@ class NcclTests(Importer):
             if match := _RANK.search(line[:100]):
                 table.ranks = max(table.ranks, min(int(match[1]) + 1, RANKS_MOST))
             elif "algbw" in line:
-                _head(line, table, part)
+                table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
+                table.pattern = table.pattern or part.pattern
+                if part.launch.text:
+                    table.head["command"] = " ".join(part.launch.words)
+                if not table.ranks and part.ranks and table.per_process:
+                    table.ranks = part.ranks * table.per_process
             elif "(elements)" in line and not _UNITS.issuperset(re.findall(r"\([^()]*\)", line)):
                 table.columns = ["in other units"]
             elif table.columns and is_row(line):
@@ -94,16 +99,6 @@ class NcclTests(Importer):
                 if not points:
                     part.pass_over(place)
         return all_points + list(_records("\n".join(part.lines), part, table.number + 1))
-
-
-def _head(line: str, table: _Table, part: LogPart) -> None:
-    """Take the names of the columns, and what the lines above them leave open."""
-    table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
-    table.pattern = table.pattern or part.pattern
-    if part.launch.text:
-        table.head["command"] = " ".join(part.launch.words)
-    if not table.ranks and part.ranks and table.per_process:
-        table.ranks = part.ranks * table.per_process
 
 
 def _pattern(name: str) -> str:

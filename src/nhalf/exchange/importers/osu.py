@@ -15,11 +15,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
-from nhalf.exchange.logs.heading import Heading, heading_of
-from nhalf.exchange.logs.launch import RANKS_MOST
+from nhalf.exchange.logs.launch import RANKS_MOST, Heading, heading_of
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
-from nhalf.exchange.titles import TableIdentity
-from nhalf.exchange.titles.osu import identity_of, identity_of_test
+from nhalf.exchange.titles import TableIdentity, identity_of, identity_of_test
 
 _COLUMN = re.compile(
     r"transmitsize|size(?:\(b(?:ytes)?\))?|iterations|validation|messages/s|overlap\(%\)|"

@@ -49,7 +49,11 @@ def is_mpip(text: str) -> bool:
 
 def read_mpip(text: str, name: str) -> Profile:
     """A report as a trace; raises InputError if it has no statistics of call sites."""
-    sections = _sections(text)
+    starts = list(_SECTION.finditer(text))
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    sections = {
+        start[1].strip(): text[start.end() : end] for start, end in zip(starts, ends, strict=True)
+    }
     times = list(_rows(sections.get("Callsite Time statistics", ""), 7))
     if not times:
         raise InputError(
@@ -69,15 +73,6 @@ def write_profile(profile: Profile, folder: Path) -> None:
     members = world(rank.rank for rank in profile.trace.ranks)
     tables = (profile.calls, bins, timeline, members)
     write_program(Program(folder, profile.trace, *tables), folder)
-
-
-def _sections(text: str) -> dict[str, str]:
-    """The text of each section by its title."""
-    starts = list(_SECTION.finditer(text))
-    ends = [*(start.start() for start in starts[1:]), len(text)]
-    return {
-        start[1].strip(): text[start.end() : end] for start, end in zip(starts, ends, strict=True)
-    }
 
 
 def _rows(section: str, numbers: int) -> Iterator[list[str]]:

@@ -3,6 +3,11 @@
 Regions whose names begin with MPI_ are calls, the outermost of nested ones; what lies between is
 computing. Ranks are the members of OTF2's group of MPI locations. Format: OTF2 3.2, read by its own
 library (https://www.vi-hps.org/projects/score-p).
+
+The bytes of a collective operation in OTF2, as Score-P counts them, and as a trace does.
+
+Score-P counts what a rank sends to all and gets from all, itself included; a trace has what a rank
+puts in. Source: the tests of Score-P's computation of bytes (test_scorep_mpi_coll).
 """
 
 from __future__ import annotations
@@ -18,12 +23,46 @@ import polars as pl
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.operations import TABLE
-from nhalf.exchange.program.otf2_sizes import input_bytes
 from nhalf.exchange.program.written import counted_calls, with_waiting
-from nhalf.facts.program.completions import POLLS
-from nhalf.facts.program.operations import operation
+from nhalf.facts.program.operations import FROM_ROOT, POLLS, SCATTERS, TO_ROOT, operation
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import NO_PARTNER, NO_SITE, TABLES, Rank, Trace
+
+SAME_TO_ALL = tuple(o.name for o in TABLE if o.flow == "among_all" and o.data in ("sum", "block"))
+PREFIXES = tuple(o.name for o in TABLE if o.flow == "up_to_each")
+
+
+def transferred_bytes(
+    name: str, size_bytes: int, ranks: int, place: int, is_root: bool
+) -> tuple[int, int]:
+    """What a rank sends and gets in an operation, by what it puts in; `place` is its rank."""
+    if name in SCATTERS:
+        return (size_bytes, size_bytes // ranks) if is_root else (0, size_bytes)
+    if name in FROM_ROOT:
+        return ranks * size_bytes if is_root else 0, size_bytes
+    if name in TO_ROOT:
+        return size_bytes, ranks * size_bytes if is_root else 0
+    if name in SAME_TO_ALL:
+        return ranks * size_bytes, ranks * size_bytes
+    if name in PREFIXES:
+        after = ranks - place - (name == "exscan")
+        return after * size_bytes, (place + (name == "scan")) * size_bytes
+    return size_bytes, size_bytes
+
+
+def input_bytes(name: str, sent_bytes: int, received_bytes: int, ranks: int) -> int:
+    """What a rank puts in, or gets if it puts in nothing, by what it sends and gets."""
+    if name in SCATTERS or name in TO_ROOT:
+        return sent_bytes or received_bytes
+    if name in FROM_ROOT:
+        return received_bytes
+    if name in SAME_TO_ALL:
+        return sent_bytes // max(1, ranks)
+    if name in PREFIXES:
+        shares = ranks + 1 if name == "scan" else ranks - 1
+        return (sent_bytes + received_bytes) // max(1, shares)
+    return sent_bytes
+
 
 ANCHOR = "traces.otf2"
 MARK = b"OTF2"
@@ -206,16 +245,12 @@ class _Archive:
         elif call.name == "MPI_Finalize":
             bounds_s[1] = call.start_s
         else:
-            self._add(thread, call, end_s)
-
-    def _add(self, thread: _Thread, call: _Call, end_s: float) -> None:
-        """The rows of a call that ended."""
-        if call.name.startswith(WAITS):
-            self._rows.append(_row(thread, call.name, "waiting", call.start_s, end_s))
-        elif not call.rows and operation(call.name) in RECORDED:
-            self._unknown += 1
-        for row in call.rows:
-            self._rows.append({"start_s": call.start_s, **row, "end_s": end_s})
+            if call.name.startswith(WAITS):
+                self._rows.append(_row(thread, call.name, "waiting", call.start_s, end_s))
+            elif not call.rows and operation(call.name) in RECORDED:
+                self._unknown += 1
+            for row in call.rows:
+                self._rows.append({"start_s": call.start_s, **row, "end_s": end_s})
 
     def _sent(self, thread: _Thread, event: Any) -> None:
         self._message(thread, event, "sent", event.receiver)

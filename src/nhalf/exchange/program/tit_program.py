@@ -15,16 +15,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.program.schedule_rows import ScheduleRows
 from nhalf.exchange.program.tit_file import (
     COLLECTIVES,
     COMPLETIONS,
     MESSAGES,
     NO_EFFECT,
     Action,
+    input_bytes,
     read_actions,
+    size_bytes,
 )
-from nhalf.exchange.program.tit_sizes import input_bytes, size_bytes
+from nhalf.exchange.program.written import ScheduleRows
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import NO_PARTNER
 

@@ -16,8 +16,8 @@ import polars as pl
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import unknown
 from nhalf.base.rows import Row
-from nhalf.facts.certainty.precision import with_repetitions
 from nhalf.facts.facts import Facts
+from nhalf.facts.precision import with_repetitions
 from nhalf.store.keys import RUN_CURVE
 
 MPI = "mpi"
@@ -78,17 +78,13 @@ class Style(ABC):
                 "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True
             ):
                 rows = table.to_dicts()
-                point = _point(rows[0])
+                row = rows[0]
+                axes = row["axes"].replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
+                point = f"{row['pattern']} {axes}".strip()
                 name = names.get((str(transport), point)) or names.get((MPI, point))
                 if name:
                     yield from self.table(name, rows)
             yield from self.closing()
-
-
-def _point(row: Row) -> str:
-    """A row's pattern and axes, in the notation of `benchmarks`."""
-    axes = row["axes"].replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
-    return f"{row['pattern']} {axes}".strip()
 
 
 def microseconds(time_s: float) -> float:

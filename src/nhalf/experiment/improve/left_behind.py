@@ -8,12 +8,10 @@ from itertools import count
 from pathlib import Path
 
 from nhalf.base.files import write_text
-from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates.inherited import settings_of
-from nhalf.experiment.improve.change import applied
-from nhalf.experiment.improve.forms import USUAL, form_for, forms
+from nhalf.experiment.improve.change import Candidate, applied
+from nhalf.experiment.improve.forms import USUAL, Winner, form_for, forms
 from nhalf.experiment.improve.situation import Situation
-from nhalf.experiment.improve.winner import Winner
 from nhalf.mpi.launch_words import HYDRA, OPENMPI
 from nhalf.mpi.vendors import vendor_of
 

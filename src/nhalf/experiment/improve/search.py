@@ -11,6 +11,16 @@
 
 Where several candidates were proven one upon the other, all together are launched in pairs with the
 plain program at the end. Where there is no time for that, the gain is the product of the steps.
+
+The smallest gain that a search is likely to prove is told before it begins. A gain is proven after
+n pairs if its interval lies above `LEAST_GAIN`, which four
+of five proofs reach from the gain
+
+    LEAST_GAIN + (t(n - 1, 1 - a / 2) + z) s / sqrt(n)
+
+on, with the deviation s of the logarithm of a pair's ratio, the error a of each analysis, and z =
+0.84, the normal quantile of 80 %. Before, the candidate has to be among the best of the
+scouts, which takes about 2 s / sqrt(ROUNDS). The larger of the two counts.
 """
 
 from __future__ import annotations
@@ -18,26 +28,31 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import takewhile
 from statistics import median
 
 from nhalf.base.errors import FailedError
-from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting, title
-from nhalf.experiment.improve.sequential import (
+from nhalf.experiment.improve.change import PLAIN, Candidate, Setting, title
+from nhalf.experiment.improve.trials import (
     EXACT_PAIRS,
     FALSE_SHARE,
+    LEAST_GAIN,
+    CandidateTrial,
+    SearchState,
     SettingGain,
+    Stage,
     attempt_rate,
     gain,
     is_analysed,
     is_exact,
+    mean,
     together,
 )
-from nhalf.experiment.improve.trials import CandidateTrial, SearchState, Stage, mean
-from nhalf.experiment.out_of_time import OutOfTime
-from nhalf.experiment.turns import Launch, LaunchFailed, Limits, Turns
+from nhalf.experiment.turns import Launch, LaunchFailed, Limits, OutOfTime, Turns
 from nhalf.measure.launches.timed import is_stdin_lost
-from nhalf.statistics.paired import ANALYSES
+from nhalf.statistics.paired import ANALYSES, Effect
 
 BLOCK = 3
 """This many candidates share a launch of the base."""
@@ -193,21 +208,14 @@ def _left(
         trial = state.trials[candidate.name]
         if candidate in state.refused or not logs[candidate]:
             continue
-        is_slower = _is_slower(state, logs[candidate])
+        values = logs[candidate]
+        least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
+        is_slower = max(values) < 0 and mean(values) < -least - 2 * state.spread
         trial.stage = Stage.SLOWER if is_slower else Stage.SCOUTED
         if not (is_slower or _is_settled(logs[candidate])):
             remaining.append(candidate)
     remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
-
-
-def _is_slower(state: SearchState, values: Sequence[float]) -> bool:
-    """Whether a candidate loses more than launches differ, by a single launch much more.
-
-    None that gained in one launch does, since another one may have been disturbed.
-    """
-    least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
-    return max(values) < 0 and mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
@@ -313,3 +321,63 @@ def _credible(candidate: Candidate, values: Sequence[float]) -> float:
     """
     most = -math.log1p(-candidate.upper_share) if candidate.upper_share < 1 else math.inf
     return min(median(values), most) if values else -math.inf
+
+
+POWER_QUANTILE = 0.8416
+"""The normal quantile of four of five."""
+MEDIAN_QUANTILE = 0.6745
+"""The median deviation of a normal distribution, in standard deviations."""
+SCOUTED_DEVIATIONS = 2.0
+"""The best of ten candidates without a gain is lucky by less than this in most waves."""
+SAMPLES, SAMPLES_SHARE = 3, 0.05
+"""Further launches of the plain program, and the share of the remaining budget they may take."""
+
+
+@dataclass(frozen=True)
+class Provable:
+    """What a search can prove in `remaining_s`: a program that becomes `factor` times as fast.
+
+    None if nothing can be proven, or if `spread_share` is unknown. `pairs` is the largest number
+    of pairs of launches of a proof; `spread_share` is by what share two launches of the plain
+    program differ, None if there was no time for two.
+    """
+
+    factor: float | None
+    pairs: int
+    spread_share: float | None
+    remaining_s: float
+
+
+def provable(state: SearchState) -> Provable:
+    """What can be proven with what remains of the budget, after some more plain launches.
+
+    A launch that fails is left to the search, which says what that means.
+    """
+    turns = state.turns
+    samples = min(SAMPLES, int(turns.remaining_s * SAMPLES_SHARE / max(turns.cost_s, SHORTEST_S)))
+    with suppress(OutOfTime, LaunchFailed):
+        for _ in range(samples):
+            turns.take([PLAIN], PLAIN)
+    launches = turns.remaining_s / max(turns.cost_s, SHORTEST_S)
+    is_scouted = launches * SCOUTING_SHARE >= BLOCK + 1
+    share = 1 - SCOUTING_SHARE if is_scouted else 1.0
+    pairs = max(0, min(ANALYSES.pairs[-1], int(launches * share / 2)))
+    if len(turns.times_s[PLAIN]) == 1:
+        return Provable(None, pairs, None, turns.remaining_s)
+    factor = least_factor(state.spread, pairs, len(state.trials))
+    return Provable(factor, pairs, state.spread, turns.remaining_s)
+
+
+def least_factor(spread_share: float, pairs: int, candidates: int) -> float | None:
+    """By which factor one of several candidates has to be faster; None with too few pairs."""
+    if spread_share == 0.0:
+        return math.exp(LEAST_GAIN)
+    deviation = spread_share / MEDIAN_QUANTILE
+    rate = ANALYSES.part(attempt_rate(1))
+    planned = (Effect.planned(number, deviation) for number in ANALYSES.until(pairs).pairs)
+    proofs = [LEAST_GAIN + mean.reach(rate) + POWER_QUANTILE * mean.error for mean in planned]
+    if not proofs:
+        return None
+    is_scouted = candidates > FINALISTS
+    scouted = SCOUTED_DEVIATIONS * deviation / math.sqrt(ROUNDS) if is_scouted else 0.0
+    return math.exp(max(min(proofs), scouted))

@@ -17,7 +17,7 @@ from nhalf.base.errors import FailedError
 from nhalf.base.native_files import executable
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 
 SIZES = (0, *(2**k for k in range(15)), 24, 48, 96, 192, 1536, 3072, 6144, 12288)
 """A whole curve of 24 sizes; small ones, because the probe really moves the bytes."""

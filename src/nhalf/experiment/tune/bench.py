@@ -15,11 +15,9 @@ from nhalf.facts.wrong_data import WrongData, wrong_data
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.setting import Setting, split_name
+from nhalf.measure.plan.plan import Block, Plan, Setting, split_name
 from nhalf.measure.plan.state import RunState
-from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
-from nhalf.measure.virtual.real_time import real_time
+from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time, real_time
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.mpi.tuner import Tuner

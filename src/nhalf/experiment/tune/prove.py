@@ -26,9 +26,7 @@ from nhalf.decide.changes import CurveRatio
 from nhalf.decide.compare import compare
 from nhalf.experiment.race import AlgorithmGain, TuningCell, merge
 from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
-from nhalf.measure.plan.plan import Block
-from nhalf.measure.plan.setting import JOINT
-from nhalf.measure.plan.sizes import sizes_text
+from nhalf.measure.plan.plan import JOINT, Block, sizes_text
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.paired import Effect

@@ -21,13 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nhalf.experiment.out_of_time import OutOfTime
-from nhalf.experiment.turns import Round, Turns, differences
+from nhalf.experiment.turns import OutOfTime, Round, Turns, differences
 from nhalf.experiment.why.search import LEAST_SHARE
 from nhalf.experiment.why.switch import Mixture
-from nhalf.statistics.intervals import Floats, Interval
+from nhalf.statistics.intervals import Floats, Interval, student_quantile
 from nhalf.statistics.paired import ANALYSES, Effect
-from nhalf.statistics.student import student_quantile
 
 ROUNDS = ANALYSES.until(28)
 """The numbers of rounds after which there is a test."""

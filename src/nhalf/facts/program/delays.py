@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from nhalf.facts.fact import fact
+from nhalf.facts.program.critical_path import own_times
 from nhalf.facts.program.disturbance import NOBODY, queued
-from nhalf.facts.program.own_time import own_times
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waits import waits
 

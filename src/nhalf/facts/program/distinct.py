@@ -42,9 +42,11 @@ def _ranked(values: Whole, span: int) -> Whole:
         is_there = np.zeros(span, bool)
         is_there[values] = True
         rank = np.cumsum(is_there, dtype=np.uint32) - np.uint32(1)
-        return rank.astype(np.uint16 if span <= _SHORT else np.uint32)[values]
+        short: Whole = rank.astype(np.uint16 if span <= _SHORT else np.uint32)
+        return short[values]
     distinct = pl.Series(values).unique().sort()
-    return distinct.search_sorted(pl.Series(values)).to_numpy()
+    places: Whole = distinct.search_sorted(pl.Series(values)).to_numpy()
+    return places
 
 
 def place_of_each(number: Whole) -> Whole:

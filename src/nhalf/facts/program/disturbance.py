@@ -2,13 +2,13 @@
 
 It is known for each span between two calls and for each call, by the kernel's count of the time
 that a thread stood in the queue of a processor. Others are other programs, or further ranks and
-threads where there are more of them than processors.
+threads where there are more of them than processors, some of which then wait for their turn.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,89 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import is_begun_before
-from nhalf.facts.program.critical_path import PathSegment, critical_path
-from nhalf.facts.program.late_messages import matched
-from nhalf.facts.program.own_time import computing_s, own_times
+from nhalf.facts.program.critical_path import (
+    PathSegment,
+    amounts_until_s,
+    computing_s,
+    critical_path,
+    own_times,
+)
+from nhalf.facts.program.operations import is_begun_before
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.spans import amounts_until_s
-from nhalf.facts.program.waits import waits
+from nhalf.facts.program.waits import matched, waits
+
+Processors = frozenset[int]
+
+
+@dataclass(frozen=True)
+class SharedProcessors:
+    """Ranks of a host, and the processors, fewer than their `threads`, that all of them run on."""
+
+    host: str
+    processors: tuple[int, ...]
+    ranks: tuple[int, ...]
+    threads: int
+
+    @property
+    def threads_each(self) -> float:
+        """How many threads there are for a processor."""
+        return self.threads / len(self.processors)
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether a rank has several of them."""
+        return self.threads > len(self.ranks)
+
+
+@fact
+def shared_processors(program: Program) -> tuple[SharedProcessors, ...]:
+    """The oversubscribed processors of each host, those with most threads each first.
+
+    Empty where it is not known which processors a rank may run on. Of sets that contain each other
+    the smallest counts. A thread counts if it calls MPI and does not sleep for most of the run;
+    each rank counts as one at least.
+    """
+    threads = {record.rank: record.threads_running for record in program.trace.ranks}
+    by_host: dict[str, dict[int, Processors]] = {}
+    for record in program.trace.ranks:
+        if record.processors:
+            by_host.setdefault(record.host, {})[record.rank] = frozenset(record.processors)
+    shared = [
+        SharedProcessors(
+            host, tuple(sorted(processors)), ranks, sum(threads[rank] for rank in ranks)
+        )
+        for host, allowed in by_host.items()
+        for processors, ranks in _oversubscribed(allowed, threads)
+    ]
+    return tuple(sorted(shared, key=lambda few: (-few.threads_each, few.host, few.ranks)))
+
+
+def _oversubscribed(
+    allowed: dict[int, Processors], threads: dict[int, int]
+) -> Iterator[tuple[Processors, tuple[int, ...]]]:
+    """Sets of processors to which ranks with more threads are bound than they are."""
+    reported: list[Processors] = []
+    for processors in _candidates(allowed):
+        bound = tuple(sorted(rank for rank, own in allowed.items() if own <= processors))
+        bound_threads = sum(threads[rank] for rank in bound)
+        if bound_threads > len(processors) and not any(less <= processors for less in reported):
+            reported.append(processors)
+            yield processors, bound
+
+
+def _candidates(allowed: dict[int, Processors]) -> list[Processors]:
+    """What ranks are bound to, and what is connected by ranks that may run on several; the
+    smallest first.
+    """
+    connected: list[Processors] = []
+    for own in set(allowed.values()):
+        touching = [processors for processors in connected if processors & own]
+        joined = own.union(*touching)
+        connected = [processors for processors in connected if not processors & own] + [joined]
+    return sorted(
+        {*allowed.values(), *connected}, key=lambda processors: (len(processors), min(processors))
+    )
+
 
 _EARLY_S = 1e-9
 """A call and the messages that it ends share a moment, but for rounding."""
@@ -209,19 +285,14 @@ def _shortest_s(program: Program) -> dict[str, float]:
     after = waits(program).select("rank", "call", pl.col("to_s").alias("start_s"), "end_s")
     calls = pl.concat([whole, after])
     taken_s = queued_in_calls_s(program, calls.drop("call"))
-    calls = calls.with_columns(is_quiet=_is_quiet(program, calls), taken_s=taken_s)
-    whole_s, quiet = pl.col("end_s") - pl.col("start_s"), pl.col("is_quiet")
-    shortest_s = whole_s.filter(quiet).min().fill_null((whole_s - pl.col("taken_s")).min().clip(0))
-    return dict(calls.group_by("call").agg(shortest_s).iter_rows())
-
-
-def _is_quiet(program: Program, calls: pl.DataFrame) -> pl.Series:
-    """In which calls no rank was queued."""
     spans = program.off_processor.filter(pl.col("queued_s") > 0)
     starts_s, ends_s = (spans[name].sort().to_numpy() for name in ("start_s", "end_s"))
     began = np.searchsorted(starts_s, calls["end_s"].to_numpy(), side="left")
     ended = np.searchsorted(ends_s, calls["start_s"].to_numpy(), side="right")
-    return pl.Series(began <= ended)
+    calls = calls.with_columns(is_quiet=pl.Series(began <= ended), taken_s=taken_s)
+    whole_s, quiet = pl.col("end_s") - pl.col("start_s"), pl.col("is_quiet")
+    shortest_s = whole_s.filter(quiet).min().fill_null((whole_s - pl.col("taken_s")).min().clip(0))
+    return dict(calls.group_by("call").agg(shortest_s).iter_rows())
 
 
 def queued_in_calls_s(program: Program, spans: pl.DataFrame) -> pl.Series:

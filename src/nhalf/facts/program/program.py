@@ -14,6 +14,8 @@ from typing import Any
 import polars as pl
 
 from nhalf.facts.fact import fact
+from nhalf.measure.traced.collect import LOST
+from nhalf.measure.traced.layout import DISK_FULL, TIMELINE_CUT
 from nhalf.measure.traced.tables import (
     CALL_SITES,
     MAY_LACK,
@@ -24,7 +26,7 @@ from nhalf.measure.traced.tables import (
     Trace,
     open_trace,
 )
-from nhalf.mpi.library_title import library_title
+from nhalf.mpi.identify import library_title
 
 
 @dataclass(frozen=True)
@@ -120,3 +122,18 @@ class Program:
         is_put = pl.col("call").str.contains("(?i)put|accumulate")
         is_sent = (pl.col("kind") == "sent") | ((pl.col("kind") == "one-sided") & is_put)
         return self.calls.filter(is_sent & (pl.col("partner") != PROC_NULL))
+
+
+@fact
+def has_whole_timeline(program: Program) -> bool:
+    """Whether there is a timeline that nothing cut off: what is replayed is the whole program."""
+    is_cut = any("timeline" in note or note == LOST[DISK_FULL] for note in program.trace.notes)
+    return not program.timeline.is_empty() and not is_cut
+
+
+@fact
+def is_counted(program: Program) -> bool:
+    """Whether every call is counted; a timeline that is cut off lacks none of the counts."""
+    trace = program.trace
+    is_cut = trace.notes == [LOST[TIMELINE_CUT]]
+    return trace.complete or (is_cut and all(record.finished for record in trace.ranks))

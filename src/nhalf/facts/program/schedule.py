@@ -2,7 +2,7 @@
 
 Time outside MPI stands before each call. A message is known by its ends, communicator, tag and
 its number among such: MPI keeps their order. What was begun before is completed by the wait that
-completions.py finds.
+operations.py finds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import (
+from nhalf.facts.program.distinct import Whole, distinct_rows, place_of_each
+from nhalf.facts.program.operations import (
     BLOCKING_SENDS,
     NOTHING,
     CallForm,
@@ -32,7 +33,6 @@ from nhalf.facts.program.completions import (
     completed_receives,
     loops_of_polls,
 )
-from nhalf.facts.program.distinct import Whole, distinct_rows, place_of_each
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import NAMES
 
@@ -199,11 +199,13 @@ class Actor:
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
     calls = numbered(program)
-    least_s = _shortest(calls)
+    waits = calls.filter(pl.col("kind") == "waiting")
+    shortest = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
+    least_s = {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
     forms, form = _forms(calls)
     message = np.full(len(calls), -1, np.int32)
-    for rows in ("row", "row_received"):
-        message[messages(program)[rows].to_numpy()] = np.arange(len(messages(program)))
+    for place in ("row", "row_received"):
+        message[messages(program)[place].to_numpy()] = np.arange(len(messages(program)))
     calls = calls.with_columns(pl.Series("form", form), pl.Series("message", message))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
@@ -322,13 +324,6 @@ def threads(calls: pl.DataFrame) -> Iterator[tuple[int, int]]:
     rank, thread = calls["rank"].to_numpy(), calls["thread"].to_numpy()
     begins = np.flatnonzero((np.diff(rank) != 0) | (np.diff(thread) != 0)) + 1
     return itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else [])
-
-
-def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
-    """The shortest call of each kind of wait, which found that there was nothing to wait for."""
-    waits = timeline.filter(pl.col("kind") == "waiting")
-    shortest = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
-    return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
 def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:

@@ -10,14 +10,12 @@ from nhalf.base import native_files
 from nhalf.base.errors import InputError, unknown
 from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
-from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.plan import Block, Plan, Setting
 from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
 from nhalf.measure.plan.request import words
 from nhalf.measure.plan.resolve import check_ranks
-from nhalf.measure.plan.setting import Setting
-from nhalf.measure.probe.exchanged import barrier_tables, exchange_settings
-from nhalf.measure.probe.libraries import libraries_of
-from nhalf.measure.probe.stand_in import kernel_info
+from nhalf.measure.probe.libraries import barrier_tables, exchange_settings, libraries_of
+from nhalf.measure.probe.pattern import kernel_info
 from nhalf.models.npb.problems import APP, CLASSES
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.site import Site

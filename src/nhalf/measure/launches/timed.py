@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import signal
 import stat
@@ -85,20 +86,15 @@ def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunc
     with _started(_asking_for_time(launch), folder) as process:
         code = process.wait(limit_s)
         time_s = math.nan if code is None else time.monotonic() - process.began_s
-    _check_space(folder)
-    if code == 0 and launch.family == TRIAL:
-        time_s = _virtual_time_s(folder / OUT)
-    stopped = f"no end within {limit_s:.3g} s" if code is None else ""
-    return TimedLaunch(time_s, process.exit_code if code is not None else ENDED, folder, stopped)
-
-
-def _check_space(folder: Path) -> None:
-    """Raises MissingError if output may be cut, or a launch may have failed, for want of space."""
     if shutil.disk_usage(folder).free < FREE_BYTES_LEAST:
         raise MissingError(
             f"no space is left in {folder.parent} for what launches print",
             "free some, or name another folder for temporary files with TMPDIR",
         )
+    if code == 0 and launch.family == TRIAL:
+        time_s = _virtual_time_s(folder / OUT)
+    stopped = f"no end within {limit_s:.3g} s" if code is None else ""
+    return TimedLaunch(time_s, process.exit_code if code is not None else ENDED, folder, stopped)
 
 
 def _started(launch: LaunchCommand, folder: Path) -> Launch:
@@ -164,3 +160,55 @@ def _last_line(path: Path) -> str:
         lines = [line.strip() for line in text.splitlines()]
         return next((line[:160] for line in reversed(lines) if line.strip(" -=*")), "")
     return ""
+
+
+OUTPUT_BYTES_MAX = 1 << 24
+"""No more than this of the end of an output is searched."""
+
+
+@dataclass(frozen=True)
+class PrintedTime:
+    """A pattern whose first group is the time in seconds."""
+
+    pattern: re.Pattern[str]
+
+    def of(self, launch: TimedLaunch) -> float:
+        """The last time that a launch printed, seconds, in standard output before errors.
+
+        Raises FailedError if it printed none.
+        """
+        for path in (launch.stdout, launch.stderr):
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - OUTPUT_BYTES_MAX))
+                text = file.read().decode(errors="replace")
+            matches = list(self.pattern.finditer(text))
+            with suppress(IndexError, ValueError, TypeError):
+                return float(matches[-1][1])
+        raise FailedError(
+            f"no number in the output matches {self.pattern.pattern!r}",
+            "see what the program prints, and name its time by --seconds",
+        )
+
+
+def counted_s(launch: TimedLaunch, printed: PrintedTime | None) -> float:
+    """The time of a launch that counts, seconds: the printed one if there is a pattern.
+
+    Raises FailedError if it printed none.
+    """
+    return launch.time_s if printed is None else printed.of(launch)
+
+
+def printed_time(text: str) -> PrintedTime | None:
+    """The pattern of an option --seconds; None for ''. Raises InputError if it is no pattern."""
+    if not text:
+        return None
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise InputError(f"--seconds {text!r} is no pattern: {error}", "see Python's re") from error
+    if pattern.groups == 0:
+        raise InputError(
+            f"--seconds {text!r} has no group for the number",
+            "put it in parentheses: 'time = ([0-9.]+)'",
+        )
+    return PrintedTime(pattern)

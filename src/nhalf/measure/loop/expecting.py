@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.base.listing import few
-from nhalf.measure.loop.question import line
-from nhalf.measure.loop.records import Records
-from nhalf.measure.loop.retry import CannotStartError
-from nhalf.measure.loop.starting import Starting, is_virtual
+from nhalf.measure.loop.records import Records, line
+from nhalf.measure.loop.retry import CannotStartError, Starting, is_virtual
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.budget import LAUNCH_COST_S
-from nhalf.measure.plan.expected import (
+from nhalf.measure.plan.budget import (
+    LAUNCH_COST_S,
     LONG_S,
     RUNS,
     SLOW_RATE,
@@ -28,7 +26,7 @@ from nhalf.measure.plan.expected import (
 )
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.process import LaunchError
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 CLASS = "class"
 TRACING = "NHALF_TRACE_FOLDER"

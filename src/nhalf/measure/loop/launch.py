@@ -2,32 +2,126 @@
 
 Machines change their state for seconds at a time. A launch that spends its time on one point after
 the other would see some sizes of a curve in one state and the rest in another; in short passes
-over all points it sees whole curves in each state that comes.
+over all points, in a shuffled order, it sees whole curves in each state that comes.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
+import random
+import resource
+import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 from nhalf.measure.loop.expecting import Expecting
-from nhalf.measure.loop.free_cores import leaves_a_core
-from nhalf.measure.loop.order import Order
-from nhalf.measure.loop.others import OthersWatch
-from nhalf.measure.loop.question import line
-from nhalf.measure.loop.records import ProbeAnswer, Records
-from nhalf.measure.loop.retry import Retries
-from nhalf.measure.loop.starting import Starting, is_virtual
+from nhalf.measure.loop.records import ProbeAnswer, Records, line
+from nhalf.measure.loop.retry import Retries, Starting, is_virtual
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.budget import VISITS_MAX, Group
 from nhalf.measure.plan.plan import Point, Start
-from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import LaunchError
-from nhalf.measure.probe.subject import Subject
+from nhalf.measure.probe.subject import Processes, Subject
+
+
+def leaves_a_core(launch: Mapping[str, Any], host: str = "", cores: int = 0) -> bool:
+    """Whether fewer ranks than cores are busy on this host, according to a launch's record.
+
+    `host` and `cores` default to those of this process. Ranks bound to fewer cores than there are
+    ranks leave the remaining cores free.
+    """
+    local_host = host or socket.gethostname()
+    ranks = [rank for rank in launch.get("placement", []) if rank.get("host") == local_host]
+    allowed = {core for rank in ranks for core in rank.get("allowed_cpus", [])}
+    used = min(len(ranks), len(allowed)) if allowed else len(ranks)
+    return used < (cores or len(os.sched_getaffinity(0)))
+
+
+STAT = Path("/proc/stat")
+BUSY = (1, 2, 3, 6, 7, 8)
+"""Words of a line of a core: user, nice, system, interrupts, soft ones, and what the host of a
+virtual machine took (proc(5))."""
+
+
+def busy_ticks(text: str, cores: Iterable[int]) -> int:
+    """The ticks of the clock that some cores were busy, from the text of /proc/stat.
+
+    Raises ValueError or IndexError for another form.
+    """
+    names = {f"cpu{core}" for core in cores}
+    rows = [words for words in map(str.split, text.splitlines()) if words and words[0] in names]
+    if len(rows) < len(names):
+        raise ValueError("a core is missing")
+    return sum(int(row[place]) for row in rows for place in BUSY)
+
+
+class OthersWatch:
+    """Counts from its making: what was busy, less this process and its children that ended."""
+
+    def __init__(self) -> None:
+        self.allowed = len(os.sched_getaffinity(0))
+        self._began = self._now()
+
+    def cores(self) -> float | None:
+        """The cores that others kept busy in the mean; None where the system does not tell."""
+        began, now = self._began, self._now()
+        if began is None or now is None or now[0] <= began[0]:
+            return None
+        seconds, busy_s, own_s = (end - begin for begin, end in zip(began, now, strict=True))
+        return min(float(self.allowed), max(0.0, (busy_s - own_s) / seconds))
+
+    @staticmethod
+    def _now() -> tuple[float, float, float] | None:
+        try:
+            ticks = busy_ticks(STAT.read_text(), os.sched_getaffinity(0))
+        except (OSError, ValueError, IndexError):
+            return None
+        usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        own_s = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+        return time.monotonic(), ticks / os.sysconf("SC_CLK_TCK"), own_s
+
+
+Visit = TypeVar("Visit")
+
+
+class Order:
+    """Chooses the order of starts and points; the same seed gives the same order."""
+
+    def __init__(self, agenda: Agenda, seed: int, ended: Callable[[Start, Point], int]) -> None:
+        """Seed the order; `ended` returns how many launches a point has ended."""
+        self._agenda = agenda
+        self._random = random.Random(seed)
+        self._ended = ended
+
+    def starts(self) -> list[Start]:
+        """Return every start, in a new order each time."""
+        starts = self._agenda.starts()
+        self._random.shuffle(starts)
+        return starts
+
+    def shuffled(self, visits: Sequence[Visit]) -> list[Visit]:
+        """Return visits in a random order."""
+        return self._random.sample(visits, len(visits))
+
+    def todo(self, start: Start, launch: int) -> list[Point]:
+        """Return the points that a launch still lacks, shuffled; those that ended one come last.
+
+        They are followed by the patterns that always end their launch.
+        """
+        todo = self._agenda.todo(start, launch)
+        self._random.shuffle(todo)
+        infos = self._agenda.infos
+        return sorted(
+            todo,
+            key=lambda point: (infos[point.pattern].ends_launch, self._ended(start, point)),
+        )
+
 
 POINTS_EACH = 16
 """Points per process that make starting another one worthwhile."""

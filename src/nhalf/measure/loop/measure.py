@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nhalf.measure.loop.ending import UNLIMITED, TimeLimit
 from nhalf.measure.loop.expecting import Expecting
-from nhalf.measure.loop.further import Further
-from nhalf.measure.loop.launch import LaunchMeasurement
-from nhalf.measure.loop.order import Order
+from nhalf.measure.loop.launch import LaunchMeasurement, Order
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
-from nhalf.measure.loop.retry import Retries
+from nhalf.measure.loop.retry import Retries, Starting
 from nhalf.measure.loop.scout import Scout
-from nhalf.measure.loop.starting import Starting
-from nhalf.measure.loop.stopping import Stopping
-from nhalf.measure.loop.time_limit import UNLIMITED, TimeLimit
+from nhalf.measure.loop.stopping import Further, Stopping
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.expected import KernelRates
+from nhalf.measure.plan.budget import KernelRates
 from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import RunState
-from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.process import Probe
-from nhalf.measure.probe.subject import Subject
+from nhalf.measure.probe.subject import Open, Subject
 from nhalf.sites.health import unreachable_hosts
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nhalf.base.printable import PrintableSegments
 from nhalf.base.units import format_size, format_time
-from nhalf.measure.plan.expected import LONG_S, elapsed_in_words
+from nhalf.measure.plan.budget import LONG_S, elapsed_in_words
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

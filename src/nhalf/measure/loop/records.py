@@ -1,4 +1,4 @@
-"""Recording what was measured: in the journal, then in the state, then on the progress bar."""
+"""Questions to a probe, and their answers: in the journal, in the state, on the progress bar."""
 
 from __future__ import annotations
 
@@ -10,13 +10,33 @@ from typing import Any
 from msgspec.structs import asdict
 
 from nhalf.measure.loop.progress import Progress
-from nhalf.measure.plan.algorithm import split
+from nhalf.measure.plan.axes import split
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.state import AdaptiveCurve, RunState
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.journal import Journal
-from nhalf.store.others import OTHERS, Others
 from nhalf.store.record import PointIdentity, Record, event, named_values
+from nhalf.store.run import OTHERS, Others
+
+SHORT_SLICE_S = 0.005
+"""Within shorter slices, operations that are timed one by one are sampled only three times."""
+
+
+def line(
+    identity: str, point: Point, slice_s: float, precision: float, timing: str, visits: int = 1
+) -> str:
+    """Return the request for a visit to a point, of `visits` in the launch, as the probe reads it.
+
+    The probe's own minimum number of samples would take operations that are timed one by one far
+    beyond a short slice.
+    """
+    axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
+    share = f" visits={visits}" if visits > 1 else ""
+    few = " samples_min=3" if timing != "first-rank" and slice_s < SHORT_SLICE_S else ""
+    return (
+        f"id={identity} pattern={point.pattern} bytes={point.size_bytes} "
+        f"slice_s={slice_s:.6f} precision={precision:.6f}{share}{few}{axes}"
+    )
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,11 @@ import msgspec
 
 from nhalf.base.errors import BudgetSpentError, InputError, MissingError, NhalfError, unknown
 from nhalf.base.units import format_size
-from nhalf.measure.loop.ending import RunOutcome, keep_end
+from nhalf.measure.loop.ending import RunOutcome, keep_end, time_limit
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
-from nhalf.measure.loop.time_limit import time_limit
-from nhalf.measure.plan.plan import Plan, read_plan
+from nhalf.measure.plan.plan import Plan, Setting, check_settings, read_plan
 from nhalf.measure.plan.resolve import ALL, absent, check_blocks, check_known, resolve
-from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.libraries import (
     candidates,
@@ -29,12 +27,12 @@ from nhalf.measure.probe.libraries import (
     libraries_here,
     needs_one,
 )
-from nhalf.measure.probe.stand_in import every_info
+from nhalf.measure.probe.pattern import every_info
 from nhalf.measure.probe.subject import Subject, library_subject, local_subject, transport_file
 from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.measure.virtual.subject import on_network
-from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
+from nhalf.mpi.vendors import eager_limits
 from nhalf.sites.environment import environment, virtual_environment
 from nhalf.sites.launchers import check_is_here
 from nhalf.sites.site import HERE, Site, find_site

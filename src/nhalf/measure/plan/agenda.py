@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from nhalf.base.listing import few
-from nhalf.measure.plan.algorithm import axes_for
-from nhalf.measure.plan.axes import combinations
+from nhalf.measure.plan.axes import axes_for, combinations
 from nhalf.measure.plan.plan import Plan, Point, Start
 from nhalf.measure.plan.state import AdaptiveCurve, RunState
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
-from nhalf.store.axes import parse_axes
+from nhalf.store.keys import parse_axes
 
 Value = TypeVar("Value")
 
@@ -109,7 +108,8 @@ class Agenda:
             blocks_by_point: dict[Point, int] = {}
             for family in self._families[start]:
                 for point in self._points_of(family, self.thinned[family.block]):
-                    if self._is_pursued(point):
+                    curve = (point.pattern, point.ranks, point.placement, point.axes)
+                    if not self.state.pursued or curve in self.state.pursued:
                         blocks_by_point.setdefault(point, family.block)
             self._points[start] = blocks_by_point
         return self._points[start]
@@ -129,11 +129,6 @@ class Agenda:
         """Return the block that requests a point in a launch; None if it was left out."""
         block = self.points(start).get(point)
         return block if block is not None and self._asks(block, launch, point) else None
-
-    def _is_pursued(self, point: Point) -> bool:
-        """Whether a point is on a curve that goes on."""
-        curve = (point.pattern, point.ranks, point.placement, point.axes)
-        return not self.state.pursued or curve in self.state.pursued
 
     def _asks(self, block: int, launch: int, point: Point) -> bool:
         """Whether a launch is to measure a point of a block."""

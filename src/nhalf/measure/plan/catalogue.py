@@ -14,8 +14,7 @@ from nhalf.base.errors import InputError, NhalfError, unknown
 from nhalf.base.typed_toml import read_toml, typed
 from nhalf.base.units import parse_duration
 from nhalf.measure.plan.axes import expand, parse_ranks
-from nhalf.measure.plan.plan import Block, Count, Fraction, Positive
-from nhalf.measure.plan.sizes import sizes_of
+from nhalf.measure.plan.plan import Block, Count, Fraction, Positive, sizes_of
 from nhalf.mpi.transport_files import MPI
 from nhalf.sites.placement import CORES, Placement
 
@@ -124,7 +123,7 @@ def _path(name: str, folder: Path) -> Path:
 
 def _unknown(name: str) -> InputError:
     """The error for a name of no study, which may be that of a pattern."""
-    from nhalf.measure.probe.stand_in import every_info
+    from nhalf.measure.probe.pattern import every_info
 
     try:
         patterns = every_info()

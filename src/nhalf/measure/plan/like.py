@@ -11,13 +11,12 @@ import polars as pl
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.base.request import parameters
-from nhalf.measure.plan.plan import Block, Plan, read_plan
+from nhalf.measure.plan.plan import Block, Plan, parse_settings, read_plan
 from nhalf.measure.plan.planning import parse_precision
 from nhalf.measure.plan.request import PlanRequest, words
-from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi import discover
 from nhalf.mpi.named_prefix import is_named, kept_as, named_here
-from nhalf.store.axes import axes_text
+from nhalf.store.keys import axes_text
 from nhalf.store.run import Run
 
 POINTS = ("study", "pattern", "ranks", "sizes", "axis", "algorithm", "placement")

@@ -10,15 +10,32 @@ import msgspec
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.layout import contrasting_layouts
 from nhalf.measure.plan import catalogue
-from nhalf.measure.plan.algorithm import AXIS
-from nhalf.measure.plan.axes import parse_ranks
-from nhalf.measure.plan.options import check_options
-from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.axes import AXIS, parse_ranks
+from nhalf.measure.plan.plan import Block, Plan, parse_settings
 from nhalf.measure.plan.request import PlanRequest, Where, words
-from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
+
+
+def check_options(text: str, described: Sequence[dict[str, Any]]) -> None:
+    """Check 'o_s=1e-6,L=5e-6' against what a probe describes.
+
+    Raises InputError for an unknown name or a value that is not a number from 0 up.
+    """
+    names = [option["name"] for option in described]
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise InputError(f"{part!r} is not written as name=value", "write o_s=1e-6,L=5e-6")
+        if name not in names:
+            raise unknown("option", name, names)
+        try:
+            wrong = not 0 <= float(value) < float("inf")
+        except ValueError:
+            wrong = True
+        if wrong:
+            raise InputError(f"{name}={value} is not a number from 0 up", "write 1e-6 or 0.05")
 
 
 def site_of(where: Where) -> Site:

@@ -8,17 +8,15 @@ import msgspec
 
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.base.units import format_size
-from nhalf.measure.plan.algorithm import (
+from nhalf.measure.plan.axes import (
     axes_for,
     check_algorithms,
+    check_axes,
     check_each_has_one,
     without_choice,
 )
-from nhalf.measure.plan.axes import check_axes
-from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.sizes import memory_bytes
-from nhalf.measure.probe.pattern import PatternInfo
-from nhalf.measure.probe.ranks_rule import WORDS, largest, nearby
+from nhalf.measure.plan.plan import Block, Plan, memory_bytes
+from nhalf.measure.probe.pattern import WORDS, PatternInfo, largest, nearby
 from nhalf.measure.probe.subject import Subject
 
 ALL = "all"
@@ -103,7 +101,12 @@ def _resolved(block: Block, patterns: dict[str, PatternInfo], *, strict: bool) -
     names = present if block.patterns == [ALL] else list(dict.fromkeys(block.patterns))
     if strict and block.patterns != [ALL]:
         for name in names:
-            _check_pattern(name, patterns, present)
+            check_known([name], patterns)
+            if name not in present:
+                raise InputError(
+                    f"pattern {name} is absent: the transport lacks {patterns[name].needs}",
+                    "choose another --transport or --pattern",
+                )
             check_ranks(patterns[name], block)
     infos = [patterns[name] for name in names if name in patterns]
     axis_texts = block.axes
@@ -125,15 +128,6 @@ def check_known(names: Sequence[str], patterns: Collection[str]) -> None:
     for name in names:
         if name not in patterns:
             raise unknown("pattern", name, patterns, "nhalf run --list")
-
-
-def _check_pattern(name: str, patterns: dict[str, PatternInfo], present: Sequence[str]) -> None:
-    check_known([name], patterns)
-    if name not in present:
-        raise InputError(
-            f"pattern {name} is absent: the transport lacks {patterns[name].needs}",
-            "choose another --transport or --pattern",
-        )
 
 
 def check_ranks(info: PatternInfo, block: Block) -> None:

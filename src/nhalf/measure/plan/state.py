@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from nhalf.base.errors import InputError
 from nhalf.base.operations import NATIVE
-from nhalf.measure.plan.algorithm import joined
+from nhalf.measure.plan.axes import joined
 from nhalf.measure.plan.plan import Point
 from nhalf.sites.placement import CORES
-from nhalf.statistics.flags import steady_flag_s
+from nhalf.statistics.advice import steady_flag_s
 
 END, EXTENDED, LIKE = "end", "extended", "like"
 """Events: the end of a run; its extension; the sizes of a curve of an earlier run whose points are
@@ -31,7 +31,7 @@ class AdaptiveCurve(NamedTuple):
 
 Visit = tuple[int, float, float | None]
 """The number of a launch, its median at a point and the flag beside it, both in seconds
-(statistics/flags.py)."""
+(statistics/advice.py)."""
 CurveKey = tuple[str, int, str, str]
 """A curve of all subjects: pattern, ranks, placement and axes with the algorithm."""
 EVERYBODY = ""

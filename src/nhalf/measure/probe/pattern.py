@@ -1,10 +1,60 @@
-"""What the front end knows of a pattern: the probe's description of it (`--describe`)."""
+"""What the front end knows of a pattern: the probe's description of it, or a stand-in's."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
 import msgspec
 
-from nhalf.measure.probe.ranks_rule import ANY, allows
+from nhalf.base import native_files
+from nhalf.base.describe import describe
+from nhalf.base.errors import MissingError
+from nhalf.models.npb.problems import CLASSES, problem, rank_rule
+from nhalf.mpi import discover
+from nhalf.mpi.probe import ready_probe
+from nhalf.mpi.transport_files import TransportFile, kernels_of
+
+ANY, POWER_OF_TWO, SQUARE, TWO_FACTORS = "any", "power-of-two", "square", "two-factors"
+WORDS = {
+    ANY: "any number of ranks",
+    POWER_OF_TWO: "a power of two of ranks",
+    SQUARE: "a square number of ranks",
+    TWO_FACTORS: "x times y ranks, with y between x/2 and x",
+}
+"""Every rule in words."""
+
+
+def allows(rule: str, ranks: int) -> bool:
+    """Whether this many ranks, 1 or more, are allowed; an unknown rule allows all."""
+    if rule == POWER_OF_TWO:
+        return ranks & (ranks - 1) == 0
+    if rule == SQUARE:
+        return math.isqrt(ranks) ** 2 == ranks
+    if rule == TWO_FACTORS:
+        pairs = ((ranks // y, y) for y in range(1, math.isqrt(ranks) + 1) if ranks % y == 0)
+        return any(2 * y >= x for x, y in pairs)
+    return True
+
+
+def largest(rule: str, most: int) -> list[int]:
+    """Return the three largest numbers of ranks that are allowed up to `most`, 1 or more."""
+    numbers = [number for number in nearby(rule, most) if number <= most]
+    return numbers[-3:]
+
+
+def nearby(rule: str, ranks: int) -> list[int]:
+    """Return the last four allowed numbers of ranks up to the first one above `ranks`."""
+    numbers: list[int] = []
+    number = 0
+    while not numbers or numbers[-1] <= ranks:
+        number += 1
+        if allows(rule, number):
+            numbers.append(number)
+    return numbers[-4:]
 
 
 class AxisInfo(msgspec.Struct, frozen=True):
@@ -40,7 +90,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     `present` is whether the transport can run it, `needs` what the transport lacks otherwise;
     `timing` whose clock a sample is read from; sizes are multiples of `size_multiple` bytes, and
     0 if it has none at all (not `sized`). `algorithms` are the choices of its axis `algorithm`,
-    besides the library's own. `ranks_rule` restricts the number of ranks (ranks_rule.py). The
+    besides the library's own. `ranks_rule` restricts the number of ranks. The
     kernel of an application needs `memory_bytes`, by class, on all ranks together, and at most
     `ranks_max` ranks, by class; classes without a limit are not listed; its timed part has
     `operations`, by class, where the program describes them. `option` (NAME=VALUE) is
@@ -83,3 +133,66 @@ class PatternInfo(msgspec.Struct, frozen=True):
             return (0,)
         multiple = max(1, self.size_multiple)
         return tuple(sorted({-(-size // multiple) * multiple for size in requested_bytes}))
+
+
+PROBES = ("probe-threads", "probe-model")
+"""Probes of which every installation has one."""
+
+
+def every_pattern() -> list[Mapping[str, Any]]:
+    """Describe every pattern of a probe, whether or not a transport can run it.
+
+    Raises MissingError if nothing native is installed.
+    """
+    patterns = describe([str(_probe())])["patterns"]
+    return [{**pattern, "present": True} for pattern in patterns]
+
+
+def every_info() -> dict[str, PatternInfo]:
+    """Every pattern of a probe by name. Raises MissingError if nothing native is installed."""
+    infos = msgspec.convert(every_pattern(), list[PatternInfo])
+    return {info.name: info for info in infos}
+
+
+def stand_in_description(transport: TransportFile) -> dict[str, Any]:
+    """The description of the same probe on another library, else of one that has all patterns.
+
+    Raises MissingError if neither is here.
+    """
+    for library in discover.libraries([]) if transport.started_by_mpi else ():
+        with suppress(MissingError):
+            path, _ = ready_probe(library, transport)
+            if path:
+                return describe([str(path)], library.environment)
+    description = describe([str(_probe())])
+    patterns = _kernels(transport) if transport.app else every_pattern()
+    return {**description, "transport": transport.name, "patterns": patterns}
+
+
+def kernel_info(app: str, kernel: str, classes: str) -> PatternInfo:
+    """Return on which ranks a kernel runs, as its sources say before anything is compiled."""
+    most = {name: problem(kernel, name).ranks_max for name in classes.split(",")}
+    return PatternInfo(
+        name=f"{app}-{kernel}",
+        ranks_min=1,
+        timing="slowest-rank",
+        sized=False,
+        axes=(AxisInfo("class", "A"),),
+        ranks_rule=rank_rule(kernel),
+        ranks_max={name: ranks for name, ranks in most.items() if ranks},
+    )
+
+
+def _kernels(program: TransportFile) -> list[dict[str, Any]]:
+    """The kernels of an application's program, without the memory that they need."""
+    return [
+        msgspec.to_builtins(kernel_info(program.app, kernel, ",".join(CLASSES)))
+        for kernel in kernels_of(program)
+    ]
+
+
+def _probe() -> Path:
+    for name in PROBES[:-1]:
+        with suppress(MissingError):
+            return native_files.executable(name)
+    return native_files.executable(PROBES[-1])

@@ -17,8 +17,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from nhalf.base.launch.launch import Launch, Streams
-from nhalf.measure.probe.ended_rank import ended_rank, own_words
-from nhalf.measure.probe.rank_watch import RankWatch
+from nhalf.measure.probe.rank_watch import RankWatch, ended_rank, own_words
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0
@@ -131,7 +130,10 @@ class Probe:
 
     def _read(self, timeout_s: float) -> None:
         """Split arrived data into complete lines."""
-        self._cut_errors()
+        status = os.fstat(self._errors.fileno())
+        if status.st_blocks * 512 > ERRORS_BYTES_MAX:
+            before_end = ctypes.c_int64(status.st_size - WORDS_BYTES)
+            _libc.fallocate(self._errors.fileno(), _PUNCH_HOLE, ctypes.c_int64(0), before_end)
         ready = self._look(timeout_s)
         if self._ranks.is_overdue:
             raise LaunchError(self._overdue())
@@ -198,16 +200,6 @@ class Probe:
             return f"{who}, which did not end by themselves"
         when = "before the others" if self.launch else "before the launch had answered"
         return f"a rank (process {self._ranks.first_process}) ended {when}{self._last_words()}"
-
-    def _cut_errors(self) -> None:
-        """Free the memory of all but the end of standard error, if it is too long.
-
-        The length stays, so that nothing written meanwhile is lost.
-        """
-        status = os.fstat(self._errors.fileno())
-        if status.st_blocks * 512 > ERRORS_BYTES_MAX:
-            before_end = ctypes.c_int64(status.st_size - WORDS_BYTES)
-            _libc.fallocate(self._errors.fileno(), _PUNCH_HOLE, ctypes.c_int64(0), before_end)
 
     def _words(self) -> list[str]:
         """Return the last lines with any text that the launcher and the processes wrote."""

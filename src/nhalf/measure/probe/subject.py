@@ -1,13 +1,17 @@
-"""Subjects of measurement: a transport, on an MPI library if it needs one."""
+"""Subjects of measurement: a transport, on an MPI library if it needs one, and crews of them."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 import msgspec
 
@@ -15,19 +19,91 @@ from nhalf.base import native_files
 from nhalf.base.carrier import carrier
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
-from nhalf.measure.plan.setting import JOINT, Setting, under
-from nhalf.measure.probe.crew import Open
-from nhalf.measure.probe.pattern import PatternInfo
-from nhalf.measure.probe.stand_in import stand_in_description
+from nhalf.measure.plan.plan import JOINT, Setting, under
+from nhalf.measure.probe.pattern import PatternInfo, stand_in_description
 from nhalf.mpi import Library
-from nhalf.mpi.local_probe import local_executable
-from nhalf.mpi.probe import probe_command
+from nhalf.mpi.probe import local_executable, probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
-from nhalf.sites.placement import FREE, requested_cores
+from nhalf.sites.health import Examiner
+from nhalf.sites.placement import FREE, OPENMP, bound_threads, requested_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
-from nhalf.sites.threads import OPENMP, bound_threads
 from nhalf.statistics.summary import EXACT
+
+
+class Processes(Protocol):
+    """Processes that answer questions: a probe, or a substitute for one in a test."""
+
+    launch: dict[str, Any]
+    """The record that opened the launch."""
+
+    def send(self, line: str, /) -> None:
+        """Ask for a point; raises LaunchError."""
+
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        """Wait for the next answer; raises LaunchError."""
+
+    def kill(self) -> None:
+        """End the processes at once."""
+
+    def __enter__(self) -> Self:
+        """Keep the processes until the end of the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """End the processes, or kill them after an error."""
+
+
+Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
+"""Starts processes from tokens and variables, with a timeout in seconds and an examiner."""
+
+
+class Crew:
+    """Several probes behind the interface of one; each member may have a question pending.
+
+    Simulations share nothing, so each core can run its own. Answers come in the order of the
+    questions.
+    """
+
+    def __init__(self, start: Callable[[], Processes], count: int) -> None:
+        """Start `count` members; raises LaunchError if one of them does not come up."""
+        with ExitStack() as started:
+            self._members = [started.enter_context(start()) for _ in range(count)]
+            self._open = started.pop_all()
+        self.launch: dict[str, Any] = self._members[0].launch
+        self._next = itertools.cycle(self._members)
+        self._asked: deque[Processes] = deque()
+
+    def send(self, line: str) -> None:
+        """Ask the next member for a point; raises LaunchError if it no longer listens."""
+        member = next(self._next)
+        member.send(line)
+        self._asked.append(member)
+
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        """Wait for the answer to the oldest question; raises LaunchError as a probe does."""
+        return self._asked.popleft().receive(timeout_s, kind, identity)
+
+    def kill(self) -> None:
+        """End all members at once."""
+        for member in self._members:
+            member.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""A run on a simulated machine, stored like measurements."""
+"""A run on a simulated machine that can hold its ranks, of multicasts too, stored like others."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from nhalf.machines.machine_file import read, write
 from nhalf.measure.loop.session import Prepared, default_folder, programs
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.resolve import check_blocks, check_memory, resolve
-from nhalf.measure.simulate.multicast import costs, multicast_subject
+from nhalf.measure.simulate.multicast import PATTERN, costs, multicast_subject
 from nhalf.measure.simulate.subject import (
     SELECTORS,
     SimulatedMachine,
@@ -23,6 +24,8 @@ from nhalf.measure.simulate.subject import (
     smpi_subject,
 )
 from nhalf.sites.environment import simulated_environment
+from nhalf.sites.placement import Placement
+from nhalf.sites.site import Site
 from nhalf.store.run import MACHINE, Run
 
 TIMEOUT_S = 600.0
@@ -127,3 +130,94 @@ def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict
         return {"collectives": chosen, **scaled, "assumed": "; ".join(assumed)}
     multicast_costs = costs(machine, how.costs)
     return {"costs": multicast_costs.text, "assumed": "; ".join(multicast_costs.assumed)}
+
+
+def nodes_of(machine: Machine) -> int:
+    """Return the number of nodes of a multicast; raises InputError if it cannot be simulated."""
+    costs(machine)
+    assert machine.network is not None
+    return machine.network.topology.nodes
+
+
+def is_multicast(blocks: list[Block]) -> bool:
+    """Whether only multicasts are requested."""
+    return all(block.patterns == [PATTERN] for block in blocks)
+
+
+def begin_multicasts(
+    machine: Machine,
+    study: str,
+    blocks: list[Block],
+    out: Path | None,
+    given_costs: Mapping[str, str] | None = None,
+) -> Prepared:
+    """Check the request against the machine and make the run directory.
+
+    `given_costs` are texts. The simulator is exact, so there is one launch and one sample of each
+    point. Raises InputError for more ranks than nodes and for invalid costs, MissingError without
+    the simulator.
+    """
+    nodes = nodes_of(machine)
+    for block in blocks:
+        if max(block.ranks, default=0) > nodes:
+            raise InputError(
+                f"{machine.name} has {nodes} nodes, one for each rank of a multicast",
+                f"give --ranks {nodes} or less",
+            )
+    how = Simulation(multicast=True, costs=dict(given_costs or {}))
+    return begin(machine, how, study, blocks, out)
+
+
+CHANGE = "change the machine: --set network.topology=... or --set node.ranks=..."
+
+
+def ranks_asked(ranks: str, placements: Iterable[Placement]) -> int:
+    """Return the largest number of ranks written as a number, in a list or layout; default 2."""
+    layouts = [placement.layout for placement in placements if placement.layout]
+    return max([*numbers_of(ranks), *(layout.ranks for layout in layouts)], default=2)
+
+
+def numbers_of(ranks: str) -> list[int]:
+    """Return the numbers of ranks that are written as such, alone, in a list, or as an end."""
+    words = ranks.replace(":", ",").split(",")
+    return [int(word) for word in words if word.strip().isdecimal()]
+
+
+def check_placements(machine: Machine, placements: Sequence[Placement], site: Site) -> None:
+    """Raises InputError for placements that are unknown or need more nodes than available."""
+    for placement in placements:
+        needed = placement.check().hosts
+        if needed > len(site.hosts):
+            nodes = _count(len(site.hosts), "node")
+            raise InputError(
+                f"{machine.name} has {nodes}, and {placement.text} needs {needed}",
+                f"choose another --placement, or {CHANGE}",
+            )
+
+
+def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
+    """Raises InputError if a machine, or one of its nodes, cannot hold the ranks."""
+    for block in blocks:
+        most = max(block.ranks, default=0)
+        if most > site.cores:
+            nodes = _count(len(site.hosts), "node")
+            raise InputError(
+                f"{machine.name} has {nodes} of {_count(site.cores_per_host, 'rank')}, not {most}",
+                f"ask for fewer, or {CHANGE}",
+            )
+        for placement in block.parsed_placements:
+            fitting_ranks = filter(placement.fits, block.ranks)
+            crowd = max(
+                (site.layout(placement.text, ranks).per_host for ranks in fitting_ranks),
+                default=0,
+            )
+            if crowd > site.cores_per_host:
+                raise InputError(
+                    f"a node of {machine.name} holds {_count(site.cores_per_host, 'rank')}, and "
+                    f"{placement.text} puts {crowd} there",
+                    f"ask for fewer, or {CHANGE}",
+                )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

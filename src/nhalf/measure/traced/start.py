@@ -1,4 +1,4 @@
-"""Start a command whose MPI calls are counted."""
+"""Start a command whose MPI calls are counted, with delays as if a network or rank were slower."""
 
 from __future__ import annotations
 
@@ -9,19 +9,236 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError, Terminated
+from nhalf.base import native_files
+from nhalf.base.errors import InputError, MissingError, Terminated, unknown
 from nhalf.base.files import write_bytes
 from nhalf.base.launch.launch import Launch, unheard_mark
-from nhalf.measure.traced.injection import VARIABLE as INJECTED
-from nhalf.measure.traced.injection import Injection
-from nhalf.measure.traced.preloaded import tracing_libraries
+from nhalf.base.units import parse_share, parse_time
+from nhalf.measure.traced.layout import refuse_inside
 from nhalf.measure.traced.tables import DESCRIPTION
-from nhalf.measure.traced.virtual_machine import refuse_inside
-from nhalf.mpi.sanitizers import sanitizer_variables
+from nhalf.mpi import Library
+from nhalf.mpi.discover import find, libraries, newest
+from nhalf.mpi.preload import Preloaded, abi_library, own_library
+from nhalf.mpi.program_file import (
+    ABI,
+    CLASSIC,
+    content_of,
+    handles_in,
+    program_named,
+    sanitizer_variables,
+)
+from nhalf.mpi.surroundings import libraries_of_launcher
+
+TRACE = Preloaded(
+    *("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp"),
+    further={"trace/shared_calls.cpp": ("-O1",)},
+)
+NAME, TRY = "nhalf", "try"
+TRIED_WITH = "mpich"
+"""What `nhalf try` takes where none is named."""
+_SEPARATORS = " \t\n:"
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """How a command is traced.
+
+    `libraries` are preloaded into its programs, `names` are the MPI libraries that they serve, and
+    `lacking` lists which programs cannot be traced, and why.
+    """
+
+    libraries: list[Path]
+    names: str
+    lacking: list[str]
+
+
+def tracing_libraries(command: Sequence[str]) -> Tracing:
+    """Return the libraries to preload into a command's programs.
+
+    An MPI launcher or `nhalf try` determines the MPI library, and the program's file its kind of
+    handles; otherwise one library for each kind of handles is preloaded, and all but the right one
+    pass calls on. Raises MissingError if there is none.
+    """
+    installed = libraries()
+    chosen = library_of_trial(command) or libraries_of_launcher(command[0], installed)
+    chosen = chosen or newest(installed)
+    if not chosen:
+        raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
+    # One library for all with equal handles: compiled by one that is served, else by the newest.
+    makers = [*chosen, *newest(installed), *installed]
+    linked = kinds_of_handles(command)
+    paths: dict[Path, None] = {}
+    problems: dict[str, MissingError] = {}
+    for library in chosen:
+        own = f"programs built with the own header of {library.name}"
+        for handles, make, served in (
+            (ABI, _standard, "programs of the MPI standard ABI"),
+            (CLASSIC, _own, own),
+        ):
+            if linked and handles not in linked:
+                continue
+            if handles == ABI and not library.abi:
+                continue
+            try:
+                paths[make(library, makers)] = None
+            except MissingError as error:
+                problems[served] = error
+    if not paths and problems:
+        raise next(iter(problems.values()))
+    for path in paths:
+        _check_place(path)
+    lacking = [f"{served} cannot be traced: {error}" for served, error in problems.items()]
+    return Tracing(list(paths), ", ".join(library.name for library in chosen), lacking)
+
+
+def _standard(library: Library, installed: Sequence[Library]) -> Path:
+    return abi_library(TRACE)
+
+
+def _own(library: Library, installed: Sequence[Library]) -> Path:
+    return own_library(library, installed, TRACE)
+
+
+def _check_place(path: Path) -> None:
+    """Raises MissingError for a file that LD_PRELOAD cannot name."""
+    if any(mark in str(path) for mark in _SEPARATORS):
+        raise MissingError(
+            f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
+            f"set {native_files.VARIABLE} or XDG_CACHE_HOME to another folder",
+        )
+
+
+def library_of_trial(command: Sequence[str]) -> list[Library]:
+    """The library of `nhalf try`, if that is the command. Raises InputError if there is none."""
+    words = list(command)
+    if "--" in words:
+        words = words[: words.index("--")]
+    if Path(words[0]).name != NAME and words[2:3] != [NAME]:
+        return []
+    if TRY not in words:
+        return []
+    options = words[words.index(TRY) :]
+    library_names = [word.partition("=")[2] for word in options if word.startswith("--mpi=")]
+    library_names += [value for word, value in pairwise(options) if word == "--mpi"]
+    return [find(library_names[-1] if library_names else TRIED_WITH)]
+
+
+def kinds_of_handles(command: Sequence[str]) -> set[bytes]:
+    """Return the kinds of handles that the programs of a command use; empty if unknown."""
+    contents = (content_of(program_named(word)) for word in command[1:])
+    return {kind for content in contents for kind in handles_in(content)}
+
+
+VARIABLE = "NHALF_TRACE_INJECT"
+TIMES = {"latency": "latency_s", "overhead": "overhead_s", "byte": "byte_s"}
+NOISE, SLOW_RANK = "noise", "slow-rank"
+NAMES = (*TIMES, NOISE, SLOW_RANK)
+FORMS = "latency=5us, overhead=2us, byte=1ns, noise=1% or slow-rank=3:1.1"
+FACTOR_MAX = 1000.0
+
+
+@dataclass(frozen=True)
+class Injection:
+    """What is injected, by the names that the tracer reads; only into messages from and to some
+    ranks, or completed by some calls, where such are named.
+    """
+
+    added: Mapping[str, float] = field(default_factory=dict)
+    source_ranks: tuple[int, ...] = ()
+    target_ranks: tuple[int, ...] = ()
+    calls: tuple[str, ...] = ()
+
+    @property
+    def is_on_network(self) -> bool:
+        """Whether messages are delayed."""
+        return any(name in self.added for name in TIMES.values())
+
+    @property
+    def is_of_all_messages(self) -> bool:
+        """Whether none are chosen."""
+        return not (self.source_ranks or self.target_ranks or self.calls)
+
+    def variable(self) -> str:
+        """The value of VARIABLE; '' without anything to inject."""
+        words = [f"{name}={amount!r}" for name, amount in self.added.items()]
+        lists: dict[str, Sequence[object]] = {
+            "from": self.source_ranks,
+            "to": self.target_ranks,
+            "calls": self.calls,
+        }
+        words += [f"{name}={','.join(map(str, some))}" for name, some in lists.items() if some]
+        return " ".join(words) if self.added else ""
+
+
+def parse_injection(
+    texts: Sequence[str], calls: str = "", source_ranks: str = "", target_ranks: str = ""
+) -> Injection:
+    """What is to be injected; raises InputError for a text that says nothing, and for ranks or
+    calls without a delay of messages.
+    """
+    amounts: dict[str, float] = {}
+    for text in texts:
+        amounts |= _amounts(text)
+    injection = Injection(
+        amounts,
+        _ranks(source_ranks, "--from"),
+        _ranks(target_ranks, "--to"),
+        tuple(filter(None, (word.strip() for word in calls.split(",")))),
+    )
+    if (calls or source_ranks or target_ranks) and not injection.is_on_network:
+        raise InputError(
+            "--calls, --from and --to choose messages that are delayed",
+            "name the delay: --inject latency=5us",
+        )
+    for call in injection.calls:
+        if not call.startswith("MPI_"):
+            raise InputError(f"{call} is no call of MPI", "write --calls MPI_Recv,MPI_Wait")
+    return injection
+
+
+def _amounts(text: str) -> dict[str, float]:
+    name, equals, value = text.partition("=")
+    if not equals or not value:
+        raise InputError(f"--inject {text!r} injects nothing", f"write {FORMS}")
+    if name in TIMES:
+        return {TIMES[name]: parse_time(value)}
+    if name == NOISE:
+        return {"noise_share": parse_share(value)}
+    if name != SLOW_RANK:
+        raise unknown("delay", name, NAMES)
+    rank, _, factor = value.partition(":")
+    share = _factor(factor) - 1
+    if not rank.isdecimal():
+        raise InputError(f"--inject {text} names no rank", f"write {FORMS}")
+    return {"slow_rank": int(rank), "slow_share": share}
+
+
+def _factor(text: str) -> float:
+    """How many times as long a rank computes; a tracer can only make it slower."""
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = math.nan
+    if not 1 < factor <= FACTOR_MAX:
+        raise InputError(
+            f"a rank cannot be made {text or 'so'} times as slow",
+            f"give a factor above 1, {FACTOR_MAX:.0f} at most: slow-rank=3:1.1",
+        )
+    return factor
+
+
+def _ranks(text: str, option: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not all(word.isdecimal() for word in words):
+        raise InputError(f"{option} {text} are no ranks", f"write {option} 0,3")
+    return tuple(map(int, words))
+
 
 RANKS = "ranks"
 """The folder for the files of ranks, below that of the trace."""
@@ -76,7 +293,7 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
         "NHALF_TRACE_BEGIN_NS": str(began.begin_ns),
     }
     if injection.added:
-        variables[INJECTED] = injection.variable()
+        variables[VARIABLE] = injection.variable()
     return _run(with_preload(command, loaded), variables)
 
 

@@ -3,18 +3,102 @@
 Files and lines come from `addr2line` of binutils or LLVM, where one is installed and the program
 was compiled with -g. Otherwise functions come from the symbol table of the file itself: the one
 that holds the address, if any does.
+
+The format is that of ELF: System V Application Binary Interface, chapters 4 and 5 (sections,
+symbol table); 64 bits, little-endian, as on every processor that nhalf traces on. pyelftools finds
+the tables; their rows are read together, since one by one they would take twenty times as long.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from nhalf.measure.traced.elf import functions_at
+import numpy as np
+import polars as pl
+
+from nhalf.measure.traced.layout import Module, ProcessFile, ThreadFile
+from nhalf.measure.traced.tables import SITES
+
+_SYMBOL = np.dtype(
+    [
+        ("name", "<u4"),
+        ("info", "u1"),
+        ("other", "u1"),
+        ("section", "<u2"),
+        ("value", "<u8"),
+        ("size_bytes", "<u8"),
+    ]
+)
+_TABLES = ("SHT_SYMTAB", "SHT_DYNSYM")
+_FUNCTION = 2
+"""STT_FUNC."""
+_UNDEFINED = 0
+"""SHN_UNDEF: the function is elsewhere, and its value may be that of a stub."""
+
+Symbol = tuple[int, int, str]
+"""Begin and end of a function, and its name."""
+
+
+def functions_at(path: Path, addresses: Sequence[int]) -> list[str]:
+    """Return the function that holds each address, the innermost of several; '' where none does.
+
+    A function without a size holds nothing: where it ends is not known.
+    """
+    # Few programs need it: others should not wait for its import.
+    from elftools.common.exceptions import ELFError
+
+    try:
+        with path.open("rb") as file:
+            symbols = sorted(_symbols(file))
+    except (OSError, ELFError, ValueError, OverflowError):
+        return [""] * len(addresses)
+    ends = list(accumulate((end for _, end, _ in symbols), max))
+    return [_function_at(symbols, ends, address) for address in addresses]
+
+
+def _function_at(symbols: Sequence[Symbol], ends: Sequence[int], address: int) -> str:
+    """The last symbol that begins before an address and ends after it; `ends` are the last ends of
+    the symbols up to each.
+    """
+    place = bisect_right(symbols, address, key=lambda symbol: symbol[0]) - 1
+    while place >= 0 and ends[place] > address:
+        _, end, name = symbols[place]
+        if address < end:
+            return name
+        place -= 1
+    return ""
+
+
+def _symbols(file: BinaryIO) -> Iterator[Symbol]:
+    """The functions of all symbol tables. Raises ELFError, ValueError or OverflowError for a file
+    that is damaged or of another form.
+    """
+    from elftools.elf.elffile import ELFFile
+
+    program = ELFFile(file)
+    if program.elfclass != 64 or not program.little_endian:
+        raise ValueError("not a file of the expected form")
+    for section in program.iter_sections():
+        if section["sh_type"] not in _TABLES:
+            continue
+        table = section.data()
+        rows = np.frombuffer(table, _SYMBOL, len(table) // _SYMBOL.itemsize)
+        is_here = (rows["section"] != _UNDEFINED) & (rows["value"] > 0) & (rows["size_bytes"] > 0)
+        rows = rows[((rows["info"] & 15) == _FUNCTION) & is_here]
+        names = program.get_section(section["sh_link"]).data()
+        for row in rows:
+            begin, size_bytes, at = int(row["value"]), int(row["size_bytes"]), int(row["name"])
+            name = names[at : names.find(b"\0", at)].decode(errors="replace")
+            yield begin, begin + size_bytes, name.partition("@")[0]
+
 
 PROGRAMS = ("addr2line", "llvm-addr2line", "eu-addr2line")
 FILTERS = ("c++filt", "llvm-cxxfilt")
@@ -111,3 +195,60 @@ def _name(function: str, line: str) -> Name:
         file if is_known else "",
         int(number) if is_known else 0,
     )
+
+
+UNKNOWN = -1
+_OFFSET_BITS = 48
+_NO_MODULE = Module("")
+
+Place = tuple[Module, int]
+"""A file, or a line of Python that called it, and the address there that a call returns to: 0 where
+only the line of Python counts."""
+
+
+class CallSites:
+    """Numbers the call sites of all ranks by module and address."""
+
+    def __init__(self, processes: Iterable[tuple[ProcessFile, Iterable[ThreadFile]]]) -> None:
+        places = {
+            place
+            for process, threads in processes
+            for thread in threads
+            for place in _places(process, thread)
+        }
+        self._places = sorted(places, key=_order)
+        self._numbers = {place: number for number, place in enumerate(self._places)}
+
+    def numbered(self, process: ProcessFile, thread: ThreadFile, local: Any) -> Any:
+        """Map a thread's own numbers, from 1 on, to those of all; 0 is unknown."""
+        numbers = [UNKNOWN, *(self._numbers[place] for place in _places(process, thread))]
+        shared = np.array(numbers, np.int32)
+        return shared[np.where(local < len(shared), local, 0)]
+
+    def table(self, names: Names) -> pl.DataFrame:
+        """Return the rows of the table of sites."""
+        compiled = [(module.path, offset) for module, offset in self._places if offset > 0]
+        name_of = dict(zip(compiled, names.of(compiled), strict=True))
+        rows = []
+        for number, (module, offset) in enumerate(self._places):
+            python = (module.python, module.line)
+            name = name_of.get((module.path, offset))
+            if name is None:
+                name = Name(module.function, *python)
+                python = ("", 0)
+            rows.append((number, module.path, offset, name.function, name.file, name.line, *python))
+        return pl.DataFrame(rows, SITES, orient="row")
+
+
+def _order(place: Place) -> tuple[str, int, str, int, str]:
+    module, offset = place
+    return module.path, offset, module.python, module.line, module.function
+
+
+def _places(process: ProcessFile, thread: ThreadFile) -> list[Place]:
+    """The module and the address of each site of a thread."""
+    mask = (1 << _OFFSET_BITS) - 1
+    return [
+        (process.modules.get(int(site) >> _OFFSET_BITS, _NO_MODULE), int(site) & mask)
+        for site in thread.sites
+    ]

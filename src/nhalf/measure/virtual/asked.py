@@ -26,10 +26,9 @@ from nhalf.machines.message import Messages
 from nhalf.machines.wires import description
 from nhalf.measure.probe.process import NOBODY, LaunchError
 from nhalf.measure.probe.subject import library_subject
-from nhalf.measure.virtual.preloaded import provider
-from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
-from nhalf.measure.virtual.progress import VirtualProgress
-from nhalf.measure.virtual.start import start_virtually
+from nhalf.measure.virtual.region import VirtualProgress
+from nhalf.measure.virtual.start import provider, start_virtually
+from nhalf.measure.virtual.subject import VirtualProbe, VirtualRanks
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.vendors import vendor_of

@@ -12,13 +12,16 @@ import re
 import resource
 import signal
 import struct
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from nhalf.base.errors import MissingError
-from nhalf.base.units import format_size
+from nhalf.base.numbers import whole
+from nhalf.base.units import format_size, format_time
 
 REGION_BYTES = 1 << 36
 """Most of it is never touched and takes no memory: ranks keep to half of what the host or their
@@ -156,3 +159,39 @@ class Region:
             if member.presence in (Presence.ACTIVE, Presence.FINISHED):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(member.process, signal.SIGKILL)
+
+
+INTERVAL_S, LOG_INTERVAL_S = 5.0, 60.0
+"""How often a line says it: on a terminal, and in a file that somebody reads later."""
+
+
+class VirtualProgress:
+    """Says every few seconds of real time how far the ranks are."""
+
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        now: Callable[[], float] = time.monotonic,
+        interval_s: float = INTERVAL_S,
+    ) -> None:
+        """Begin to count real time; `say` takes a line."""
+        self._interval_s = interval_s
+        self._say = say
+        self._now = now
+        self._began_s = self._said_s = now()
+
+    def look(self, members: Sequence[RankRecord]) -> None:
+        """Say it if it is time."""
+        now_s = self._now()
+        if now_s - self._said_s >= self._interval_s:
+            self._said_s = now_s
+            self._say(in_words(members, now_s - self._began_s))
+
+
+def in_words(members: Sequence[RankRecord], real_s: float) -> str:
+    """Virtual and real time, and messages so far."""
+    virtual_s = max((member.now_ps for member in members), default=0) / 1e12
+    messages = sum(member.messages for member in members)
+    return (
+        f"{format_time(virtual_s)} virtual, {format_time(real_s)} real, {whole(messages)} messages"
+    )

@@ -1,24 +1,88 @@
-"""A library on the virtual network as a subject of measurement."""
+"""A library on the virtual network as a subject of measurement, and the launch of its probe."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import ClassVar
 
 from nhalf.base.errors import InputError, NhalfError
-from nhalf.measure.probe.crew import Open
-from nhalf.measure.probe.subject import Subject
+from nhalf.measure.probe.process import LaunchError, Probe
+from nhalf.measure.probe.subject import Open, Subject
+from nhalf.measure.traced.layout import REGION
 from nhalf.measure.virtual.machine import VirtualMachine
-from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
-from nhalf.measure.virtual.progress import VirtualProgress
-from nhalf.measure.virtual.start import start_virtually
+from nhalf.measure.virtual.region import Region, VirtualProgress
+from nhalf.measure.virtual.start import BYPASS, error_of, start_virtually, surroundings
 from nhalf.mpi import Library
+from nhalf.sites.health import Examiner
 from nhalf.sites.placement import CORES
 from nhalf.sites.site import HERE, Site
 from nhalf.statistics.summary import VIRTUAL, VIRTUAL_NOISE
+
+
+class BypassError(LaunchError):
+    """Messages did not pass the network."""
+
+    is_final: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class VirtualRanks:
+    """The ranks of a launch: what lies between them, how many, on which library.
+
+    `progress` is told how far they are.
+    """
+
+    wires: str
+    number: int
+    library: Library
+    progress: VirtualProgress
+
+
+class VirtualProbe(Probe):
+    """A running launch whose ranks share a region: they say themselves why they cannot go on.
+
+    A rank that waits for the next point holds up the others outside MPI, so that virtual time
+    stands until it comes.
+    """
+
+    def __init__(
+        self,
+        ranks: VirtualRanks,
+        tokens: Sequence[str],
+        environment: Mapping[str, str],
+        timeout_s: float,
+        examiner: Examiner,
+    ) -> None:
+        """Start the processes as `Probe` does, on the network between these ranks."""
+        self._virtual_ranks = ranks
+        self._region = Region(ranks.wires)
+        own = {**environment, REGION: str(self._region.path)}
+        try:
+            super().__init__(tokens, own, timeout_s, examiner, surroundings())
+        except BaseException:
+            self._region.close()
+            raise
+
+    def _look(self, timeout_s: float) -> list[int]:
+        """Wait as `Probe` does; raises LaunchError once the ranks have stopped."""
+        ready = super()._look(timeout_s)
+        self._virtual_ranks.progress.look(self._region.members(self._virtual_ranks.number))
+        if stopped := self._region.stopped:
+            reason = str(error_of(stopped, self._virtual_ranks.library))
+            if stopped.kind == "abort":
+                reason += self._last_words()
+            raise (BypassError if reason.startswith(BYPASS) else LaunchError)(reason)
+        return ready
+
+    def kill(self) -> None:
+        """End every process of the launch."""
+        super().kill()
+        self._region.kill_ranks(self._virtual_ranks.number)
+        self._region.close()
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nhalf.mpi.decision_table import NATIVE, Rule
-from nhalf.mpi.tuning_files.steps import Steps, steps_of
+from nhalf.mpi.decision_table import NATIVE, Rule, Steps, steps_of
 
 BASIC = "0"
 BYTES_MAX = 2**31 - 1

@@ -21,9 +21,8 @@ from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.operations import PER_RANK
-from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.decision_table import NATIVE, Rule, Steps, blocks_of, call_of
 from nhalf.mpi.surroundings import library_path
-from nhalf.mpi.tuning_files.steps import Steps, blocks_of, call_of
 
 Tree = dict[str, Any]
 
@@ -260,21 +259,16 @@ def _check(path: Path, where: list[str], tree: Any) -> None:
     for key in keys:
         place = [*where, key]
         if _LEAF.fullmatch(key):
-            _check_leaf(path, place)
+            name = place[-1].partition("=")[2]
+            collective = place[0].partition("=")[2]
+            if not name.startswith((f"MPIR_{collective.capitalize()}_", "MPIDI_")):
+                raise _wrong(path, " / ".join(place), f"{name} is no algorithm of {collective}")
             continue
         if not _TEST.fullmatch(key):
             raise _wrong(path, " / ".join(place), "there is no such test")
         _check(path, place, tree[key])
     if where and not _complete(keys):
         raise _wrong(path, " / ".join(where), "no test holds for all other calls")
-
-
-def _check_leaf(path: Path, place: list[str]) -> None:
-    """Check that an algorithm belongs to its collective."""
-    name = place[-1].partition("=")[2]
-    collective = place[0].partition("=")[2]
-    if not name.startswith((f"MPIR_{collective.capitalize()}_", "MPIDI_")):
-        raise _wrong(path, " / ".join(place), f"{name} is no algorithm of {collective}")
 
 
 def _complete(keys: Iterable[str]) -> bool:

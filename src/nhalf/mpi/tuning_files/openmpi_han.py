@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nhalf.mpi.decision_table import Steps
 from nhalf.mpi.tuner import rejected
-from nhalf.mpi.tuning_files.steps import Steps
 
 INTRA_NODE, INTER_NODE, GLOBAL = "intra_node", "inter_node", "global_communicator"
 LEVELS = (INTRA_NODE, INTER_NODE, GLOBAL)

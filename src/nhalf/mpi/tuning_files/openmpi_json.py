@@ -17,8 +17,7 @@ from typing import Any
 
 from nhalf.base.errors import FailedError
 from nhalf.base.operations import CALLS, PER_RANK
-from nhalf.mpi.decision_table import NATIVE, Rule
-from nhalf.mpi.tuning_files.steps import blocks_of, call_of
+from nhalf.mpi.decision_table import NATIVE, Rule, blocks_of, call_of
 
 VERSION = 3
 _TOP = {"rule_file_version", "module", "collectives"}

@@ -217,3 +217,16 @@ def libraries_in(version_text: str, names: Iterable[str]) -> list[str]:
         if name.removeprefix(f"{vendor}-").partition("+")[0] in version_text
     ]
     return numbered or of_vendor
+
+
+def eager_limits(libraries: Iterable[Library]) -> dict[str, dict[str, int]]:
+    """Bytes by library and parameter; libraries that cannot be asked are left out."""
+    limits: dict[str, dict[str, int]] = {}
+    for library in libraries:
+        try:
+            of_library = vendor_of(library).eager_limits(library)
+        except MissingError:
+            continue
+        if of_library:
+            limits[library.name] = of_library
+    return limits

@@ -17,16 +17,13 @@ from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
-from nhalf.mpi import Library, needs
-from nhalf.mpi.affected import ALL
-from nhalf.mpi.decision_table import Rule
+from nhalf.mpi import Library, switch
+from nhalf.mpi.decision_table import Rule, call_of
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import MpiJob
-from nhalf.mpi.switch import LibrarySwitch, progress_thread
-from nhalf.mpi.tuner import OwnFile, Reach, Tuner
+from nhalf.mpi.switch import ALL, LibrarySwitch, progress_thread
+from nhalf.mpi.tuner import OwnFile, Reach, Tuner, read_variables, variables_text
 from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
-from nhalf.mpi.tuning_files.steps import call_of
-from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 from nhalf.mpi.vendors import Wheel
 
 ASK_TIMEOUT_S = 20.0
@@ -44,14 +41,14 @@ SWITCHES = (
         "shared memory alone",
         "messages within the host go through shared memory, nothing over libfabric",
         {"I_MPI_FABRICS": "shm"},
-        needs=needs.one_host,
+        needs=switch.one_host,
     ),
     LibrarySwitch(
         "pinned to cores",
         "every rank keeps one core",
         {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"},
         affected=ALL,
-        needs=needs.core_for_each_rank,
+        needs=switch.core_for_each_rank,
         promise_share=0.1,
     ),
     LibrarySwitch(
@@ -73,7 +70,7 @@ SWITCHES = (
         "ranks that wait let others have the core",
         {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0"},
         affected=ALL,
-        needs=needs.too_few_cores,
+        needs=switch.too_few_cores,
         promise_share=0.3,
     ),
 )

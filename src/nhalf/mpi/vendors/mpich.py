@@ -19,14 +19,21 @@ from typing import ClassVar
 
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.processes import run
-from nhalf.mpi import Library, needs
-from nhalf.mpi.affected import Affected
-from nhalf.mpi.decision_table import Rule
+from nhalf.mpi import Library, switch
+from nhalf.mpi.decision_table import Rule, call_of
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
-from nhalf.mpi.switch import LibrarySwitch, bound_by_options, progress_thread, unbound_by_options
-from nhalf.mpi.tuner import OwnFile, Reach, Tuner, content, problem_of
+from nhalf.mpi.switch import Affected, LibrarySwitch
+from nhalf.mpi.tuner import (
+    OwnFile,
+    Reach,
+    Tuner,
+    content,
+    problem_of,
+    read_variables,
+    variables_text,
+)
 from nhalf.mpi.tuning_files.mpich_tree import (
     PLAIN,
     Tree,
@@ -36,8 +43,6 @@ from nhalf.mpi.tuning_files.mpich_tree import (
     own_tree,
     tree_text,
 )
-from nhalf.mpi.tuning_files.steps import call_of
-from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 from nhalf.mpi.vendors import Wheel
 
 ASK_TIMEOUT_S = 20.0
@@ -81,15 +86,15 @@ EAGER_LIMITS = {
 }
 """The limits of each device; a library has variables of both."""
 SWITCHES = (
-    bound_by_options("-bind-to", "core"),
-    unbound_by_options("-bind-to", "none", needs=needs.bound_ranks),
-    progress_thread({PROGRESS: "1"}),
+    switch.bound_by_options("-bind-to", "core"),
+    switch.unbound_by_options("-bind-to", "none", needs=switch.bound_ranks),
+    switch.progress_thread({PROGRESS: "1"}),
     # The thread of 5.0.2 has parts of a message copied meanwhile, but hardly what the kernel
     # copies as a whole.
-    progress_thread(
+    switch.progress_thread(
         {PROGRESS: "1", COPIES: "0"},
         "a thread of each rank moves data while it computes, in parts through shared memory",
-        needs=needs.one_host,
+        needs=switch.one_host,
         how=" in parts",
         promise_share=0.4,
     ),
@@ -104,13 +109,13 @@ SWITCHES = (
         "network by libfabric",
         "messages to other hosts go by libfabric",
         {"MPIR_CVAR_CH4_NETMOD": "ofi"},
-        needs=needs.several_hosts,
+        needs=switch.several_hosts,
     ),
     LibrarySwitch(
         "network by UCX",
         "messages to other hosts go by UCX",
         {"MPIR_CVAR_CH4_NETMOD": "ucx"},
-        needs=needs.several_hosts,
+        needs=switch.several_hosts,
     ),
 )
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
@@ -211,7 +216,11 @@ class Ch4(Tuner):
         """The names of an operation's algorithms in mpivars."""
         if operation not in OPERATIONS:
             return []
-        return _choices(self.library).get(_key(operation), [])
+        choices = parse_choices(_printed(self.library, "mpivars"))
+        if not choices:
+            command = self.library.prefix / "bin" / "mpivars"
+            raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
+        return choices.get(_key(operation), [])
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
         """Whether an algorithm works with this many ranks: some need powers of two."""
@@ -334,14 +343,6 @@ def _is_tree(path: Path) -> bool:
 
 def _key(operation: str) -> str:
     return call_of(operation).upper()
-
-
-def _choices(library: Library) -> dict[str, list[str]]:
-    choices = parse_choices(_printed(library, "mpivars"))
-    if not choices:
-        command = library.prefix / "bin" / "mpivars"
-        raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
-    return choices
 
 
 def _printed(library: Library, name: str) -> str:

@@ -11,19 +11,28 @@ from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
-from nhalf.mpi import Library, needs
-from nhalf.mpi.affected import ALL, MESSAGES
+from nhalf.mpi import Library, switch
 from nhalf.mpi.coll_tuned import CollTuned
 from nhalf.mpi.components import (
     COMPONENTS,
     Components,
     component_switches,
+    limits_in_use,
+    parameters_of,
+    parse_eager_limits,
+    parse_parameters,
+    printed,
 )
 from nhalf.mpi.job import MpiJob
-from nhalf.mpi.ompi_info import parse_eager_limits, parse_parameters, printed
-from nhalf.mpi.openmpi_transports import limits_in_use, parameters_of
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
-from nhalf.mpi.switch import LibrarySwitch, bound_by_options, progress_thread, unbound_by_options
+from nhalf.mpi.switch import (
+    ALL,
+    MESSAGES,
+    LibrarySwitch,
+    bound_by_options,
+    progress_thread,
+    unbound_by_options,
+)
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.vendors import Vendor, Wheel
 
@@ -34,7 +43,7 @@ LAST_WITH_PMI2 = 4
 FIRST_WITH_SMSC = 5
 
 
-def may_send_by_tcp(launch: needs.RankedLaunch) -> bool:
+def may_send_by_tcp(launch: switch.RankedLaunch) -> bool:
     """Applies where messages go between hosts, or the launch asks for TCP."""
     chosen = launch.launch.variables.get(BTL, "")
     return not launch.is_on_one_host or ("tcp" in chosen and not chosen.startswith("^"))
@@ -54,7 +63,7 @@ SWITCHES = (
         "ranks that wait let others have the core",
         {"OMPI_MCA_mpi_yield_when_idle": "1"},
         affected=ALL,
-        needs=needs.too_few_cores,
+        needs=switch.too_few_cores,
         promise_share=0.3,
     ),
     progress_thread(
@@ -66,7 +75,7 @@ SWITCHES = (
         "collectives without coll/han",
         "collectives are not divided between hosts and within them",
         {"OMPI_MCA_coll_han_priority": "0"},
-        needs=needs.several_hosts,
+        needs=switch.several_hosts,
         promise_share=0.1,
     ),
 )
@@ -75,14 +84,14 @@ SINCE_5 = (
         "shared memory alone",
         "messages within the host go through shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"},
-        needs=needs.one_host,
+        needs=switch.one_host,
     ),
     LibrarySwitch(
         "large messages copied by the kernel",
         "the receiver reads the sender's memory",
         {"OMPI_MCA_smsc": "cma"},
         affected=MESSAGES,
-        needs=needs.one_host,
+        needs=switch.one_host,
     ),
 )
 UNTIL_4 = (
@@ -90,14 +99,14 @@ UNTIL_4 = (
         "shared memory alone",
         "messages within the host go through shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"},
-        needs=needs.one_host,
+        needs=switch.one_host,
     ),
     LibrarySwitch(
         "large messages copied by the kernel",
         "the receiver reads the sender's memory",
         {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"},
         affected=MESSAGES,
-        needs=needs.one_host,
+        needs=switch.one_host,
     ),
 )
 

@@ -11,7 +11,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.variants import Variants, against_standard
+from nhalf.facts.sending import Variants, against_standard
 from nhalf.present.charts import common
 
 LEAST_POWER, MOST_POWER = -9, 9

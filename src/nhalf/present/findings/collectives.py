@@ -9,15 +9,22 @@ from nhalf.base.listing import few, listed
 from nhalf.base.numbers import percent, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.algorithms import Beaten, Freed, beaten, freed_first
+from nhalf.facts.algorithms import (
+    MATTERS,
+    Beaten,
+    Freed,
+    WorkGrain,
+    beaten,
+    crossings,
+    freed_first,
+    gains_by_part,
+)
+from nhalf.facts.algorithms import PATTERN as GRAIN_PATTERN
 from nhalf.facts.collectives import MISLEADS, Match, matches, misled
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
-from nhalf.facts.grain import MATTERS, WorkGrain, crossings
-from nhalf.facts.grain import PATTERN as GRAIN_PATTERN
 from nhalf.facts.multicast import PATTERN as MULTICAST_PATTERN
 from nhalf.facts.multicast import Fastest, Spared, fastest_multicasts, spared
-from nhalf.facts.part_sizes import gains_by_part
 from nhalf.facts.series import library_label
 from nhalf.models.expression import PART_BYTES
 from nhalf.present.findings import Finder, Finding

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from nhalf.base.numbers import times
 from nhalf.base.units import format_size
-from nhalf.facts.buffers_in_cache import size_words
 from nhalf.facts.facts import Facts
-from nhalf.facts.guidelines import Verdict, violations
+from nhalf.facts.guidelines import Verdict, size_words, violations
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight

@@ -11,15 +11,17 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import (
+    LINE_BYTES,
     SEGMENT_PATTERN,
     AccessCost,
+    PartialLine,
     Scaling,
     cast_scaling,
     costly_accesses,
     part_times,
+    partial_lines,
     step_times,
 )
-from nhalf.facts.puts import LINE_BYTES, PartialLine, partial_lines
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, way_name, weight
 

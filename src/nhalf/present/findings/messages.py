@@ -10,8 +10,7 @@ from nhalf.base.numbers import percent, share_span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.contests import Contest, contests
 from nhalf.facts.facts import Facts
-from nhalf.facts.layers import LayerTime, own_parts
-from nhalf.facts.leads import Exemption, Lead, leads
+from nhalf.facts.leads import Exemption, LayerTime, Lead, leads, own_parts
 from nhalf.facts.sending import PINGPING, BothWays, both_ways
 from nhalf.facts.series import MAIN_PATTERN, logp_rows
 from nhalf.present.findings import Finder, Finding

@@ -10,8 +10,7 @@ from nhalf.base.numbers import fixed, format_number, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.node import NodeFacts, nodes
-from nhalf.facts.roofline import Roof, roofs
+from nhalf.facts.node import NodeFacts, Roof, nodes, roofs
 from nhalf.loops.livermore.titles import PATTERN
 from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import UNSOUGHT

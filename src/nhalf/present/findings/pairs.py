@@ -8,13 +8,20 @@ from nhalf.base.listing import listed
 from nhalf.base.numbers import times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.distance import PATTERN, slowest_pairs
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import LATENCY, LoadCost, Onset, costly_loads, load_onsets
+from nhalf.facts.pairs import (
+    LATENCY,
+    PATTERN,
+    LoadCost,
+    Onset,
+    costly_loads,
+    load_onsets,
+    slowest_pairs,
+)
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, sentence, weight
-from nhalf.results.pair_map.words import equal_percent
+from nhalf.results.pair_map import equal_percent
 
 SENTENCES_MAX = 5
 """The number of slow pairs of a map that are listed; its table has the rest."""

@@ -8,18 +8,18 @@ from nhalf.base.listing import few
 from nhalf.base.numbers import half_width_text, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.certainty.busy_launches import busy_launches
-from nhalf.facts.certainty.machine_states import machine_states, taken_share
-from nhalf.facts.certainty.precision import (
+from nhalf.facts.facts import Facts
+from nhalf.facts.machine_states import busy_launches, machine_states, taken_share
+from nhalf.facts.precision import (
     BLIND,
     ReachedPrecision,
+    SpreadParts,
     point_warnings,
     reach,
+    spread_parts,
     target,
     worse_than_neighbours,
 )
-from nhalf.facts.certainty.spread_parts import SpreadParts, spread_parts
-from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name
 from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding

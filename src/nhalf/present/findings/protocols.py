@@ -9,8 +9,7 @@ from nhalf.base.numbers import percent, share_span, times
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.causes import CoreCache, outgrown
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import Jump
-from nhalf.facts.rate_falls import RateFall, rate_fall
+from nhalf.facts.jumps import Jump, RateFall, rate_fall
 from nhalf.facts.series import MAIN_PATTERN, library_label
 from nhalf.facts.switches import ProtocolSwitchPoint, switches
 from nhalf.machines.machine import FittedModel

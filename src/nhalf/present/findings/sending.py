@@ -19,8 +19,16 @@ from nhalf.facts.active_messages import (
     short_leads,
 )
 from nhalf.facts.facts import Facts
-from nhalf.facts.sending import LAYOUT_PATTERN, ModeCost, costly_modes, mode_name, packed_sooner
-from nhalf.facts.variants import THREADS, WINDOWS, slower_ways
+from nhalf.facts.sending import (
+    LAYOUT_PATTERN,
+    THREADS,
+    WINDOWS,
+    ModeCost,
+    costly_modes,
+    mode_name,
+    packed_sooner,
+    slower_ways,
+)
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, threads_name, weight, window_name
 

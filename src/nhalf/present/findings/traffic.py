@@ -8,17 +8,21 @@ from nhalf.base.listing import listed
 from nhalf.base.numbers import percent, share_span, span, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
-from nhalf.facts.dense_peaks import Peak, peaks_below_largest
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
-from nhalf.facts.many_ranks import SlowestPhase, slowest_phases
 from nhalf.facts.series import library_label
-from nhalf.facts.traffic import costly_rules
+from nhalf.facts.traffic import (
+    Peak,
+    SlowestPhase,
+    costly_rules,
+    peaks_below_largest,
+    slowest_phases,
+)
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight
-from nhalf.results.b_eff.average import PATTERN as B_EFF_PATTERN
-from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
-from nhalf.results.traffic.accepted import rule_name, setting_name
+from nhalf.results.b_eff import PATTERN as B_EFF_PATTERN
+from nhalf.results.traffic import PATTERN as TRAFFIC_PATTERN
+from nhalf.results.traffic import rule_name, setting_name
 
 
 class Traffic(Finder[Facts]):

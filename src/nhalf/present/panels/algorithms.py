@@ -8,11 +8,9 @@ import polars as pl
 from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
-from nhalf.facts.algorithms import algorithm_name, root_medians
+from nhalf.facts.algorithms import PATTERN, algorithm_name, best_parts, loops, root_medians
 from nhalf.facts.collectives import algorithms
 from nhalf.facts.facts import Facts
-from nhalf.facts.grain import PATTERN, loops
-from nhalf.facts.part_sizes import best_parts
 from nhalf.facts.series import library_label
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import lines, some_sizes

@@ -12,7 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.applications import applications, part_races
 from nhalf.facts.facts import Facts
-from nhalf.facts.roofline import reached
+from nhalf.facts.node import reached
 from nhalf.node.bandwidth import MEMORY
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines

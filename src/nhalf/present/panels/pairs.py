@@ -12,9 +12,18 @@ import polars as pl
 from nhalf.base.numbers import format_number, span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.facts.distance import PATTERN, distances, places_of, relation
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import BANDWIDTH, LATENCY, by_pairs, load_ratios, rates_of_pairs
+from nhalf.facts.pairs import (
+    BANDWIDTH,
+    LATENCY,
+    PATTERN,
+    by_pairs,
+    distances,
+    load_ratios,
+    places_of,
+    rates_of_pairs,
+    relation,
+)
 from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, dashed_level, lines, some_sizes

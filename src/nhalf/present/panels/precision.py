@@ -12,8 +12,8 @@ import polars as pl
 
 from nhalf.base.numbers import MISSING, format_number, half_width_text, percent, span
 from nhalf.base.units import format_time
-from nhalf.facts.certainty.precision import POINT, deviations, missed
 from nhalf.facts.facts import Facts
+from nhalf.facts.precision import POINT, deviations, missed
 from nhalf.facts.series import full_name, series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table

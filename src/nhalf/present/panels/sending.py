@@ -9,9 +9,8 @@ from nhalf.base.rows import Row
 from nhalf.facts.active_messages import LONG, MEDIUM, way_ratios
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.sending import mode_name, mode_ratios
+from nhalf.facts.sending import LAYOUTS, THREADS, WINDOWS, mode_name, mode_ratios
 from nhalf.facts.series import series_names
-from nhalf.facts.variants import LAYOUTS, THREADS, WINDOWS
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row, ways_chart
 from nhalf.present.panels import Panel

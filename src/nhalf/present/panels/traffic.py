@@ -11,17 +11,16 @@ from nhalf.base.numbers import percent, share_span, span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.many_ranks import DENSE, FANS, fans, phases
 from nhalf.facts.series import series_names, with_names
-from nhalf.facts.traffic import b_eff_curves, offered_and_accepted
+from nhalf.facts.traffic import DENSE, FANS, b_eff_curves, fans, offered_and_accepted, phases
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_of, texts
+from nhalf.results.b_eff import PATTERN as B_EFF_CURVES_PATTERN
 from nhalf.results.b_eff import EffectiveBandwidth
-from nhalf.results.b_eff.average import PATTERN as B_EFF_CURVES_PATTERN
-from nhalf.results.traffic.accepted import PATTERN as TRAFFIC_PATTERN
-from nhalf.results.traffic.accepted import rule_name, setting_name
+from nhalf.results.traffic import PATTERN as TRAFFIC_PATTERN
+from nhalf.results.traffic import rule_name, setting_name
 
 SETTING_TITLE = "Mean size "
 

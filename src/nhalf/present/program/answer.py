@@ -13,20 +13,28 @@ from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
-from nhalf.facts.program.call_sites import call_sites
-from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.calls import (
+    call_sites,
+    collective_calls,
+    most_expensive,
+    time_by_call,
+    time_by_rank,
+)
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
-from nhalf.facts.program.late_messages import late_pairs
-from nhalf.facts.program.most_expensive import most_expensive
-from nhalf.facts.program.placement import suggested_placement
+from nhalf.facts.program.messages import (
+    destination_histogram,
+    histogram,
+    median_bytes,
+    message_sizes,
+    sends_by_rank,
+    spread,
+    suggested_placement,
+)
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.rate import rate_phases, rates_over_time
-from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
 from nhalf.facts.program.shape.naming import communication_shape
-from nhalf.facts.program.sizes import histogram, median_bytes, message_sizes
-from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
-from nhalf.facts.program.waiting import arrivals, waiting_by_cause
+from nhalf.facts.program.states import rate_phases, rates_over_time
+from nhalf.facts.program.waits import arrivals, late_pairs, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
 from nhalf.present.program.others import others_json, others_lines, sharing_lines

@@ -9,9 +9,13 @@ from typing import Any
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
 from nhalf.decide.program.basis import QUIET, is_disturbed, shown_run, traced_run
-from nhalf.facts.program.disturbance import taken_by_others, taken_from_run_s
+from nhalf.facts.program.disturbance import (
+    SharedProcessors,
+    shared_processors,
+    taken_by_others,
+    taken_from_run_s,
+)
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import SharedProcessors, shared_processors
 from nhalf.present.wording import count
 
 REMEDY = "Bind each rank to its own processor, or start fewer ranks on a node."

@@ -8,12 +8,15 @@ from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import shown_run
-from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.calls import (
+    collective_calls,
+    has_threads,
+    share_of_threads_time,
+    threads_by_rank,
+    time_by_call,
+)
+from nhalf.facts.program.messages import histogram, message_sizes, sends_by_rank, spread
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.sends import sends_by_rank, spread
-from nhalf.facts.program.sizes import histogram, message_sizes
-from nhalf.facts.program.threads import has_threads, share_of_threads_time, threads_by_rank
-from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.findings import findings
 from nhalf.present.program.answer import answer_lines
 from nhalf.present.terminal.output import stdout_console

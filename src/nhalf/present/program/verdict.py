@@ -11,8 +11,7 @@ from nhalf.base.units import format_time
 from nhalf.decide.program.basis import HELD, is_disturbed, shown_run
 from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.share_in_mpi import ShareInMpi, share_in_mpi
-from nhalf.facts.program.disturbance import most_taken_share, undisturbed_computing_s
-from nhalf.facts.program.leading_calls import (
+from nhalf.facts.program.calls import (
     COMMUNICATORS,
     EPOCHS,
     FILES,
@@ -22,13 +21,16 @@ from nhalf.facts.program.leading_calls import (
     TYPES,
     WINDOWS,
     LeadingCalls,
+    has_threads,
     leading_calls,
+    most_expensive,
 )
-from nhalf.facts.program.most_expensive import most_expensive
-from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import shared_processors
-from nhalf.facts.program.threads import has_threads
-from nhalf.facts.program.whole_timeline import is_counted
+from nhalf.facts.program.disturbance import (
+    most_taken_share,
+    shared_processors,
+    undisturbed_computing_s,
+)
+from nhalf.facts.program.program import Program, is_counted
 from nhalf.present.findings import findings
 from nhalf.present.program.others import REMEDY, others_lines, shared_text
 from nhalf.present.wording import count

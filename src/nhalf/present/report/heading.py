@@ -9,7 +9,7 @@ from nhalf.base.numbers import grouped, half_width_text, percent
 from nhalf.facts.difference import FASTER
 from nhalf.facts.extent import Extent
 from nhalf.present.wording import count
-from nhalf.statistics.unseen_states import unseen_share
+from nhalf.statistics.derived_advice import unseen_share
 
 HOSTS_NAMED = 4
 RUNS_NAMED = 3

@@ -205,7 +205,7 @@ def show_effects(
     from nhalf.decide.check.promise import UNVERIFIED
     from nhalf.decide.check.regression import finding, open_curves, unmeasured
     from nhalf.decide.check.verdict import format_place
-    from nhalf.store.launch_interval import launch_interval_s
+    from nhalf.store.run import launch_interval_s
 
     comparison = check.comparison
     if comparison is not None:

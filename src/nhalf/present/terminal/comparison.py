@@ -12,7 +12,7 @@ from nhalf.present.changes import curve_names
 from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
 from nhalf.present.terminal.tables import raw_text, show_table
 from nhalf.store.keys import COMPARED_CURVE
-from nhalf.store.launch_interval import launch_interval_s
+from nhalf.store.run import launch_interval_s
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,7 @@ def show_status(console: Console, status: dict[str, Any], fresh: bool = False) -
     from rich import box
     from rich.table import Table
 
-    from nhalf.sites.lab.shaping import rate_text
+    from nhalf.sites.lab.network import rate_text
 
     count = len(status["nodes"])
     console.print(

@@ -20,8 +20,7 @@ from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
 from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import change_of
-from nhalf.store.axes import parse_axes
-from nhalf.store.keys import CURVE, without
+from nhalf.store.keys import CURVE, parse_axes, without
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment

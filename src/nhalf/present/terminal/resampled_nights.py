@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nhalf.base.numbers import MISSING, percent, times
-from nhalf.experiment.selftest.resampled_nights import NightRates
-from nhalf.experiment.selftest.simulated_nights import PLANTED, TOLERANCE
+from nhalf.experiment.selftest.simulated_nights import PLANTED, TOLERANCE, NightRates
 from nhalf.present.wording import count
 
 

@@ -49,7 +49,7 @@ def show_outcome(outcome: RunOutcome, facts: Facts, report: Path | None) -> None
 
     `facts` are about the run.
     """
-    from nhalf.facts.certainty.precision import unresolved
+    from nhalf.facts.precision import unresolved
     from nhalf.present.findings import headlines
 
     console = stdout_console()
@@ -147,8 +147,8 @@ def _interval(low_s: float, high_s: float) -> str:
 
 def show_points(facts: Facts) -> None:
     """Print every point, a table per library and pattern, and the states of the machine."""
-    from nhalf.facts.certainty.machine_states import machine_states
     from nhalf.facts.extent import extent
+    from nhalf.facts.machine_states import machine_states
     from nhalf.present.wording import states_text
 
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "warnings")

@@ -13,9 +13,8 @@ from nhalf.present.terminal.tables import add_literal, house_table, print_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.experiment.why.explanation import Cause, Explanation
-    from nhalf.experiment.why.investigate import Investigation
-    from nhalf.experiment.why.ways import Ways
+    from nhalf.experiment.why.explanation import Cause, Explanation, Investigation
+    from nhalf.experiment.why.switch import Ways
     from nhalf.statistics.intervals import Interval
 
 LISTED_MOST = 12

@@ -12,8 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.results import Column, Result
 from nhalf.results.logp.parameters import each_logp
-from nhalf.results.logp.times import PATTERNS
-from nhalf.results.logp.values import LogP, Size
+from nhalf.results.logp.times import PATTERNS, LogP, Size
 from nhalf.statistics.intervals import Interval
 from nhalf.statistics.summary import stated_visits
 

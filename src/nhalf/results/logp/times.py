@@ -1,4 +1,4 @@
-"""Launch medians of the patterns of LogP as vectors over the same launches."""
+"""Launch medians of the patterns of LogP over the same launches, and what follows from them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from nhalf.statistics.intervals import (
-    Floats,
-    Interval,
-    launch_interval,
-    signed_interval,
-)
+from nhalf.statistics.intervals import Floats, Interval, launch_interval, signed_interval
 
 SEND, RECEIVE, GAP, ROUND_TRIP = "overhead-send", "overhead-recv", "gap", "roundtrip"
 
@@ -78,3 +73,65 @@ def divided(above: Floats, below: Floats) -> Floats:
     quotient = np.full(above.shape, np.nan)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
+
+
+def from_round_trips(times: Times) -> Interval | None:
+    """g(1) = RTT(1) - RTT(0) + g(0), which may come out below 0."""
+    return signed(times.gap_s(1))
+
+
+def from_stream(times: Times) -> Interval | None:
+    """The gap of the stream of one byte or, if that was not measured, of empty messages."""
+    of_one_byte = positive(times(GAP, 1))
+    return of_one_byte if of_one_byte is not None else positive(times(GAP, 0))
+
+
+def is_noise(gap: Interval | None) -> bool:
+    """Whether a difference of round trips is indistinguishable from 0: a gap is positive."""
+    return gap is not None and gap.low <= 0
+
+
+def reported(times: Times) -> Interval | None:
+    """The gap of one byte: from round trips as in the method, if the result is positive."""
+    gap, stream = from_round_trips(times), from_stream(times)
+    return stream if stream is not None and is_noise(gap) else gap
+
+
+@dataclass(frozen=True)
+class Size:
+    """The parameters at one size, each None if it was not measured.
+
+    `gap_s` follows from round trips; `stream_gap_s` was measured in a saturated stream.
+    """
+
+    size_bytes: int
+    send_overhead_s: Interval | None
+    recv_overhead_s: Interval | None
+    gap_s: Interval | None
+    stream_gap_s: Interval | None
+
+
+@dataclass(frozen=True)
+class LogP:
+    """The parameters of one library, in seconds (G: seconds per byte), None if unknown.
+
+    `identifiable` is whether the interval of L lies above 0; None without an interval. `missing`
+    says what was not measured, `doubts` what contradicts the model, in sentences.
+    """
+
+    launches: int
+    half_round_trip_s: Interval | None
+    send_overhead_s: Interval | None
+    recv_overhead_s: Interval | None
+    overhead_s: Interval | None
+    gap_s: Interval | None
+    latency_s: Interval | None
+    gap_per_byte_s: Interval | None
+    gap_per_byte_published_s: Interval | None
+    parameterised_latency_s: Interval | None
+    saturation_gap_s: Interval | None
+    busy_share: Interval | None
+    identifiable: bool | None
+    sizes: tuple[Size, ...] = ()
+    missing: str = ""
+    doubts: tuple[str, ...] = ()

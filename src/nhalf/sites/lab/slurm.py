@@ -10,8 +10,7 @@ from typing import Any
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.sites.lab import network
-from nhalf.sites.lab.layout import HEAD
-from nhalf.sites.lab.state import Lab
+from nhalf.sites.lab.layout import HEAD, Lab
 
 CONTROLLER_PORT, DAEMON_PORT = 6817, 6818
 READY_TIMEOUT_S = 30.0

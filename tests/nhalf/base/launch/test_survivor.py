@@ -116,8 +116,8 @@ def test_every_temporary_folder_is_known_to_who_survives() -> None:
         for line in path.read_text().splitlines()
         if "TemporaryDirectory(" in line and "holding(" not in line
     }
-    assert makers == {"base/compiled.py", "experiment/improve/working_folder.py"}
-    working_folder = (ours / "experiment/improve/working_folder.py").read_text()
+    assert makers == {"base/compiled.py", "experiment/improve/situation.py"}
+    working_folder = (ours / "experiment/improve/situation.py").read_text()
     assert "holding(folder)" in working_folder
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 Call = Callable[..., Any]
 

@@ -16,8 +16,8 @@ from nhalf.cli.verbs import fit
 from nhalf.cli.verbs.check import Request, command
 from nhalf.decide.check.expected import find
 from nhalf.machines import catalogue
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.nhalf.cli.conftest import SIZES
 
 Make = Callable[..., pl.LazyFrame]

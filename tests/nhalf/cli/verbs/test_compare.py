@@ -13,8 +13,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.cli.verbs.compare import Request, command
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 Make = Callable[..., pl.LazyFrame]
 Keep = Callable[..., str]

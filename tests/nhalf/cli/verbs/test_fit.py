@@ -13,8 +13,8 @@ import pytest
 
 from nhalf.__main__ import main
 from nhalf.machines.machine_file import read
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 from tests.nhalf.cli.model_machine import model, needs_probes
 
 SIZES = [0, *(2**k for k in range(23))]

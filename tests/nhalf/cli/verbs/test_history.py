@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import nhalf
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 Call = Callable[..., Any]
 DAY_S = 86400.0

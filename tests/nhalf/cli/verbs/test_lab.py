@@ -13,7 +13,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.present.terminal.lab import show_status
-from nhalf.sites.lab import build, packages, remove
+from nhalf.sites.lab import build
 from tests.named_labs import unused_lab_name
 from tests.patience import patience_s
 
@@ -85,11 +85,11 @@ def possible(name: str) -> object:
         pytest.skip("these tests run inside a lab")
     try:
         build.require_root()
-        packages.ensure(False, lambda _: None)
+        build.ensure(False, lambda _: None)
     except MissingError as error:
         pytest.skip(str(error))
     yield
-    remove.remove_named(name)
+    build.remove_named(name)
 
 
 @pytest.mark.usefixtures("possible")

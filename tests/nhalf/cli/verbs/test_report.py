@@ -9,8 +9,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.cli.verbs.report import Request, command
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 
 @pytest.fixture

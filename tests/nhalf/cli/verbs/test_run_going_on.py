@@ -13,7 +13,7 @@ import pytest
 from nhalf.cli.verbs import run
 from nhalf.decide.interim_analyses import INTERIM_ANALYSES
 from nhalf.jobs.request import RunRequest
-from nhalf.store.schema import VERSION
+from nhalf.store.keys import VERSION
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
 from tests.patience import duration
 

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 Call = Callable[..., Any]
 

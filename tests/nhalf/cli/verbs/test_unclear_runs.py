@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.decide.check.verdict import UNDECIDED
-from nhalf.store.schema import VERSION
+from nhalf.store.keys import VERSION
 
 Keep = Callable[..., str]
 Promise = Callable[[str], str]

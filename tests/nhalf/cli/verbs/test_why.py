@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from nhalf.experiment.why.explanation import Explanation
-from nhalf.experiment.why.sides.reading import CommandTiming, command_ways, script_of
+from nhalf.experiment.why.sides.commands import CommandTiming, command_ways, script_of
 from nhalf.present.terminal.why import show_explanation
 from nhalf.statistics.intervals import Interval
 from tests.nhalf.experiment.why.sides.runs import measured

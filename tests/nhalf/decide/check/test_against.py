@@ -24,7 +24,7 @@ from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
 from nhalf.statistics.doubt import Doubt
 from nhalf.statistics.summary import flagged_medians, launch_medians
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
 SIZES = [0, 8, 1024, 65536]

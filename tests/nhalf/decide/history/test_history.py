@@ -15,8 +15,8 @@ import pytest
 from nhalf.decide.history.history import CurveHistory, History, curve_error, curve_history
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
 from nhalf.statistics.change_points import ERROR
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 CURVES = 20
 RUNS = 12

@@ -22,7 +22,7 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
 from nhalf.machines.message import Messages
 from nhalf.present.program.prediction import prediction_lines, show_predictions
-from nhalf.statistics.next_launch import next_launch
+from nhalf.statistics.next_run import next_launch
 from tests.nhalf.decide.program.known_programs import machine, message_s, ping_pong
 from tests.nhalf.traced_programs import stored
 from tests.server import Ended

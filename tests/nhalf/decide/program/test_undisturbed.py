@@ -19,13 +19,13 @@ from nhalf.decide.program.undisturbed_program import (
     undisturbed_elapsed_s,
     undisturbed_program,
 )
-from nhalf.experiment.improve.bounds import upper_share
+from nhalf.experiment.improve.situation import upper_share
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.disturbance import taken_from_run_s
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
-from nhalf.mpi.affected import MESSAGES, MPI
+from nhalf.mpi.switch import MESSAGES, MPI
 from nhalf.present.program.answer import answer_lines
 from nhalf.present.program.prediction import prediction_lines
 from nhalf.present.program.tolerance import show_curves

@@ -13,7 +13,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.simgrid import SimGrid
-from nhalf.exchange.platform.shape import NODES
+from nhalf.exchange.platforms import NODES
 from nhalf.machines import catalogue
 from nhalf.machines.change import change
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.importers import Imported
-from nhalf.exchange.logs.log import read_text
-from nhalf.exchange.logs.prefixes import plain_lines
+from nhalf.exchange.logs.log import plain_lines, read_text
 from tests.nhalf.exchange.importers.test_fuzz import SAMPLES, damaged
 
 DERIVED = ("reprompi_verbose.txt", "nccl_tests.json")

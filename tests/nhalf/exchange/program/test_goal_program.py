@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.exchange.exporters.goal import goal_schedule
 from nhalf.exchange.program.goal_file import RANKS_MAX, GoalRanks, is_goal, read_goal
-from nhalf.exchange.program.goal_order import BEGIN, BLOCK, WAIT, calls_of
-from nhalf.exchange.program.goal_program import read_schedule
-from nhalf.exchange.program.goal_schedule import goal_schedule
+from nhalf.exchange.program.goal_program import BEGIN, BLOCK, WAIT, calls_of, read_schedule
 from nhalf.facts.program.program import Program
 from tests.nhalf.decide.program.known_programs import (
     RENDEZVOUS_BYTES,

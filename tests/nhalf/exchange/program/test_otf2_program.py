@@ -11,9 +11,13 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.exchange.program.otf2_archive import write_archive
-from nhalf.exchange.program.otf2_program import is_otf2, read_archive
-from nhalf.exchange.program.otf2_sizes import input_bytes, transferred_bytes
+from nhalf.exchange.exporters.otf2 import write_archive
+from nhalf.exchange.program.otf2_program import (
+    input_bytes,
+    is_otf2,
+    read_archive,
+    transferred_bytes,
+)
 from nhalf.facts.program.program import Program
 from tests.nhalf.decide.program.known_programs import (
     call,

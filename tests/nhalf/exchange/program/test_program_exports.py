@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.chrome import Chrome
 from nhalf.exchange.exporters.goal import Goal
-from nhalf.exchange.program.collective_rounds import binomial
+from nhalf.exchange.program.replay_actions import binomial
 from nhalf.facts.program.program import Program
 from tests.nhalf.traced_programs import program, stored
 from tests.server import Ended

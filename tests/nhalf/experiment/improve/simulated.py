@@ -7,8 +7,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nhalf.experiment.improve.candidate import Candidate, Setting
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import Candidate, LaunchChange, Setting
 from nhalf.experiment.improve.search import run, search, turns_of
 from nhalf.experiment.improve.trials import SearchState
 from nhalf.experiment.turns import LaunchFailed, LaunchStopped

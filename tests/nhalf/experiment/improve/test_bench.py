@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.experiment.improve.bench import ProgramBench
-from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting
-from nhalf.experiment.improve.change import LaunchChange
-from nhalf.experiment.improve.same_output import SameOutput
+from nhalf.experiment.improve.bench import ProgramBench, SameOutput
+from nhalf.experiment.improve.change import PLAIN, Candidate, LaunchChange, Setting
 from nhalf.experiment.turns import LaunchFailed
-from nhalf.measure.launches.printed_time import printed_time
+from nhalf.measure.launches.timed import printed_time
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
 from tests.nhalf.experiment.improve.listed_tuner import ListedTuner, library

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from nhalf.experiment.improve.candidate import Candidate, in_order
 from nhalf.experiment.improve.candidates import candidates
 from nhalf.experiment.improve.candidates.eager_limits import limits_beside
 from nhalf.experiment.improve.candidates.inherited import settings_of
-from nhalf.experiment.improve.change import LaunchChange, applied
+from nhalf.experiment.improve.change import Candidate, LaunchChange, applied, in_order
 from nhalf.experiment.improve.situation import Situation, with_trace
 from nhalf.facts.program.program import Program
 from nhalf.mpi.launch_settings import parse_launch

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import Candidate, LaunchChange
 from nhalf.experiment.improve.left_behind import LeftBehind, leave
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi.decision_table import Rule

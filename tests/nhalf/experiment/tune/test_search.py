@@ -26,8 +26,7 @@ from nhalf.experiment.tune.search import (
 )
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.axes import parse_ranks
-from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.sizes import sizes_of, sizes_text
+from nhalf.measure.plan.plan import Block, Plan, sizes_of, sizes_text
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
 from nhalf.mpi.tuner import Tuner

@@ -11,8 +11,7 @@ import pytest
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.experiment.race import TuningCell
-from nhalf.experiment.tune.search import TuningRequest, search
-from nhalf.experiment.tune.violated import is_first, violated_cells
+from nhalf.experiment.tune.search import TuningRequest, is_first, search, violated_cells
 from tests.nhalf.experiment.tune.test_search import ASKED, LIBRARY, Made, MadeBench, bench
 from tests.nhalf.facts.test_guidelines import RANKS, facts_of
 from tests.nhalf.measure.virtual.programs import library_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nhalf.experiment.why.proof import Proving, share_interval
-from nhalf.experiment.why.ways import turns_of
+from nhalf.experiment.why.switch import turns_of
 from tests.nhalf.experiment.why.plant import Planted
 
 

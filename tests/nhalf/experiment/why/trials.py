@@ -6,8 +6,8 @@ import math
 import random
 from dataclasses import dataclass
 
-from nhalf.experiment.why.investigate import Investigation
-from nhalf.experiment.why.ways import turns_of
+from nhalf.experiment.why.explanation import Investigation
+from nhalf.experiment.why.switch import turns_of
 from tests.nhalf.experiment.why.plant import Planted, switches
 
 KINDS = ("equal", "one", "two", "pair", "opposed")

@@ -1,4 +1,7 @@
-"""Traces of kernels of the NAS Parallel Benchmarks beside their closed forms."""
+"""Traces of kernels of the NAS Parallel Benchmarks beside their closed forms.
+
+Closed forms beside the rows of applications.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nhalf.facts.program.npb import ClosedForm, beside_closed_form
+from nhalf.facts.program.npb import ClosedForm, beside_closed_form, traffic_rows
 from nhalf.facts.program.program import Program
 from nhalf.models.npb.problems import problem
 from nhalf.models.npb.traffic import ALLTOALL, SEND, traffic_of
@@ -110,3 +113,33 @@ def test_it_stands_among_the_findings() -> None:
     assert "5040 messages" in finding.text
     assert "and 6720 messages" in finding.text
     assert finding.importance > 90
+
+
+ROW = {"app": "npb", "program": "mpi", "class": "S", "ranks": 4}
+
+
+def test_totals_are_those_of_all_ranks() -> None:
+    (row,) = traffic_rows([{**ROW, "kernel": "is"}] * 2)
+    assert row == {
+        **{"kernel": "is", "class": "S", "ranks": 4, "messages": 3, "bytes": 12},
+        **{"messages_min": 0, "messages_max": 1},
+        "calls": [
+            {"call": "allreduce", "size_bytes": 2068, "count": 44},
+            {"call": "alltoall", "size_bytes": 4, "count": 44},
+            {"call": "alltoallv", "size_bytes": 65536, "count": 44},
+            {"call": "send", "size_bytes": 4, "count": 3},
+        ],
+    }
+    (row,) = traffic_rows([{**ROW, "kernel": "cg"}])
+    assert (row["messages"], row["messages_min"], row["messages_max"]) == (6720, 1680, 1680)
+
+
+def test_what_sends_nothing_has_no_row() -> None:
+    others = [
+        {**ROW, "kernel": "cg", "program": "openmp"},
+        {**ROW, "kernel": "cg", "ranks": 1},
+        {**ROW, "kernel": "cast", "app": "sdes"},
+        {**ROW, "kernel": "xx"},
+        {**ROW, "kernel": "cg", "class": "Q"},
+    ]
+    assert traffic_rows(others) == []

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nhalf.facts.program.critical_path import amounts_until_s
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.spans import amounts_until_s
 from nhalf.facts.program.states import STATES, path_ranks, run_parts_s, states
 from tests.nhalf.traced_programs import call, frame, program, timed
 

@@ -12,12 +12,11 @@ import pytest
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.measure.apps import AppRequest, app_of, npb
 from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.plan import Setting, memory_bytes
 from nhalf.measure.plan.resolve import absent, check_memory, resolve
-from nhalf.measure.plan.setting import Setting
-from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.plan.state import RunState
+from nhalf.measure.probe.pattern import kernel_info
 from nhalf.measure.probe.process import Probe
-from nhalf.measure.probe.stand_in import kernel_info
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels

@@ -1,4 +1,7 @@
-"""One launch: its time, its output, and that nothing of it is left."""
+"""One launch: its time, its output, and that nothing of it is left.
+
+The time that a program prints, found by a pattern.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,13 @@ from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.launch import launch
 from nhalf.base.launch.process_table import is_running
 from nhalf.measure.launches import timed
-from nhalf.measure.launches.timed import is_stdin_lost, run_timed
+from nhalf.measure.launches.timed import (
+    TimedLaunch,
+    counted_s,
+    is_stdin_lost,
+    printed_time,
+    run_timed,
+)
 from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
 from tests.patience import patience_s
 
@@ -155,3 +164,42 @@ def test_what_comes_once_on_standard_input_is_lost(
         monkeypatch.setattr(sys, "stdin", file)
         assert is_stdin_lost()
     assert not is_stdin_lost()
+
+
+def launched(folder: Path, out: bytes, err: bytes = b"") -> TimedLaunch:
+    (folder / "stdout").write_bytes(out)
+    (folder / "stderr").write_bytes(err)
+    return TimedLaunch(3.0, 0, folder)
+
+
+@pytest.mark.parametrize(
+    ("out", "err", "time_s"),
+    [
+        (b"time = 1.5\n", b"", 1.5),
+        (b"time = 1.5\ntime = 2e-3 s\n", b"time = 9\n", 2e-3),
+        (b"\xff\n", b"time = 4\n", 4.0),
+    ],
+)
+def test_the_last_one_counts(tmp_path: Path, out: bytes, err: bytes, time_s: float) -> None:
+    printed = printed_time("time = ([0-9.e-]+)")
+    assert counted_s(launched(tmp_path, out, err), printed) == time_s
+    assert counted_s(launched(tmp_path, out, err), None) == 3.0
+
+
+@pytest.mark.parametrize("out", [b"", b"time: 3\n", b"time = ...\n"])
+def test_without_a_number_there_is_none(tmp_path: Path, out: bytes) -> None:
+    with pytest.raises(FailedError, match=r"no number in the output matches 'time = \("):
+        counted_s(launched(tmp_path, out), printed_time("time = ([0-9.]+)"))
+
+
+def test_a_group_that_is_left_out_is_no_number(tmp_path: Path) -> None:
+    with pytest.raises(FailedError):
+        counted_s(launched(tmp_path, b"time\n"), printed_time("time( [0-9]+)?"))
+
+
+def test_no_pattern_and_bad_ones() -> None:
+    assert printed_time("") is None
+    with pytest.raises(InputError, match="is no pattern"):
+        printed_time("(")
+    with pytest.raises(InputError, match="has no group for the number"):
+        printed_time("time = 1")

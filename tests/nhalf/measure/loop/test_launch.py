@@ -1,14 +1,24 @@
-"""One launch and its retry without any process: what stands in for a probe follows a script."""
+"""One launch and its retry without any process: what stands in for a probe follows a script.
+
+When the front end must not work beside ranks.
+
+What others take of the cores: what was busy, less what this process and its children took.
+"""
 
 from __future__ import annotations
 
 import itertools
+import os
+import resource
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
+from nhalf.measure.loop import launch
+from nhalf.measure.loop.launch import OthersWatch, busy_ticks, leaves_a_core
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
@@ -88,8 +98,8 @@ def test_a_launch_asks_for_every_point_in_passes_and_ends(
     opened, measuring, failed, events = measure(tmp_path, point)
     assert (failed, measuring.troubles_in_words()) == ({}, [])
     assert set(measured(events)) == set(EVERYTHING)
-    for launch in opened:
-        *questions, last = launch.events
+    for each in opened:
+        *questions, last = each.events
         assert last == "ended"
         passes = [sorted(questions[start : start + 3]) for start in range(0, len(questions), 3)]
         assert passes == [["asked 0", "asked 64", "asked 8"]] * PASSES
@@ -164,3 +174,78 @@ def test_an_answer_is_kept_while_the_next_point_is_running(tmp_path: Path) -> No
     kinds = [event["event"] for event in events]
     assert kinds[:4] == ["planned", "launch", "point", "launch"]
     assert len(opened) == 3
+
+
+UNBOUND = [[0, 1, 2, 3]] * 4
+
+
+@pytest.mark.parametrize(
+    ("allowed", "free"),
+    [
+        ([], True),
+        ([[0], [1]], True),
+        ([[0], [1], [2], [3]], False),
+        (UNBOUND, False),
+        (UNBOUND[:3], True),
+        ([[0, 1]] * 4, True),
+        ([[]] * 4, False),
+    ],
+)
+def test_ranks_are_counted_where_they_may_run(allowed: list[list[int]], free: bool) -> None:
+    ranks = [{"host": "here", "allowed_cpus": cores} for cores in allowed]
+    others = [{"host": "there", "allowed_cpus": [core]} for core in range(4)]
+    assert leaves_a_core({"placement": [*ranks, *others]}, "here", 4) == free
+
+
+def test_who_says_nothing_of_places_has_a_core_to_spare() -> None:
+    assert leaves_a_core({})
+
+
+TEXT = """cpu  99 99 99 99 99 99 99 99 0 0
+cpu0 10 1 2 1000 500 3 4 5 7 0
+cpu1 20 0 0 1000 0 0 0 0 0 0
+cpu10 7 0 0 0 0 0 0 0 0 0
+intr 12345
+"""
+
+
+def test_a_core_is_busy_that_neither_idles_nor_waits() -> None:
+    assert busy_ticks(TEXT, [0]) == 10 + 1 + 2 + 3 + 4 + 5
+    assert busy_ticks(TEXT, [1]) == 20
+    assert busy_ticks(TEXT, [0, 1, 10]) == 25 + 20 + 7
+
+
+@pytest.mark.parametrize(
+    "text", ["", "cpu0\n", "cpu0 a b c d e f g h\n", TEXT.replace("cpu1 ", "")]
+)
+def test_another_form_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, IndexError)):
+        busy_ticks(text, [0, 1])
+
+
+def test_own_time_is_not_that_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cores, ten seconds: 16 s busy, of which this process took 1 and its children 9."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    clock = iter([(0.0, 0, (0.0, 0.0)), (10.0, 16 * ticks, (1.0, 9.0))])
+    own: list[float] = []
+
+    def read_text() -> str:
+        now_s, busy, usages = next(clock)
+        own[:] = usages
+        monkeypatch.setattr(launch.time, "monotonic", lambda: now_s)
+        return f"cpu0 {busy} 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n"
+
+    monkeypatch.setattr(launch, "STAT", types.SimpleNamespace(read_text=read_text))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(
+        resource,
+        "getrusage",
+        lambda who: types.SimpleNamespace(ru_utime=own[who != resource.RUSAGE_SELF], ru_stime=0.0),
+    )
+    watch = OthersWatch()
+    assert watch.cores() == pytest.approx(0.6)
+
+
+def test_where_the_system_does_not_tell_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "STAT", types.SimpleNamespace(read_text=lambda: ""))
+    assert OthersWatch().cores() is None

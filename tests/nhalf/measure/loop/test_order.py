@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nhalf.measure.loop.order import Order
+from nhalf.measure.loop.launch import Order
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
 from nhalf.measure.plan.state import RunState

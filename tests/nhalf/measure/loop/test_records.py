@@ -1,9 +1,14 @@
-"""What comes into the journal and into the table."""
+"""What comes into the journal and into the table.
+
+What a probe is asked.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from nhalf.measure.loop.records import line
+from nhalf.measure.plan.plan import Point
 from nhalf.store.run import Run
 from tests.nhalf.measure.loop.fakes import FURTHER, Fake, Go, measured, starts
 
@@ -62,3 +67,16 @@ def test_named_values_and_times_of_ranks_are_kept(fake: Fake, go: Go, tmp_path: 
         {"name": "overlap", "value": 0.5},
         {"name": "skew_s", "value": 3.0},
     ]
+
+
+def test_short_slices_have_few_operations() -> None:
+    point = Point("bcast", 2, 8, axes="start=barrier,work=1")
+    text = line("7", point, 0.002, 0.01, "operation")
+    assert text == (
+        "id=7 pattern=bcast bytes=8 slice_s=0.002000 precision=0.010000 samples_min=3 "
+        "axis.start=barrier axis.work=1"
+    )
+    assert " visits=3 axis." in line("7", point, 0.02, 0.01, "operation", 3)
+    assert "visits" not in text
+    assert "samples_min" not in line("7", point, 0.02, 0.01, "operation")
+    assert "samples_min" not in line("7", point, 0.002, 0.01, "first-rank")

@@ -12,10 +12,10 @@ import pytest
 
 from nhalf.measure.plan import budget as budget_module
 from nhalf.measure.plan.agenda import Agenda, Thinning, strided
+from nhalf.measure.plan.allocation import thin, widen
 from nhalf.measure.plan.budget import SLICE_MIN_S, Budget
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
 from nhalf.measure.plan.state import AdaptiveCurve, RunState
-from nhalf.measure.plan.thinning import thin, widen
 from nhalf.measure.probe.subject import Subject
 
 PAIRS = {"name": "pairs", "values": "1:ranks/2:x2", "fallback": "", "what": ""}

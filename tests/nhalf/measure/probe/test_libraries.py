@@ -1,15 +1,28 @@
-"""Which installed libraries the names of a plan stand for."""
+"""Which installed libraries the names of a plan stand for.
+
+Parts that are exchanged beneath a program.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.measure.plan.plan import Plan
-from nhalf.measure.probe.libraries import choices_in_words, libraries_of
-from nhalf.mpi import discover
+from nhalf.measure.probe import libraries as module
+from nhalf.measure.probe.libraries import (
+    barrier_tables,
+    choices_in_words,
+    exchange_settings,
+    libraries_of,
+)
+from nhalf.mpi import Library, discover
+from nhalf.mpi.decision_table import FIRST_LINE, choice, read_table
+from nhalf.mpi.transport_files import MPI
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +64,42 @@ def test_a_choice_among_versions_is_said() -> None:
 )
 def test_where_no_version_is_left_out_nothing_is_said(names: list[str]) -> None:
     assert choices_in_words(plan(*names)) == []
+
+
+def test_a_barrier_is_a_table_with_one_rule() -> None:
+    (table,) = barrier_tables(["native", "tournament"])
+    assert table.stem == "tournament"
+    rules = read_table(table)
+    assert choice(rules, "barrier", 7, 0) == "tournament"
+    assert choice(rules, "bcast", 7, 0) == "native"
+    assert barrier_tables(["tournament"]) == [table]
+
+
+def test_an_unknown_barrier_is_refused_with_those_that_are_close() -> None:
+    with pytest.raises(InputError, match="did you mean tournament"):
+        barrier_tables(["tournamant"])
+
+
+def test_every_library_has_the_table_as_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_variables", lambda table, *_: {"TABLE": str(table)})
+    one = Library("a", "mpich", "5", Path(), Path(), "hydra", True, None, "wheel")
+    libraries = [one, replace(one, name="b")]
+    table = tmp_path / "tuned at night.txt"
+    table.write_text(f"{FIRST_LINE}\n")
+    found = exchange_settings([table], MPI, libraries)
+    assert [(one.name, one.only) for one in found] == [
+        ("tuned-at-night", "a"), ("tuned-at-night", "b"),
+    ]  # fmt: skip
+    assert found[0].variables == {"TABLE": str(table)}
+
+
+def test_tables_of_one_name_and_files_that_are_none_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "one.txt"
+    table.write_text("barrier 2 inf 0 inf tournament\n")
+    with pytest.raises(InputError, match="no decision table"):
+        exchange_settings([table], MPI, [])
+    table.write_text(f"{FIRST_LINE}\n")
+    with pytest.raises(InputError, match="the same name"):
+        exchange_settings([table, table], MPI, [])

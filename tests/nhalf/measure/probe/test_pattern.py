@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.measure.probe.pattern import PatternInfo, allows, largest, nearby
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,23 @@ def test_a_probe_that_says_little_is_understood() -> None:
     info = msgspec.convert({"name": "x", "present": True, "what": "?", "later": 1}, PatternInfo)
     assert info == PatternInfo("x")
     assert (info.timing, info.axes, info.ranks_min) == ("first-rank", (), 2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "ranks"),
+    [
+        ("any", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("power-of-two", [1, 2, 4, 8]),
+        ("square", [1, 4, 9]),
+        ("two-factors", [1, 2, 4, 6, 8, 9, 12]),
+    ],
+)
+def test_rules_allow_their_numbers(rule: str, ranks: list[int]) -> None:
+    assert [number for number in range(1, 13) if allows(rule, number)] == ranks
+
+
+def test_the_numbers_nearby_are_told() -> None:
+    assert nearby("power-of-two", 3) == [1, 2, 4]
+    assert nearby("square", 50) == [25, 36, 49, 64]
+    assert largest("square", 50) == [25, 36, 49]
+    assert largest("any", 1) == [1]

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import ProgramOutcome, run
-from nhalf.measure.traced.preloaded import tracing_libraries
+from nhalf.measure.traced.start import tracing_libraries
 from nhalf.measure.traced.tables import NO_PARTNER, TraceFolder, open_trace
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest

@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.base import native_files
 from nhalf.base.processes import run
-from nhalf.measure.traced.preloaded import TRACE
+from nhalf.measure.traced.start import TRACE
 from nhalf.mpi import Library
 from nhalf.mpi.preload import FLAGS
 from nhalf.mpi.probe import compiler_variables

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from nhalf.facts.program.call_sites import call_sites
-from nhalf.facts.program.most_expensive import most_expensive
+from nhalf.facts.program.calls import call_sites, most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.mpi import Library
 from tests.nhalf.measure.traced.programs import CASES, SOURCES, built, every_program, traced

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.facts.program.most_expensive import most_expensive
+from nhalf.facts.program.calls import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced import layout
 from nhalf.measure.traced.collect import collect

@@ -16,10 +16,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.processes import run
-from nhalf.measure.traced import preloaded
 from nhalf.measure.traced.collect import collect
-from nhalf.measure.traced.preloaded import TRACE
-from nhalf.measure.traced.start import start
+from nhalf.measure.traced.start import TRACE, start, tracing_libraries
 from nhalf.measure.traced.tables import open_trace
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries
@@ -104,14 +102,14 @@ def test_that_of_the_newer_library_serves(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     both = pair()
-    monkeypatch.setattr(preloaded, "newest", lambda _: both[::order])
+    monkeypatch.setattr("nhalf.measure.traced.start.newest", lambda _: both[::order])
     for library in both:
         for name, value in library.environment.items():
             monkeypatch.setenv(name, value)
         program = newer_program(library, tmp_path)
         folder = tmp_path / f"trace-{library.name}"
         words = STARTS[began_with]([*launch(library, RANKS), str(program)])
-        tracing = preloaded.tracing_libraries(words)
+        tracing = tracing_libraries(words)
         assert len({path.parent.parent.name for path in tracing.libraries}) >= len(both)
         assert start(words, folder, "counts") == 0
         assert "not traced" not in capfd.readouterr().err

@@ -15,8 +15,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
-from nhalf.measure.traced.preloaded import tracing_libraries
-from nhalf.measure.traced.start import RANKS
+from nhalf.measure.traced.start import RANKS, tracing_libraries
 from nhalf.mpi import Library
 from nhalf.mpi.preload import abi_library, own_library
 from tests.nhalf.measure.traced.programs import (

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import FailedError, MissingError
-from nhalf.measure.traced import preloaded
 from nhalf.measure.traced.collect import collect
-from nhalf.measure.traced.preloaded import kinds_of_handles
-from nhalf.measure.traced.start import start
+from nhalf.measure.traced.start import kinds_of_handles, start, tracing_libraries
 from nhalf.mpi import Library
 from nhalf.mpi.program_file import ABI, CLASSIC
 
@@ -49,14 +47,16 @@ def test_a_library_that_cannot_be_had_is_not_passed_over_silently(
     def too_long(*_: object) -> Path:
         raise MissingError("the library that traces does not compile: no end after 300 s")
 
-    monkeypatch.setattr(preloaded, "libraries", lambda: [library])
-    monkeypatch.setattr(preloaded, "own_library", too_long)
-    monkeypatch.setattr(preloaded, "abi_library", lambda _: tmp_path / "libnhalf_trace.so")
+    monkeypatch.setattr("nhalf.measure.traced.start.libraries", lambda: [library])
+    monkeypatch.setattr("nhalf.measure.traced.start.own_library", too_long)
+    monkeypatch.setattr(
+        "nhalf.measure.traced.start.abi_library", lambda _: tmp_path / "libnhalf_trace.so"
+    )
     line = (
         "programs built with the own header of mpich-5 cannot be traced: "
         "the library that traces does not compile: no end after 300 s"
     )
-    found = preloaded.tracing_libraries([str(launcher), "script"])
+    found = tracing_libraries([str(launcher), "script"])
     assert found.libraries == [tmp_path / "libnhalf_trace.so"]
     assert found.lacking == [line]
     folder = tmp_path / "trace"

@@ -13,8 +13,7 @@ import pytest
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import ProgramOutcome, run
 from nhalf.measure.traced.collect import collect
-from nhalf.measure.traced.preloaded import tracing_libraries
-from nhalf.measure.traced.start import RANKS, STARTED, StartedCommand
+from nhalf.measure.traced.start import RANKS, STARTED, StartedCommand, tracing_libraries
 from nhalf.mpi import Library
 from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start

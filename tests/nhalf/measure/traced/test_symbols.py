@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.processes import run
-from nhalf.measure.traced.elf import functions_at
-from nhalf.measure.traced.symbols import Name, Names
+from nhalf.measure.traced.symbols import Name, Names, functions_at
 from tests.patience import patience_s
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")

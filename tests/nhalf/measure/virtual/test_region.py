@@ -1,4 +1,7 @@
-"""The memory that ranks share, as the program that starts them sees it."""
+"""The memory that ranks share, as the program that starts them sees it.
+
+What is said while ranks run in virtual time.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,18 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.measure.probe.process import LaunchError
-from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
-from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import (
     LEAST_BYTES,
     MEMBERS_AT,
     OUTCOME_AT,
     REGION_BYTES,
     Presence,
+    RankRecord,
     Region,
     Stopped,
+    VirtualProgress,
 )
+from nhalf.measure.virtual.subject import VirtualProbe, VirtualRanks
 from nhalf.mpi import Library
 from nhalf.sites.health import Examiner
 
@@ -97,3 +101,22 @@ def test_a_launch_gives_its_memory_back(command: list[str]) -> None:
         with suppress(OSError):
             links.append(os.readlink(path))
     assert not [link for link in links if "nhalf-fabric" in link]
+
+
+MEMBERS = [
+    RankRecord(1, Presence.ACTIVE, 2_000_000, 3, 24),
+    RankRecord(2, Presence.ACTIVE, 5_500_000, 1200, 96),
+]
+
+
+def test_a_line_every_few_seconds() -> None:
+    said: list[str] = []
+    clock = [100.0]
+    progress = VirtualProgress(said.append, lambda: clock[0])
+    for seconds in (1.0, 4.0, 1.0, 5.0):
+        clock[0] += seconds
+        progress.look(MEMBERS)
+    assert said == [
+        "5.5 µs virtual, 5 s real, 1203 messages",
+        "5.5 µs virtual, 11 s real, 1203 messages",
+    ]

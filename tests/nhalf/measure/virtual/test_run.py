@@ -15,9 +15,9 @@ from nhalf.machines.message import Messages
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import library_subject
 from nhalf.measure.virtual.machine import VirtualMachine
-from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
-from nhalf.measure.virtual.progress import VirtualProgress
+from nhalf.measure.virtual.region import VirtualProgress
 from nhalf.measure.virtual.start import start_virtually
+from nhalf.measure.virtual.subject import VirtualProbe, VirtualRanks
 from nhalf.mpi.discover import libraries
 from nhalf.sites.health import Examiner
 from nhalf.store.run import Run

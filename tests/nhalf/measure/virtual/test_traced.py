@@ -17,8 +17,8 @@ from nhalf.decide.program.target import Target
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
+from nhalf.measure.traced.layout import REGION, TracedMachine
 from nhalf.measure.traced.tables import DESCRIPTION, TABLES
-from nhalf.measure.traced.virtual_machine import REGION, TracedMachine
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.preload import preload
 from tests.nhalf.measure.virtual.programs import (

@@ -14,12 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.mpi.coll_tuned import beside
-from nhalf.mpi.decision_table import NATIVE, Rule, choice
+from nhalf.mpi.decision_table import NATIVE, Rule, changed_between, choice
 from nhalf.mpi.tuning import tuner_for
 from nhalf.mpi.tuning_files.openmpi_json import json_text, json_with, read_json
-from nhalf.mpi.tuning_files.openmpi_numbers import file_text, read_file
-from nhalf.mpi.tuning_files.openmpi_rules import OPERATION_IDS, read_rules, rules_text, with_rules
-from nhalf.mpi.tuning_files.steps import changed_between
+from nhalf.mpi.tuning_files.openmpi_rules import (
+    OPERATION_IDS,
+    file_text,
+    read_file,
+    read_rules,
+    rules_text,
+    with_rules,
+)
 from tests.nhalf.measure.virtual.programs import library_of
 from tests.nhalf.mpi.tuning_files.test_applied import RANKS, SAME, SIZES, times_us
 from tests.nhalf.mpi.tuning_files.test_openmpi_rules import fan_of, names_of, number_of

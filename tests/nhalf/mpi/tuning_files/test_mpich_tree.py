@@ -11,8 +11,8 @@ import pytest
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.tuner import read_variables, variables_text
 from nhalf.mpi.tuning_files.mpich_tree import check_tree, decided, own_tree, tree_text
-from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 from nhalf.mpi.vendors.mpich import parse_choices
 
 SMALL: dict[str, Any] = {

@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.base.errors import FailedError
+from nhalf.mpi.components import parse_parameters
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
-from nhalf.mpi.ompi_info import parse_parameters
 from nhalf.mpi.tuning_files.openmpi_json import distribution, json_text, read_json
-from nhalf.mpi.tuning_files.openmpi_numbers import read_file
-from nhalf.mpi.tuning_files.openmpi_rules import first_block_note, read_rules, rules_text
+from nhalf.mpi.tuning_files.openmpi_rules import first_block_note, read_file, read_rules, rules_text
 
 NAMES = {
     "bcast": {0: "ignore", 1: "basic_linear", 2: "chain", 3: "pipeline", 6: "binomial"},

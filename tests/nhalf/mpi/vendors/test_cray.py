@@ -13,9 +13,8 @@ from nhalf.mpi.discover import as_json, discover
 from nhalf.mpi.identify import parse_version
 from nhalf.mpi.vendors import libraries_in
 from nhalf.mpi.vendors.cray import Cray
-from nhalf.sites import process_management
-from nhalf.sites.examine import DOUBT, library_works
-from nhalf.sites.hello import hello
+from nhalf.sites.examine import DOUBT, hello, library_works
+from nhalf.sites.launchers import srun
 from nhalf.sites.start import Spread, start
 
 CRAY = Cray()
@@ -87,11 +86,11 @@ def test_srun_starts_it_where_slurm_has_its_process_management(
     script(empty_machine / "bin/srun", offered)
     begin = start(found(), ["probe"], 4, spread=Spread(launcher="srun"))
     assert "--mpi=cray_shasta" in begin.command
-    process_management._offer_of.cache_clear()
+    srun._offer_of.cache_clear()
     script(empty_machine / "bin/srun", "printf 'MPI plugin types are...\\n\\tpmi2\\n'")
     with pytest.raises(MissingError, match=r"speaks cray_shasta, srun --mpi=list offers pmi2"):
         start(found(), ["probe"], 4, spread=Spread(launcher="srun"))
-    process_management._offer_of.cache_clear()
+    srun._offer_of.cache_clear()
 
 
 @pytest.mark.usefixtures("module")

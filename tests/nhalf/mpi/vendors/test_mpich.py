@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from nhalf.mpi import Library
-from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.job import MpiJob
+from nhalf.mpi.vendors import eager_limits
 from nhalf.mpi.vendors import mpich as module
 from nhalf.mpi.vendors.mpich import CELL, COPIES, COPY, Mpich, parse_eager_limits
 

@@ -13,9 +13,9 @@ import pytest
 from nhalf.base.errors import FailedError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule, choice
-from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.han import is_choice
 from nhalf.mpi.job import MpiJob
+from nhalf.mpi.vendors import eager_limits
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
 from tests.nhalf.experiment.improve.listed_tuner import library

@@ -12,7 +12,7 @@ from nhalf.mpi.discover import discover, libraries
 from nhalf.mpi.identify import parse_version
 from nhalf.mpi.vendors import libraries_in, vendor_of
 from nhalf.mpi.vendors.parastation import Parastation
-from nhalf.sites import process_management
+from nhalf.sites.launchers import srun
 from nhalf.sites.start import Spread, start
 
 VERSION_TEXT = "=== ParaStation MPI 5.10.0-1 ===\nMPICH Version:\t4.1.1\nMPICH Device:\tpsp\n"
@@ -38,16 +38,16 @@ def slurm(
 ) -> Iterator[Callable[[str], Path]]:
     """An srun that offers the kinds named."""
     monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
-    process_management._offer_of.cache_clear()
+    srun._offer_of.cache_clear()
 
     def offering(kinds: str) -> Path:
-        process_management._offer_of.cache_clear()
+        srun._offer_of.cache_clear()
         lines = "\\n".join(f"\\t{kind}" for kind in kinds.split())
         text = f"printf 'MPI plugin types are...\\n{lines}\\n'"
         return script(empty_machine / "bin/srun", text)
 
     yield offering
-    process_management._offer_of.cache_clear()
+    srun._offer_of.cache_clear()
 
 
 def test_its_version_text_is_told_from_mpich() -> None:

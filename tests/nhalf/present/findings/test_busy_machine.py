@@ -8,8 +8,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.present.findings.precision import BusyMachine
-from nhalf.store.others import Others, others
-from nhalf.store.run import Run
+from nhalf.store.run import Others, Run, others
 from tests.nhalf.synthetic import build_measurements
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.facts.dense_peaks import peaks_below_largest
 from nhalf.facts.facts import Facts
+from nhalf.facts.traffic import peaks_below_largest
 from nhalf.present.findings import Finding
 from nhalf.present.findings.traffic import DensePeak
 from nhalf.store.run import Run

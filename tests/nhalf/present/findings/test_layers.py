@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.layers import against_layers, has_layers
+from nhalf.facts.leads import against_layers, has_layers
 from nhalf.present.findings.messages import Layers as Finder
 from nhalf.present.panels import Table
 from nhalf.present.panels.messages import Layers as Panel

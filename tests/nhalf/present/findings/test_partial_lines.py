@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.puts import partial_lines
+from nhalf.facts.memory import partial_lines
 from nhalf.present.findings import Finding
 from nhalf.present.findings.memory import PartialLines
 

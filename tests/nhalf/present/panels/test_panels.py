@@ -12,7 +12,7 @@ from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Table
 from nhalf.statistics.summary import summarise
-from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 from tests.nhalf.present.panels.drawing import PANELS, drawn, rows_of
 
 Make = Callable[..., pl.LazyFrame]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from nhalf.base.numbers import grouped
-from nhalf.facts.program.leading_calls import OTHER, POLLING, WINDOWS, family_of, leading_calls
+from nhalf.facts.program.calls import OTHER, POLLING, WINDOWS, family_of, leading_calls
 from nhalf.facts.program.program import Program
 from nhalf.present.program.answer import answer_json, answer_lines
 from nhalf.present.program.verdict import program_verdict

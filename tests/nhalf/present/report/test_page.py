@@ -21,8 +21,8 @@ from nhalf.present.report.packing import script_text
 from nhalf.present.report.page import page, script_json, tidy
 from nhalf.present.report.sections import sections
 from nhalf.store.collection import distinct
+from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 
 Make = Callable[..., pl.LazyFrame]
 EVIL = "</script><script>alert(1)</script><!--"

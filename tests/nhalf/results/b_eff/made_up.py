@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.results.b_eff.average import b_eff
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.results.b_eff import b_eff
+from nhalf.store.keys import MEASUREMENT_COLUMNS
 from tests.nhalf.results.b_eff.script import (
     LENGTHS,
     METHODS,

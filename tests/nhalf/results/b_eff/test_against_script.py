@@ -14,7 +14,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.base.native_files import executable
-from nhalf.results.b_eff.average import b_eff, rates
+from nhalf.results.b_eff import b_eff, rates
 from tests.nhalf.results.b_eff.made_up import frame
 from tests.nhalf.results.b_eff.script import (
     LENGTHS,

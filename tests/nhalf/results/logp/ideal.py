@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.results.logp.times import GAP, RECEIVE, ROUND_TRIP, SEND
-from nhalf.results.logp.values import LogP
+from nhalf.results.logp.times import GAP, RECEIVE, ROUND_TRIP, SEND, LogP
 from nhalf.statistics.intervals import Interval
 
 SIZES = (0, 1, 8, 1024, 4096, 16384, 65536)

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from nhalf.results.pair_map import equal_text, map_name, sentences
 from nhalf.results.pair_map.times import PairTimes, as_row, hosts_of, natural, pair_maps
-from nhalf.results.pair_map.words import equal_text, map_name, sentences
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]

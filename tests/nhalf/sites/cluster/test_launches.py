@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.machines.layout import parse_layout
 from nhalf.mpi import discover
-from nhalf.sites.process_management import parse_offer
+from nhalf.sites.launchers.srun import parse_offer
 from tests.patience import duration
 
 from .conftest import NHALF, Cluster, Journal

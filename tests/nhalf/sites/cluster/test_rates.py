@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.sites.lab.shaping import PAYLOAD_SHARE
+from nhalf.sites.lab.network import PAYLOAD_SHARE
 from tests.patience import duration
 
 from .conftest import NHALF, Cluster, Journal, nhalf

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.sites.lab import build, packages, remove
-from nhalf.sites.lab.state import Lab
+from nhalf.sites.lab import build
+from nhalf.sites.lab.layout import Lab
 from tests.named_labs import remove_labs_of_killed_tests, unused_lab_name
 from tests.patience import patience_s
 
@@ -28,7 +28,7 @@ def can_have_labs() -> None:
         pytest.skip("these tests run inside a lab")
     try:
         build.require_root()
-        packages.ensure(False, lambda _: None)
+        build.ensure(False, lambda _: None)
     except MissingError as error:
         pytest.skip(str(error))
     remove_labs_of_killed_tests()
@@ -39,7 +39,7 @@ def name(can_have_labs: None) -> Iterator[str]:
     """A name for a lab, which is removed afterwards."""
     chosen = unused_lab_name()
     yield chosen
-    remove.remove_named(chosen)
+    build.remove_named(chosen)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def make_lab(can_have_labs: None) -> Iterator[Callable[..., Lab]]:
 
     yield make
     for one in made:
-        remove.remove_named(one)
+        build.remove_named(one)
 
 
 def nhalf(*arguments: str, **choices: Any) -> subprocess.CompletedProcess[str]:

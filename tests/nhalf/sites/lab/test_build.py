@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.sites.lab import build, network, processes, remove, slurm, state
-from nhalf.sites.lab.command import must
-from nhalf.sites.lab.state import Lab
+from nhalf.sites.lab import build, layout, network, places, slurm
+from nhalf.sites.lab.layout import Lab
+from nhalf.sites.lab.network import must
 from tests.named_labs import remove_labs_of_killed_tests
 from tests.patience import patience_s
 
@@ -31,7 +31,7 @@ def traces(lab: Lab) -> list[str]:
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     marks = {f"/{lab.name}", *names}
     found += [f"mount {line}" for line in mounts if any(mark in line for mark in marks)]
-    found += [f"process {pid}" for pid in processes.of_lab(lab)]
+    found += [f"process {pid}" for pid in places.of_lab(lab)]
     found += [f"file {lab.folder}"] if lab.folder.exists() else []
     return found
 
@@ -61,7 +61,7 @@ def test_nothing_is_left_after_down_while_jobs_run(name: str, topology: str) -> 
     running = "until squeue -h -t R | grep -q .; do sleep 0.05; done"
     job = f"srun -N2 sleep 1000 >/dev/null 2>&1 & {running}"
     assert inside(lab, "sh", "-c", job).returncode == 0
-    mine = processes.of_lab(lab)
+    mine = places.of_lab(lab)
     spaces = own_spaces(mine)
     assert {kind for kind, _ in spaces} == {"net", "mnt", "uts", "ipc"}
     assert any(
@@ -79,14 +79,14 @@ def test_nothing_is_left_after_down_while_jobs_run(name: str, topology: str) -> 
 @pytest.mark.parametrize("where", CRASHES)
 def test_down_removes_what_a_crash_has_left_and_may_be_called_again(name: str, where: str) -> None:
     lab = build.plan(name, 2)
-    with state.locked():
+    with layout.locked():
         build.begin(lab)
         for _, step in CRASHES[where]:
             step(lab)
     assert traces(lab) != []
-    assert remove.remove_named(name)
+    assert build.remove_named(name)
     assert traces(lab) == []
-    assert not remove.remove_named(name)
+    assert not build.remove_named(name)
 
 
 @pytest.mark.sampled(3)
@@ -116,9 +116,9 @@ def test_up_that_is_killed_leaves_nothing_that_down_does_not_remove(
     time.sleep(after_s)
     up.kill()
     up.wait()
-    lab = state.read(state.folder_of(name))
+    lab = layout.read(layout.folder_of(name))
     assert nhalf("lab", "down", "--name", name).returncode == 0
-    assert not state.folder_of(name).exists()
+    assert not layout.folder_of(name).exists()
     assert lab is None or traces(lab) == []
 
 
@@ -126,10 +126,10 @@ def test_up_that_is_killed_leaves_nothing_that_down_does_not_remove(
 @pytest.mark.parametrize("daemon", ["keeper.ctl", "munged.pid", "slurmctld.pid", "slurmd.n1.pid"])
 def test_down_does_not_need_any_of_the_daemons(name: str, daemon: str) -> None:
     lab = build.build(build.plan(name, 1))
-    pid = processes.running(lab, daemon)
+    pid = places.running(lab, daemon)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    assert remove.remove_named(name)
+    assert build.remove_named(name)
     assert traces(lab) == []
 
 
@@ -150,7 +150,7 @@ def test_a_lab_adds_nothing_to_the_network_of_the_machine(
     monkeypatch.setattr(build, "STEPS", steps)
     build.build(build.plan(name, 2, "ring"))
     seen["up"] = ports_here()
-    assert remove.remove_named(name)
+    assert build.remove_named(name)
     seen["down"] = ports_here()
     assert len(seen) == 7
     assert {title: ports for title, ports in seen.items() if ports != seen["before"]} == {}
@@ -162,7 +162,7 @@ def test_a_lab_of_nhalf_1_0_is_removed_with_its_port_in_the_network_of_the_machi
     number = os.getpid() % 256
     lab = msgspec.structs.replace(build.plan(name, 1), number=number)
     port, switch, machine = f"nhalf{number}", f"nhalf{number}s0", f"machine-{name}"
-    with state.locked():
+    with layout.locked():
         network.note_folder()
         build.begin(lab)
         must(["ip", "netns", "add", switch])
@@ -172,7 +172,7 @@ def test_a_lab_of_nhalf_1_0_is_removed_with_its_port_in_the_network_of_the_machi
         must(["ip", "-n", machine, "link", "add", port, "type", "veth",
               "peer", "name", "ctl", "netns", switch])  # fmt: skip
         assert len(traces(lab)) >= 3
-        assert remove.remove_named(name)
+        assert build.remove_named(name)
         assert traces(lab) == []
         shown = must(["ip", "-n", machine, "-brief", "link"])
         assert port not in shown
@@ -181,10 +181,10 @@ def test_a_lab_of_nhalf_1_0_is_removed_with_its_port_in_the_network_of_the_machi
 
 
 def test_a_folder_without_a_lab_is_removed(name: str) -> None:
-    with state.locked():
-        state.folder_of(name).mkdir()
-    assert remove.remove_named(name)
-    assert not state.folder_of(name).exists()
+    with layout.locked():
+        layout.folder_of(name).mkdir()
+    assert build.remove_named(name)
+    assert not layout.folder_of(name).exists()
 
 
 FRESH = """
@@ -218,12 +218,12 @@ def test_labs_of_killed_tests_are_removed_and_no_others(name: str) -> None:
     with subprocess.Popen(["true"]) as killed:
         killed.wait()
     names = [name, f"test-{killed.pid}-1", f"{name}-mine"]
-    with state.locked():
+    with layout.locked():
         for one in names:
-            state.folder_of(one).mkdir()
+            layout.folder_of(one).mkdir()
     remove_labs_of_killed_tests()
-    assert [state.folder_of(one).exists() for one in names] == [True, False, True]
-    assert remove.remove_named(names[-1])
+    assert [layout.folder_of(one).exists() for one in names] == [True, False, True]
+    assert build.remove_named(names[-1])
 
 
 def test_a_second_lab_of_that_name_is_refused_and_the_first_one_lives(name: str) -> None:
@@ -238,8 +238,8 @@ def test_labs_beside_each_other_do_not_see_each_other(make_lab: Callable[..., La
     assert one.address("n1") == other.address("n1")
     assert set(slurm.node_states(one)) == {"n1"}
     assert set(slurm.node_states(other)) == {"n1", "n2"}
-    assert set(processes.of_lab(one)).isdisjoint(processes.of_lab(other))
-    assert remove.remove_named(one.name)
+    assert set(places.of_lab(one)).isdisjoint(places.of_lab(other))
+    assert build.remove_named(one.name)
     slurm.wait_until_idle(other)
 
 

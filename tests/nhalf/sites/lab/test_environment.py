@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import FailedError
-from nhalf.sites.lab import environment
-from nhalf.sites.lab.state import Lab
+from nhalf.sites.lab import build
+from nhalf.sites.lab.layout import Lab
 from tests.patience import patience_s
 
 from .conftest import SOURCES, inside, nhalf
@@ -110,16 +110,16 @@ def test_a_lab_is_not_made_or_removed_from_within(lab: Lab) -> None:
 
 
 def test_a_dead_place_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "keeper", lambda lab, place: None)
+    monkeypatch.setattr(build, "keeper", lambda lab, place: None)
     with pytest.raises(FailedError, match="n1 is dead; nhalf lab restart n1 --name some"):
-        environment.command_line(Lab("some", 2), "n1", ["true"])
+        build.command_line(Lab("some", 2), "n1", ["true"])
 
 
 def test_a_command_is_run_in_the_namespaces_of_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "keeper", lambda lab, place: 7)
+    monkeypatch.setattr(build, "keeper", lambda lab, place: 7)
     monkeypatch.setattr(os, "getcwd", lambda: "/there")
     lab = Lab("some", 2)
-    head = environment.command_line(lab, "ctl", ["a", "b c"])
+    head = build.command_line(lab, "ctl", ["a", "b c"])
     assert head[:3] == ["nsenter", "--target", "7"]
     assert head[3:8] == ["--uts", "--mount", "--root", "--net", "--ipc"]
     assert head[-3:] == ["/there", "a", "b c"]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.sites.lab import faults, network, processes, slurm
-from nhalf.sites.lab.command import must
-from nhalf.sites.lab.state import Lab
-from nhalf.sites.lab.status import status
+from nhalf.sites.lab import build, network, places, slurm
+from nhalf.sites.lab.build import status
+from nhalf.sites.lab.layout import Lab
+from nhalf.sites.lab.network import must
 from tests.patience import patience_s
 
 from .conftest import inside
@@ -52,37 +52,37 @@ def test_every_node_reaches_every_other_and_the_head_all(lab: Lab) -> None:
 @pytest.mark.full
 def test_a_link_is_pulled_out_and_plugged_in_and_keeps_its_rate(lab: Lab) -> None:
     before = network.link_state(lab, lab.layout.link("n2"))
-    assert not faults.change_link(lab, "n2", up=False)["up"]
+    assert not build.change_link(lab, "n2", up=False)["up"]
     assert reached(lab, "n1") == ["n1", "n3", "n4"]
     assert reached(lab, "n2") == ["n2"]
-    assert faults.change_link(lab, "n2", up=True) == before
+    assert build.change_link(lab, "n2", up=True) == before
     assert reached(lab, "n1") == list(lab.layout.nodes)
 
 
 def test_a_link_gets_another_rate(lab: Lab) -> None:
     title = lab.layout.title(lab.layout.link("n3"))
-    assert faults.change_link(lab, "n3", 25e6) == {"link": title, "up": True, "rate_Bps": 25e6}
-    faults.change_link(lab, "n3", 125e6)
+    assert build.change_link(lab, "n3", 25e6) == {"link": title, "up": True, "rate_Bps": 25e6}
+    build.change_link(lab, "n3", 125e6)
 
 
 def test_what_changes_nothing_is_refused(lab: Lab) -> None:
     with pytest.raises(InputError, match="add --rate, --down or --up"):
-        faults.change_link(lab, "n1")
+        build.change_link(lab, "n1")
 
 
 def test_a_dead_node_leaves_no_process_and_comes_back_as_another_start(lab: Lab) -> None:
     boot = inside(lab, "cat", "/proc/sys/kernel/random/boot_id", node="n4").stdout
-    others = set(processes.of_lab(lab)) - set(processes.of_node(lab, "n4"))
-    assert faults.kill_node(lab, "n4") >= 2
-    assert processes.of_node(lab, "n4") == []
+    others = set(places.of_lab(lab)) - set(places.of_node(lab, "n4"))
+    assert build.kill_node(lab, "n4") >= 2
+    assert places.of_node(lab, "n4") == []
     assert not network.link_state(lab, lab.layout.link("n4"))["up"]
-    assert others <= set(processes.of_lab(lab))
+    assert others <= set(places.of_lab(lab))
     shown = {node["node"]: node for node in status(lab)["nodes"]}
     assert not shown["n4"]["alive"]
     assert shown["n4"]["slurmd"] is None
     assert shown["n3"]["alive"]
     since_s = time.time()
-    faults.restart_node(lab, "n4")
+    build.restart_node(lab, "n4")
     assert slurm.wait_until_back(lab, "n4", since_s) != "silent"
     assert inside(lab, "srun", "-w", "n4", "hostname").stdout == "n4\n"
     assert inside(lab, "cat", "/proc/sys/kernel/random/boot_id", node="n4").stdout != boot
@@ -91,11 +91,11 @@ def test_a_dead_node_leaves_no_process_and_comes_back_as_another_start(lab: Lab)
 @pytest.mark.full
 def test_a_ring_without_a_link_keeps_its_slurm(make_lab: Callable[..., Lab]) -> None:
     ring = make_lab(3, "ring")
-    faults.change_link(ring, "n1-n2", up=False)
+    build.change_link(ring, "n1-n2", up=False)
     assert reached(ring, "n1") == ["n1", "n3"]
     assert reached(ring, "ctl") == ["n1", "n2", "n3"]
     assert inside(ring, "srun", "-N3", "true").returncode == 0
-    faults.change_link(ring, "n1-n2", up=True)
+    build.change_link(ring, "n1-n2", up=True)
     # A neighbour that did not answer is asked again only after some seconds.
     end_s = time.monotonic() + patience_s(PATIENCE_S)
     while reached(ring, "n1") != ["n1", "n2", "n3"]:

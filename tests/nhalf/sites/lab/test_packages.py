@@ -7,7 +7,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import ProgramOutcome
-from nhalf.sites.lab import packages
+from nhalf.sites.lab import build
 
 
 class Machine:
@@ -34,30 +34,30 @@ class Machine:
 
     def which(self, name: str, path: str = "") -> str | None:
         package = {"munged": "munge"}.get(name, name)
-        return name if package not in packages.PACKAGES or package in self.installed else None
+        return name if package not in build.PACKAGES or package in self.installed else None
 
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(*installed: str, apt_works: bool = True) -> Machine:
         one = Machine(installed, apt_works)
-        monkeypatch.setattr(packages, "attempt", one.attempt)
-        monkeypatch.setattr(packages.shutil, "which", one.which)
+        monkeypatch.setattr(build, "attempt", one.attempt)
+        monkeypatch.setattr(build.shutil, "which", one.which)
         return one
 
     return make
 
 
 def test_a_complete_machine_is_left_alone(machine: Any) -> None:
-    one, said = machine(*packages.PACKAGES), []
-    packages.ensure(True, said.append)
+    one, said = machine(*build.PACKAGES), []
+    build.ensure(True, said.append)
     assert said == []
     assert [call[0] for call in one.calls] == ["dpkg-query"]
 
 
 def test_what_is_missing_is_installed_in_a_namespace_where_no_service_starts(machine: Any) -> None:
     one, said = machine("munge", "iproute2", "slurm-client"), []
-    packages.ensure(True, said.append)
+    build.ensure(True, said.append)
     assert one.calls[-1][:3] == ["unshare", "--mount", "sh"]
     assert one.calls[-1][6:] == ["slurmctld", "slurmd", "libpmi2-0", "libfabric1"]
     assert len(said) == 1
@@ -67,18 +67,18 @@ def test_what_is_missing_is_installed_in_a_namespace_where_no_service_starts(mac
 def test_without_leave_to_install_nothing_is_and_the_reason_is_said(machine: Any) -> None:
     one = machine("munge")
     with pytest.raises(MissingError, match=r"slurmctld, slurmd.*apt-get install slurmctld"):
-        packages.ensure(False, lambda _: None)
+        build.ensure(False, lambda _: None)
     assert [call[0] for call in one.calls] == ["dpkg-query"]
 
 
 def test_libraries_alone_are_no_reason_to_refuse(machine: Any) -> None:
     machine("slurmctld", "slurmd", "slurm-client", "munge", "iproute2")
-    packages.ensure(False, lambda _: None)
+    build.ensure(False, lambda _: None)
 
 
 def test_an_apt_that_fails_is_said_with_its_words(machine: Any) -> None:
     said: list[str] = []
     machine("munge", apt_works=False)
     with pytest.raises(MissingError, match="slurmd"):
-        packages.ensure(True, said.append)
+        build.ensure(True, said.append)
     assert "Unable to locate package" in said[-1]

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from nhalf.sites.lab import faults
-from nhalf.sites.lab.command import must
-from nhalf.sites.lab.shaping import PAYLOAD_SHARE
-from nhalf.sites.lab.state import Lab
+from nhalf.sites.lab import build
+from nhalf.sites.lab.layout import Lab
+from nhalf.sites.lab.network import PAYLOAD_SHARE, must
 
 Transfer = Callable[..., None]
 SIZE_BYTES, TIMES = 4 << 20, 2
@@ -67,7 +66,7 @@ def path(lab: Lab, transfer: Transfer, sender: str, receiver: str) -> dict[str, 
 def test_a_stream_passes_buckets_of_the_rate(lab: Lab, transfer: Transfer, megabit: int) -> None:
     rate_Bps = megabit * 125_000
     for node in lab.layout.nodes:
-        faults.change_link(lab, node, rate_Bps)
+        build.change_link(lab, node, rate_Bps)
     found = path(lab, transfer, "n1", "n2")
     assert list(found) == ["n1", *lab.layout.switches]
     assert [one.rate_Bps for one in found.values()] == [rate_Bps] * 2

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from nhalf.sites.lab import slurm
-from nhalf.sites.lab.state import Lab
+from nhalf.sites.lab.layout import Lab
 
 LAB = Lab("some", 2, cpus=8)
 

@@ -13,7 +13,7 @@ from nhalf.mpi.job import Launcher, MpiJob
 from nhalf.mpi.vendors import vendors
 from nhalf.sites.launchers import check_is_here, check_launcher, launchers, notice
 from nhalf.sites.launchers import srun as module
-from nhalf.sites.process_management import Offer
+from nhalf.sites.launchers.srun import Offer
 
 EVERY: dict[str, Launcher] = {**{name: kind() for name, kind in launchers().items()}, **vendors()}
 JOB = MpiJob(

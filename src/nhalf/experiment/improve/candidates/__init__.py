@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from nhalf.base import plugins
 from nhalf.base.errors import MissingError
-from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.change import Candidate
 from nhalf.experiment.improve.situation import Situation
 
 PACKAGE = "nhalf.experiment.improve.candidates"

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from nhalf.experiment.improve.bounds import MESSAGE_KINDS
-from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
-from nhalf.experiment.improve.situation import Situation
+from nhalf.experiment.improve.change import Candidate, LaunchChange
+from nhalf.experiment.improve.situation import MESSAGE_KINDS, Situation
 from nhalf.facts.program.program import Program
-from nhalf.mpi.affected import Affected
+from nhalf.mpi.switch import Affected
 from nhalf.mpi.vendors import vendor_of
 
 PROMISE_SHARE = 0.2

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
-from nhalf.mpi.affected import ALL, MPI, Affected
+from nhalf.mpi.switch import ALL, MPI, Affected
 from nhalf.mpi.vendors import vendor_of, vendors
 
 SHARED_SETTINGS = ("FI_", "UCX_", "PSM2_", "PSM3_", "HCOLL_", "UCC_")

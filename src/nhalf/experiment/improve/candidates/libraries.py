@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi import Library
-from nhalf.mpi.affected import MPI
 from nhalf.mpi.discover import newest
 from nhalf.mpi.launch_words import SRUN
 from nhalf.mpi.program_file import ABI, content_of, handles_in, program_named
+from nhalf.mpi.switch import MPI
 
 PROMISE_SHARE = 0.3
 SEARCH_PATH = "LD_LIBRARY_PATH"

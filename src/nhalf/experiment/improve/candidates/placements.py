@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
-from nhalf.facts.program.matrix import communication_matrix
-from nhalf.facts.program.placement import RANKS_MAX, crossing_bytes, suggested_placement
+from nhalf.facts.program.messages import (
+    RANKS_MAX,
+    communication_matrix,
+    crossing_bytes,
+    suggested_placement,
+)
 from nhalf.facts.program.program import Program
-from nhalf.mpi.affected import MPI
-from nhalf.mpi.placement_words import in_blocks, in_turn, placement_words
+from nhalf.mpi.launch_words import in_blocks, in_turn, placement_words
+from nhalf.mpi.switch import MPI
 
 PROMISE_SHARE = 0.6
 """The share of the time in MPI that is saved where no byte is left between hosts."""
@@ -36,7 +39,8 @@ class Placements(CandidateSource):
             return
         if "" in program.hosts or program.ranks > RANKS_MAX:
             return
-        now = _numbered(program.hosts)
+        names = list(dict.fromkeys(program.hosts))
+        now = [names.index(host) for host in program.hosts]
         if max(now, default=0) == 0:
             return
         for name, text, placed in _ways(program, now):
@@ -51,12 +55,6 @@ class Placements(CandidateSource):
                 MPI,
                 max(UNKNOWN_SHARE, PROMISE_SHARE * _saved_share(program, now, placed)),
             )
-
-
-def _numbered(hosts: Sequence[str]) -> list[int]:
-    """The number of each rank's host, in the order of the ranks."""
-    names = list(dict.fromkeys(hosts))
-    return [names.index(host) for host in hosts]
 
 
 def _ways(program: Program, now: Sequence[int]) -> Iterator[tuple[str, str, list[int]]]:

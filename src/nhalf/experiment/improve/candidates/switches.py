@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.experiment.improve.candidate import LEAST_SHARE, Candidate
 from nhalf.experiment.improve.candidates import CandidateSource
-from nhalf.experiment.improve.change import LaunchChange
+from nhalf.experiment.improve.change import LEAST_SHARE, Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.overlap import overlap_share
 from nhalf.mpi import Library
@@ -26,23 +25,18 @@ class Switches(CandidateSource):
             if not _applies(switch, situation) or _is_on(switch, situation):
                 continue
             words = [f"{name}={value}" for name, value in switch.variables.items()]
+            honoured_by = situation.library.vendor if switch.variables else ""
             yield situation.candidate(
                 switch.name,
                 f"{switch.text} ({' '.join([*words, *switch.options])})",
                 "leave out " + " ".join([*words, *switch.options]),
-                _change(switch, situation.library),
+                LaunchChange(
+                    dict(switch.variables), switch.replaced, switch.options, honoured_by=honoured_by
+                ),
                 switch.affected,
                 switch.promise_share,
                 _aim_share(switch, situation),
             )
-
-
-def _change(switch: LibrarySwitch, library: Library) -> LaunchChange:
-    """Variables are the library's own, options those of a launcher that others may share."""
-    honoured_by = library.vendor if switch.variables else ""
-    return LaunchChange(
-        dict(switch.variables), switch.replaced, switch.options, honoured_by=honoured_by
-    )
 
 
 def _switches(situation: Situation, library: Library) -> Iterator[LibrarySwitch]:

@@ -1,14 +1,73 @@
-"""Forms of the file that switches on what was proven to help."""
+"""Forms of the file that switches on what was proven to help, and what goes into each of them."""
 
 from __future__ import annotations
 
+import shlex
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 from nhalf.base import plugins
 from nhalf.base.errors import InputError, unknown
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.change import LaunchChange, rules_of
+from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.launch_settings import FOR_RANKS, LaunchCommand
+from nhalf.mpi.tuner import Tuner
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The plain launch and the improved one, with the `changes` that make the difference by name.
+
+    `remarks` are the proof in words. `settings` are variables that are set even where they do not
+    differ, since the proof holds with them. `ranks` and `hosts` are 0 if unknown. `in_batch` are
+    variables that the launcher needs within a job, `tuning` is the file that variables name.
+    """
+
+    plain: LaunchCommand
+    improved: LaunchCommand
+    changes: Mapping[str, LaunchChange] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+    settings: Collection[str] = ()
+    ranks: int = 0
+    hosts: int = 0
+    in_batch: Mapping[str, str] = field(default_factory=dict)
+    tuning: Path | None = None
+
+    @property
+    def gone(self) -> list[str]:
+        """The variables of the plain launch's environment that the improved one lacks."""
+        return sorted(set(self.plain.environment) - set(self.improved.environment))
+
+    @property
+    def exported(self) -> dict[str, str]:
+        """The variables of the environment that differ, or that the proof holds with."""
+        before, after = self.plain.environment, self.improved.environment
+        changed = {name for name in after if before.get(name) != after[name]}
+        return {name: after[name] for name in sorted(changed | (set(self.settings) & set(after)))}
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The choices of algorithms among the changes."""
+        return rules_of(self.changes.values())
+
+    @property
+    def tuner(self) -> Tuner | None:
+        """What writes them; None without any."""
+        return next((change.tuner for change in self.changes.values() if change.rules), None)
+
+    @property
+    def variable_lines(self) -> list[str]:
+        """The lines of a shell that make one environment the other."""
+        exports = [f"export {name}={shlex.quote(text)}" for name, text in self.exported.items()]
+        return [*(f"unset {name}" for name in self.gone), *exports]
+
+    def comments(self, mark: str) -> list[str]:
+        """The remarks as lines of comment."""
+        return [f"{mark} {' '.join(remark.split())}" for remark in self.remarks]
+
 
 PACKAGE = "nhalf.experiment.improve.forms"
 ENTRY_POINTS = "nhalf.improve_forms"
@@ -57,3 +116,58 @@ def form_for(path: Path, name: str = "") -> str:
             f"{path} is not read as {chosen}", f"let its name end in {' or '.join(form.endings)}"
         )
     return chosen
+
+
+PATHS = ("LD_LIBRARY_PATH", "PATH")
+"""Variables to which a module adds folders; what others have in them stays."""
+SEPARATOR = ":"
+
+
+class ModuleLine(NamedTuple):
+    """One thing that a module does: sets a variable, takes it away, or puts folders before it."""
+
+    action: Literal["setenv", "unsetenv", "prepend"]
+    name: str
+    value: str = ""
+
+
+def module_problem(winner: Winner) -> str:
+    """Why a module cannot switch a winner on, '' if it can: it sets variables for the whole shell.
+
+    The plain command has to be the one that is proven, but for a launcher that is found by PATH.
+    """
+    plain, improved = winner.plain, winner.improved
+    inside = [name for name in FOR_RANKS if any(w.startswith(f"{name}=") for w in improved.inside)]
+    if inside and plain.inside != improved.inside:
+        return f"a module would set {inside[0]} for every program, not for this one alone"
+    before = (plain.before, plain.options, plain.inside)
+    if before != (improved.before, improved.options, improved.inside):
+        return "a module does not change the options of the command"
+    if plain.launcher != improved.launcher and not _is_found(winner):
+        return "a module does not change which launcher the command names"
+    return ""
+
+
+def module_lines(winner: Winner) -> Iterator[ModuleLine]:
+    """What a module does, in order."""
+    for name in winner.gone:
+        yield ModuleLine("unsetenv", name)
+    if winner.plain.launcher != winner.improved.launcher:
+        yield ModuleLine("prepend", "PATH", str(Path(winner.improved.launcher[0]).parent))
+    for name, value in winner.exported.items():
+        if name in PATHS:
+            yield ModuleLine("prepend", name, _before(value, winner.plain.environment.get(name)))
+        else:
+            yield ModuleLine("setenv", name, value)
+
+
+def _is_found(winner: Winner) -> bool:
+    """Whether the improved launcher takes the plain one's place when its folder is in PATH."""
+    plain, improved = winner.plain.launcher, winner.improved.launcher
+    is_one = len(plain) == len(improved) == 1
+    return is_one and plain[0] == Path(plain[0]).name == Path(improved[0]).name
+
+
+def _before(value: str, end: str | None) -> str:
+    """The folders of a path without those that it ends with."""
+    return value.removesuffix(f"{SEPARATOR}{end}") if end else value

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import WinnerForm
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.forms import Winner, WinnerForm
 
 
 class Script(WinnerForm):

@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import WinnerForm
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.forms import Winner, WinnerForm
 from nhalf.mpi.launch_words import TRIAL
 
 

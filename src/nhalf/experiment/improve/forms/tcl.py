@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import WinnerForm
-from nhalf.experiment.improve.module_lines import ModuleLine, module_lines, module_problem
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.forms import (
+    ModuleLine,
+    Winner,
+    WinnerForm,
+    module_lines,
+    module_problem,
+)
 
 WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend-path"}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.experiment.improve.algorithm_rules import is_for_all
-from nhalf.experiment.improve.forms import WinnerForm
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.change import is_for_all
+from nhalf.experiment.improve.forms import Winner, WinnerForm
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.vendors import vendor_of
 

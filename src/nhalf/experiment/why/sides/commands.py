@@ -7,25 +7,33 @@ one: the launchers of different libraries with their options and programs.
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, NhalfError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.decide.history.around import ABSENT
-from nhalf.experiment.why.switch import Mixture, SettableDifference
+from nhalf.experiment.turns import LaunchFailed, LaunchStopped, Limits
+from nhalf.experiment.why.switch import Mixture, SettableDifference, Ways
+from nhalf.measure.launches.timed import PrintedTime, counted_s, printed_time, run_timed
+from nhalf.measure.traced.tables import Trace, is_trace, open_trace
 from nhalf.mpi import Library
-from nhalf.mpi.launch_options import launcher_options, option_value
-from nhalf.mpi.launch_script import LaunchScript
+from nhalf.mpi.launch_script import LaunchScript, read_script
 from nhalf.mpi.launch_settings import (
     LaunchCommand,
+    launcher_options,
+    option_value,
     parse_launch,
+    with_new_noise,
     with_variable,
     without_variable,
 )
-from nhalf.mpi.launch_words import HYDRA, OPENMPI
-from nhalf.mpi.launched import libraries_of_launcher
+from nhalf.mpi.launch_words import HYDRA, OPENMPI, TRIAL
+from nhalf.mpi.surroundings import libraries_of_launcher
 
 VARIABLE, OPTION, WHOLE = "variable", "option", "whole"
 Key = tuple[str, str]
@@ -137,7 +145,10 @@ def _family(launcher: str, installed: Sequence[Library]) -> str:
 
 def pair(a: SideCommand, b: SideCommand) -> CommandPair:
     """The differences of two commands."""
-    moved = _moved(a.launch, b.launch)
+    # The variables that differ, or are set by words on one side only.
+    was, became = a.launch.variables, b.launch.variables
+    differing = {name for name in {*was, *became} if was.get(name) != became.get(name)}
+    moved = sorted(differing | (_set_by_words(a.launch) ^ _set_by_words(b.launch)))
     plain_a, plain_b = (_without(side.launch, moved) for side in (a, b))
     parts = _variables(a.launch, b.launch)
     if _are_alike(a.launch, b.launch):
@@ -148,13 +159,6 @@ def pair(a: SideCommand, b: SideCommand) -> CommandPair:
     if a.folder != b.folder:
         parts.append(_whole("folder", str(a.folder), str(b.folder)))
     return CommandPair(a, b, tuple(moved), tuple(parts))
-
-
-def _moved(a: LaunchCommand, b: LaunchCommand) -> list[str]:
-    """The variables that differ, or are set by words on one side only."""
-    was, became = a.variables, b.variables
-    differing = {name for name in {*was, *became} if was.get(name) != became.get(name)}
-    return sorted(differing | (_set_by_words(a) ^ _set_by_words(b)))
 
 
 def _set_by_words(launch: LaunchCommand) -> set[str]:
@@ -214,3 +218,115 @@ def _words(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
 
 def _whole(name: str, was: str, became: str) -> _Part:
     return _Part(SettableDifference(name, was or ABSENT, became or ABSENT), WHOLE, name)
+
+
+FACTOR_MOST = 20.0
+"""A mixture that takes this much longer than the longest launch so far is stopped."""
+LEAST_S = 20.0
+"""No launch is stopped before, unless `timeout_s` says so."""
+
+
+@dataclass
+class MixtureLauncher:
+    """Launches mixtures of two commands; without a printed time the clock's counts."""
+
+    commands: CommandPair
+    printed_time: PrintedTime | None
+    finished: int = field(default=0, init=False)
+
+    def __call__(self, mixture: Mixture, limit_s: float) -> float:
+        """The time of one launch, seconds; raises LaunchFailed without one."""
+        with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-why-")) as folder:
+            try:
+                started = self.commands.mixed(mixture)
+                launch = with_new_noise(in_folder(started), self.finished + 1)
+                timed = run_timed(launch, Path(folder, "launch"), limit_s)
+                if timed.problem:
+                    raise (LaunchStopped if timed.stopped else LaunchFailed)(timed.problem)
+                time_s = counted_s(timed, self.printed_time)
+            except LaunchFailed:
+                raise
+            except NhalfError as error:
+                raise LaunchFailed(str(error)) from error
+        self.finished += 1
+        return time_s
+
+
+def limits(timeout_s: float) -> Limits:
+    """When launches are ended: the first two, which are those of A and B, after a timeout."""
+    return Limits(FACTOR_MOST, least_s=LEAST_S, most_s=timeout_s, first_launches=2)
+
+
+def runs_virtually(commands: CommandPair) -> bool:
+    """Whether both commands run in virtual time."""
+    return all(side.launch.family == TRIAL for side in (commands.a, commands.b))
+
+
+def takes_the_same(commands: CommandPair) -> bool:
+    """Whether all launches of either side take the same virtual time.
+
+    They do not with noise, and where computing counts.
+    """
+    options = [launcher_options(side.launch) for side in (commands.a, commands.b)]
+    varies = any("noise" in side or _computes(side) for side in options)
+    return runs_virtually(commands) and not varies
+
+
+def _computes(options: Mapping[str, Sequence[str]]) -> bool:
+    return option_value(options.get("computing", ("none",))) != "none"
+
+
+def in_folder(started: SideCommand) -> LaunchCommand:
+    """The launch in its folder."""
+    if started.folder == Path.cwd():
+        return started.launch
+    before = ("env", "-C", str(started.folder), *started.launch.before)
+    return replace(started.launch, before=before)
+
+
+WALL, PRINTED, VIRTUAL = "wall clock", "printed time", "virtual time"
+
+
+@dataclass(frozen=True)
+class CommandTiming:
+    """How launches of commands are timed: `seconds` is a pattern of the output, '' without one."""
+
+    seconds: str
+    timeout_s: float
+
+
+def command_ways(
+    a: LaunchScript, b: LaunchScript, timing: CommandTiming, installed: Sequence[Library]
+) -> Ways:
+    """Two commands, ready for the search. Raises InputError for a pattern that is none."""
+    commands = pair(started(a, installed), started(b, installed))
+    printed = printed_time(timing.seconds)
+    timed = PRINTED if printed else VIRTUAL if runs_virtually(commands) else WALL
+    launching = MixtureLauncher(commands, printed)
+    is_exact = printed is None and takes_the_same(commands)
+    return Ways(
+        commands.switches, launching, timed, are_exact=is_exact, limits=limits(timing.timeout_s)
+    )
+
+
+def script_of(place: Path) -> LaunchScript:
+    """The command of a script or of a trace. Raises InputError for anything else."""
+    if is_trace(place):
+        command = tuple(open_trace(place).trace.command)
+        return LaunchScript(command, dict(os.environ), Path.cwd())
+    return read_script(place)
+
+
+def recorded_differences(a: Trace, b: Trace) -> list[SettableDifference]:
+    """What two traces say of their surroundings, which no launch can switch."""
+    sides = [(trace.library, ", ".join(_hosts(trace))) for trace in (a, b)]
+    names = ("library", "hosts")
+    return [
+        SettableDifference(name, was, became)
+        for name, was, became in zip(names, *sides, strict=True)
+        if was != became
+    ]
+
+
+def _hosts(trace: Trace) -> list[str]:
+    return sorted({rank.host for rank in trace.ranks})

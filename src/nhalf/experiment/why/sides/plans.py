@@ -16,8 +16,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.decide.history.around import ABSENT, differences, surroundings
 from nhalf.experiment.why.switch import Mixture, SettableDifference
-from nhalf.measure.plan.plan import Block, Plan, read_plan
-from nhalf.measure.plan.setting import split_name
+from nhalf.measure.plan.plan import Block, Plan, read_plan, split_name
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.named_prefix import kept_as
 from nhalf.store.run import Run

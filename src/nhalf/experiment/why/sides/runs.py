@@ -23,13 +23,11 @@ from nhalf.base.launch.survivor import Survivor
 from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.experiment.turns import LaunchFailed
 from nhalf.experiment.why.sides.plans import RunPair, RunSide, options_of, run_side
-from nhalf.experiment.why.switch import Mixture
-from nhalf.experiment.why.ways import Ways
+from nhalf.experiment.why.switch import Mixture, Ways
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.like import is_of
-from nhalf.measure.plan.plan import Plan
-from nhalf.measure.plan.sizes import sizes_text
+from nhalf.measure.plan.plan import Plan, sizes_text
 from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, in_virtual_time
 from nhalf.mpi.job import is_of_job
 from nhalf.sites.environment import RELEVANT

@@ -6,11 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from nhalf.base.numbers import format_number, percent, times, whole
 from nhalf.base.units import format_size
-from nhalf.facts.program.matrix import communication_matrix
+from nhalf.facts.program.messages import (
+    communication_matrix,
+    median_bytes,
+    message_sizes,
+    share_below,
+    suggested_placement,
+)
 from nhalf.facts.program.npb import ClosedForm, beside_closed_form
-from nhalf.facts.program.placement import suggested_placement
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shape.hubs import MASTER_WORKER
+from nhalf.facts.program.shape.explained import MASTER_WORKER
 from nhalf.facts.program.shape.naming import (
     IRREGULAR,
     NONE,
@@ -18,7 +23,6 @@ from nhalf.facts.program.shape.naming import (
     TrafficShape,
     communication_shape,
 )
-from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
 from nhalf.present.findings import Finder, Finding
 
 SMALL_BYTES = 1024

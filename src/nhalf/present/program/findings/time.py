@@ -11,14 +11,11 @@ from nhalf.base.numbers import format_number, percent, times
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import is_disturbed, traced_run
 from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
-from nhalf.facts.program.collectives import collective_calls
-from nhalf.facts.program.disturbance import most_taken_share
-from nhalf.facts.program.late_messages import late_pairs
+from nhalf.facts.program.calls import collective_calls, threads_by_rank
+from nhalf.facts.program.disturbance import most_taken_share, shared_processors
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.rate import rate_phases
-from nhalf.facts.program.shared_processors import shared_processors
-from nhalf.facts.program.threads import threads_by_rank
-from nhalf.facts.program.waiting import LATE_SENDER, waiting_by_cause
+from nhalf.facts.program.states import rate_phases
+from nhalf.facts.program.waits import LATE_SENDER, late_pairs, waiting_by_cause
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.program.others import REMEDY, others_lines, sharing_text
 from nhalf.present.wording import count

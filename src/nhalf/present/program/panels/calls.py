@@ -13,13 +13,22 @@ from nhalf.base.arrays import Floats
 from nhalf.base.numbers import MISSING, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
-from nhalf.facts.program.call_sites import calls_by_place
-from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.calls import (
+    calls_by_place,
+    collective_calls,
+    threads_by_rank,
+    time_by_call,
+)
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.rate import rate_phases, rates_over_time
-from nhalf.facts.program.states import STATES, Shares, path_ranks, run_parts_s, states
-from nhalf.facts.program.threads import threads_by_rank
-from nhalf.facts.program.time_in_mpi import time_by_call
+from nhalf.facts.program.states import (
+    STATES,
+    Shares,
+    path_ranks,
+    rate_phases,
+    rates_over_time,
+    run_parts_s,
+    states,
+)
 from nhalf.present.charts import common
 from nhalf.present.charts.common import places_of, rank_bars
 from nhalf.present.panels import Panel, Table

@@ -11,11 +11,16 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
-from nhalf.facts.program.matrix import communication_matrix
-from nhalf.facts.program.order import by_host, by_traffic
+from nhalf.facts.program.messages import (
+    by_traffic,
+    communication_matrix,
+    destination_histogram,
+    hosts_together,
+    message_sizes,
+    sends_by_rank,
+    spread,
+)
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
-from nhalf.facts.program.sizes import message_sizes
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import count, count_text
@@ -85,7 +90,7 @@ class Matrix(Panel[Program]):
 def _orders(program: Program) -> dict[str, Sequence[int]]:
     orders: dict[str, Sequence[int]] = {"by rank": range(program.ranks)}
     if len(set(program.hosts)) > 1:
-        orders["by host"] = by_host(program.hosts)
+        orders["by host"] = hosts_together(program.hosts)
     if 3 <= program.ranks <= MEMBERS_MAX:
         orders["by traffic"] = by_traffic(communication_matrix(program).bytes)
     return orders

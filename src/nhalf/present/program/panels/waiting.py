@@ -12,10 +12,9 @@ from nhalf.decide.program.basis import is_disturbed, traced_run
 from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.tolerance_curves import network_curves
 from nhalf.facts.program.delays import delays
-from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.states import COMPUTING, IN_MPI, NO_PROCESSOR, STATES
-from nhalf.facts.program.waiting import waiting_by_cause
+from nhalf.facts.program.waits import late_pairs, waiting_by_cause
 from nhalf.present.charts import common
 from nhalf.present.charts.common import places_of, rank_bars
 from nhalf.present.panels import Panel, Table

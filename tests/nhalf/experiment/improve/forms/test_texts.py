@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.experiment.improve.change import LaunchChange
-from nhalf.experiment.improve.forms import forms
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.forms import Winner, forms
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
 from nhalf.mpi.vendors import vendors

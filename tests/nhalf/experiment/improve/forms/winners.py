@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nhalf.experiment.improve.change import LaunchChange, applied
-from nhalf.experiment.improve.winner import Winner
+from nhalf.experiment.improve.forms import Winner
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
 from tests.nhalf.experiment.improve.listed_tuner import ListedTuner, library

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from nhalf.experiment.why.investigate import Investigation
+from nhalf.experiment.why.explanation import Investigation
 from nhalf.experiment.why.sides.runs import run_ways
-from nhalf.experiment.why.ways import Ways
+from nhalf.experiment.why.switch import Ways
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Block, Plan

@@ -7,10 +7,9 @@ import shlex
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.experiment.why.sides.commands import CommandPair, pair, started
-from nhalf.experiment.why.sides.launching import takes_the_same
+from nhalf.experiment.why.sides.commands import CommandPair, pair, started, takes_the_same
 from nhalf.mpi.launch_script import parse_script
-from nhalf.mpi.trial_noise import with_new_noise
+from nhalf.mpi.launch_settings import with_new_noise
 
 
 def two(a: str, b: str) -> CommandPair:

@@ -1,1 +1,0 @@
-"""The parts of a platform for SimGrid: its shape, its costs and comments."""

@@ -1,0 +1,159 @@
+"""What other suites call their tests, as patterns, axes and transports of nhalf.
+
+Titles are those of the coverage, of OSU 3.x to 7.5 in C and in Python; a title's words have changed
+their order and letters over time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nhalf.exchange.coverage.osu import OSU
+from nhalf.exchange.logs.part import slug
+
+
+@dataclass(frozen=True)
+class TableIdentity:
+    """What a table measures, in nhalf's names.
+
+    `ranks` is the number that the test always has, 0 if it is that of the program. `is_known` is
+    False for a test that nhalf has no name for.
+    """
+
+    pattern: str
+    axes: Mapping[str, str] = field(default_factory=dict)
+    transport: str = "mpi"
+    ranks: int = 0
+    is_known: bool = True
+
+
+def axes_of(text: str) -> dict[str, str]:
+    """Axes by name, from `name=value,name=value`."""
+    return dict(part.split("=") for part in text.split(",") if part)
+
+
+_PAIRS = {
+    "latency": "osu_latency",
+    "bandwidth": "osu_bw",
+    "bi-directional bandwidth": "osu_bibw",
+    "bidirectional bandwidth": "osu_bibw",
+    "multi-threaded latency": "osu_latency_mt",
+    "multi latency": "osu_multi_lat",
+    "multi-pair latency": "osu_multi_lat",
+    "multiple bandwidth / message rate": "osu_mbw_mr",
+    "multi bandwidth / message rate": "osu_mbw_mr",
+    "partitioned latency": "osu_partitioned_latency",
+    "bandwidth congestion in": "osu_bw_fan_in",
+    "bandwidth congestion out": "osu_bw_fan_out",
+    "init": "osu_init",
+    "hello": "osu_hello",
+}
+_ONE_SIDED = {
+    "put latency": "osu_put_latency",
+    "get latency": "osu_get_latency",
+    "put bandwidth": "osu_put_bw",
+    "get bandwidth": "osu_get_bw",
+    "put bi-directional bandwidth": "osu_put_bibw",
+    "put bidirectional bandwidth": "osu_put_bibw",
+    "accumulate latency": "osu_acc_latency",
+    "get_accumulate latency": "osu_get_acc_latency",
+    "fetch_and_op latency": "osu_fop_latency",
+    "compare_and_swap latency": "osu_cas_latency",
+}
+_SHMEM = {
+    "put": "osu_oshm_put",
+    "get": "osu_oshm_get",
+    "put message rate": "osu_oshm_put_mr",
+    "barrier latency": "osu_oshm_barrier",
+}
+_OPERATIONS = {
+    "broadcast": "bcast",
+    "all-to-all": "alltoall",
+    "all-to-allv": "alltoallv",
+    "all-to-allw": "alltoallw",
+    "reduce scatter": "reduce_scatter",
+    "reduce-scatter": "reduce_scatter",
+    "reduce_scatter block": "reduce_scatter_block",
+}
+_MANY = ("osu_multi_lat", "osu_mbw_mr", "osu_bw_fan_in", "osu_bw_fan_out", "osu_init", "osu_hello")
+_TESTS = {test.name: test for test in OSU.tests if test.is_covered}
+
+
+def identity_of(title: str) -> tuple[str, TableIdentity]:
+    """The suite's name of the test, '' if it is not known, and what it measures.
+
+    `title` is what follows `# OSU `, such as `MPI-CUDA Broadcast Latency Test v5.8`.
+    """
+    words = title[:200].partition(" Test")[0].split()
+    if [word.lower() for word in words[:2]] == ["one", "sided"]:
+        words = words[2:]
+    head, _, memory = (words[0] if words else "").partition("-")
+    operation = " ".join(words[1:]).lower()
+    kind = head.lower()
+    if kind.startswith("mpi_"):
+        name = _ONE_SIDED.get(f"{kind[4:]} {operation}", "")
+        operation = f"{kind[4:]} {operation}"
+    elif kind == "openshmem":
+        name = _SHMEM.get(operation, "")
+    else:
+        name = _test_name(operation)
+    transport = {"openshmem": "shmem"}.get(kind, "mpi" if kind.startswith("mpi") else slug(head))
+    identity = _identity(name, operation, transport)
+    if memory:
+        identity = TableIdentity(
+            identity.pattern,
+            {**identity.axes, "memory": slug(memory)},
+            identity.transport,
+            identity.ranks,
+            identity.is_known,
+        )
+    return name if identity.is_known else "", identity
+
+
+def identity_of_test(name: str) -> TableIdentity | None:
+    """What a test measures, by the name of its program; None for an unknown one."""
+    test = _TESTS.get(name)
+    return _of_test(name) if test else None
+
+
+def _test_name(operation: str) -> str:
+    """The test of a title without the words before it; '' if it is not known."""
+    is_persistent = "persistent" in operation.split()
+    plain = " ".join(word for word in operation.split() if word != "persistent")
+    if plain in _PAIRS:
+        return _PAIRS[plain] + ("_persistent" if is_persistent else "")
+    is_begun = plain.startswith("non-blocking ")
+    plain = plain.removeprefix("non-blocking ").removesuffix(" latency")
+    is_among_neighbours = plain.startswith("neighborhood ")
+    plain = plain.removeprefix("neighborhood ").removesuffix(" personalized exchange")
+    base = _OPERATIONS.get(plain, plain)
+    among = "neighbor_" if is_among_neighbours else ""
+    return f"osu_{'i' if is_begun else ''}{among}{base}{'_persistent' if is_persistent else ''}"
+
+
+def _identity(name: str, operation: str, transport: str) -> TableIdentity:
+    of_test = identity_of_test(name)
+    if of_test is None:
+        pattern = slug(operation.removesuffix(" latency"))
+        return TableIdentity(pattern, {}, transport, 0, is_known=False)
+    is_of_mpi = transport == "mpi" and of_test.transport == "rma"
+    is_same = is_of_mpi or of_test.transport == transport
+    # The same operation by another library, such as NCCL's, has its own transport.
+    return (
+        of_test
+        if is_same
+        else TableIdentity(of_test.pattern, of_test.axes, transport, of_test.ranks)
+    )
+
+
+def _of_test(name: str) -> TableIdentity:
+    test = _TESTS[name]
+    axes = axes_of(test.axes)
+    # What a table says of these is in it; the time while the ranks compute is another point.
+    for axis in ("work", "pairs", "threads"):
+        axes.pop(axis, None)
+    is_pair = name in (*_PAIRS.values(), *_ONE_SIDED.values(), *_SHMEM.values())
+    is_pair = is_pair or name.removesuffix("_persistent") in _PAIRS.values()
+    many = name in _MANY or name == "osu_oshm_barrier"
+    return TableIdentity(test.pattern, axes, test.transport, 2 if is_pair and not many else 0)

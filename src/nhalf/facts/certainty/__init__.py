@@ -1,1 +1,0 @@
-"""How sure the numbers of runs are: precision, states, spread, and what disturbed them."""
