@@ -140,7 +140,7 @@ def completed_receives(calls: Calls) -> Completed:
     if not (len(received) and len(waits)):
         return NOTHING
     ends_s, waits_s = calls.end_s[received], calls.end_s[waits]
-    first = np.searchsorted(waits_s, ends_s - _EARLY_S)
+    first: Places = np.searchsorted(waits_s, ends_s - _EARLY_S)
     inside = np.minimum(first, len(waits) - 1)
     # In virtual time a wait may end at the very moment at which a receive begins and ends.
     if np.any((waits[inside] < received) & (waits_s[inside] <= ends_s)):

@@ -42,7 +42,7 @@ def _ranked(values: Whole, span: int) -> Whole:
         is_there = np.zeros(span, bool)
         is_there[values] = True
         rank = np.cumsum(is_there, dtype=np.uint32) - np.uint32(1)
-        return rank.astype(np.uint16 if span <= _SHORT else np.uint32)[values]
+        return (rank.astype(np.uint16) if span <= _SHORT else rank)[values]
     distinct = pl.Series(values).unique().sort()
     return distinct.search_sorted(pl.Series(values)).to_numpy()
 

@@ -202,8 +202,8 @@ def schedule(program: Program) -> list[Actor]:
     least_s = _shortest(calls)
     forms, form = _forms(calls)
     message = np.full(len(calls), -1, np.int32)
-    for rows in ("row", "row_received"):
-        message[messages(program)[rows].to_numpy()] = np.arange(len(messages(program)))
+    for ends in ("row", "row_received"):
+        message[messages(program)[ends].to_numpy()] = np.arange(len(messages(program)))
     calls = calls.with_columns(pl.Series("form", form), pl.Series("message", message))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
