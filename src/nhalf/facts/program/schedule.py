@@ -250,12 +250,12 @@ def _matched(program: Program) -> tuple[pl.DataFrame, pl.DataFrame]:
     sent, received = (_in_turn(calls, _HAS_MESSAGE & (pl.col("kind") == kind))
                       for kind in ("sent", "received"))  # fmt: skip
     operations = _in_turn(calls, pl.col("kind") == "collective")
-    both = np.concatenate([sent, received])
+    ends = np.concatenate([sent, received])
     channel = distinct_rows(
         np.concatenate([rank[sent], partner[received]]),
         np.concatenate([partner[sent], rank[received]]),
-        communicator[both],
-        tag[both],
+        communicator[ends],
+        tag[ends],
     )
     own = distinct_rows(rank[operations], communicator[operations])
     sends = _Turns.of(sent, channel[: len(sent)])
@@ -311,9 +311,9 @@ class _Turns:
         numbers = np.arange(len(rows), dtype=np.int32) - np.repeat(first.astype(np.int32), counts)
         return cls(rows[order], channels[order], numbers)
 
-    def also_in(self, others: Self) -> Whole:
-        """The rows of the calls whose channels have as many others."""
-        counts = np.bincount(others.channels, minlength=int(self.channels.max(initial=0)) + 1)
+    def also_in(self, opposite: Self) -> Whole:
+        """The rows of the calls whose channels have as many opposite ones."""
+        counts = np.bincount(opposite.channels, minlength=int(self.channels.max(initial=0)) + 1)
         return self.rows[self.numbers < counts.astype(np.int32)[self.channels]]
 
 
