@@ -100,12 +100,12 @@ class AskedOperations:
         sizes: dict[str, list[int]] = defaultdict(list)
         for pattern, size_bytes in sorted(questions):
             sizes[pattern].append(size_bytes)
-        grid = {Question(name, size) for name, asked in sizes.items() for size in _grid(asked)}
+        grid = {Question(name, size) for name, own in sizes.items() for size in _grid(own)}
         self._keep(nodes, self.ask(nodes, grid))
         between = [
             Question(name, size)
-            for name, asked in sizes.items()
-            for size in _spread([size for size in asked if self._at(nodes, name, size) is None])
+            for name, own in sizes.items()
+            for size in _spread([size for size in own if self._at(nodes, name, size) is None])
         ]
         if between and set(between) - grid:
             self._keep(nodes, self.ask(nodes, {*grid, *between}))

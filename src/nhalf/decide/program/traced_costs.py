@@ -74,13 +74,12 @@ def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
     way_s = (pl.col("arrived_s") - pl.col("sent_s")).alias("way_s")
     late = both_ends(program).filter(pl.col("late_sender_s") > 0)
+    queued_s: pl.Series | pl.Expr = pl.lit(0.0)
     if queued(program):
         begins = pl.max_horizontal("sent_s", "received_s").alias("begins_s")
         ends = late.select("source", "target", "sent_s", "left_s", begins, "arrived_s").collect()
         queued_s = queued_in_calls_s(program, ends.select("source", "sent_s", "left_s"))
         queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
-    else:
-        queued_s = pl.lit(0.0)
     times = late.select("size_bytes", way_s).with_columns(queued_s=queued_s)
     return _listed(times.group_by("size_bytes").agg(_typical("way_s")).collect())
 

@@ -31,7 +31,7 @@ from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
 _KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]
 _NAMES = pl.col(pl.Categorical, pl.Enum).cast(pl.String)
-"""As other tables than the timeline have them."""
+"""The names of calls and kinds as text, as all tables but the timeline have them."""
 _KEYS_AT_SITES = ["rank", "thread", "site", "call", "size_bytes"]
 
 

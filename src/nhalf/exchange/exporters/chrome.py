@@ -58,8 +58,8 @@ def _slices(calls: pl.DataFrame) -> Iterator[Row]:
 def _flows(calls: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Row]:
     """Two events for each message of which both ends were traced."""
     sends, receives = (calls[pairs[rows]] for rows in ("row", "row_received"))
-    both = pl.concat([sends, receives.select(pl.all().name.suffix("_receive"))], how="horizontal")
-    for number, row in enumerate(both.sort("start_s", maintain_order=True).iter_rows(named=True)):
+    flows = pl.concat([sends, receives.select(pl.all().name.suffix("_receive"))], how="horizontal")
+    for number, row in enumerate(flows.sort("start_s", maintain_order=True).iter_rows(named=True)):
         usual = {"name": "message", "cat": "message", "id": number}
         begin = {"pid": row["rank"], "tid": row["thread"], "ts": _us(row["start_s"])}
         end_us = max(_us(row["start_s_receive"]), _us(row["end_s_receive"]) - INSIDE_US)

@@ -204,8 +204,8 @@ def schedule(program: Program) -> list[Actor]:
     least_s = {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
     forms, form = _forms(calls)
     message = np.full(len(calls), -1, np.int32)
-    for place in ("row", "row_received"):
-        message[messages(program)[place].to_numpy()] = np.arange(len(messages(program)))
+    for ends in ("row", "row_received"):
+        message[messages(program)[ends].to_numpy()] = np.arange(len(messages(program)))
     calls = calls.with_columns(pl.Series("form", form), pl.Series("message", message))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
@@ -252,12 +252,12 @@ def _matched(program: Program) -> tuple[pl.DataFrame, pl.DataFrame]:
     sent, received = (_in_turn(calls, _HAS_MESSAGE & (pl.col("kind") == kind))
                       for kind in ("sent", "received"))  # fmt: skip
     operations = _in_turn(calls, pl.col("kind") == "collective")
-    both = np.concatenate([sent, received])
+    ends = np.concatenate([sent, received])
     channel = distinct_rows(
         np.concatenate([rank[sent], partner[received]]),
         np.concatenate([partner[sent], rank[received]]),
-        communicator[both],
-        tag[both],
+        communicator[ends],
+        tag[ends],
     )
     own = distinct_rows(rank[operations], communicator[operations])
     sends = _Turns.of(sent, channel[: len(sent)])
@@ -313,9 +313,9 @@ class _Turns:
         numbers = np.arange(len(rows), dtype=np.int32) - np.repeat(first.astype(np.int32), counts)
         return cls(rows[order], channels[order], numbers)
 
-    def also_in(self, others: Self) -> Whole:
-        """The rows of the calls whose channels have as many others."""
-        counts = np.bincount(others.channels, minlength=int(self.channels.max(initial=0)) + 1)
+    def also_in(self, opposite: Self) -> Whole:
+        """The rows of the calls whose channels have as many opposite ones."""
+        counts = np.bincount(opposite.channels, minlength=int(self.channels.max(initial=0)) + 1)
         return self.rows[self.numbers < counts.astype(np.int32)[self.channels]]
 
 
