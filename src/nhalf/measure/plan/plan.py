@@ -253,7 +253,7 @@ _BLOCK_KEYS = ("patterns", "ranks", "bytes")
 class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Some patterns, each measured at every number of ranks, placement, size and value of axes.
 
-    `bytes` is the text that sizes.py parses, `axes` maps names to texts that axes.py parses; an
+    `bytes` is what parse_sizes reads, `axes` maps names to texts that axes.py parses; an
     axis that is not named takes what its pattern declares. `launches` and `precision` default to
     the plan's (0). `weight` is the block's part of the time, relative to other blocks. A `whole`
     block keeps all of its points where time is short, or is left out entirely, because its result
