@@ -133,9 +133,11 @@ def _answer(request: Request) -> None:
         _predict_trace(request)
         return
     if _names_file(request.subject):
+        from nhalf.exchange.program import FORMS as TRACE_FORMS
+
         raise InputError(
             f"{request.subject} is not a trace",
-            f"name a pattern, a trace, or a program in a form that is read: {', '.join(FORMS)} "
+            f"name a pattern, a trace, or a program in a form that is read: {', '.join(TRACE_FORMS)} "
             "(mpiP by nhalf import)",
         )
     if request.further_traces:

@@ -227,6 +227,7 @@ def schedule(program: Program) -> list[Actor]:
     return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
 
 
+@fact
 def numbered(program: Program) -> pl.DataFrame:
     """The calls by rank, thread and start, with `number` among messages with the same ends,
     communicator and tag, or among collective operations of a rank on a communicator.
@@ -234,6 +235,7 @@ def numbered(program: Program) -> pl.DataFrame:
     return _matched(program)[0]
 
 
+@fact
 def messages(program: Program) -> pl.DataFrame:
     """The messages of which both ends were traced: the others would never end.
 

@@ -90,6 +90,7 @@ def matched(program: Program) -> pl.DataFrame:
     return both_ends(program).sort("sent_s", maintain_order=True).collect()
 
 
+@fact
 def both_ends(program: Program) -> pl.LazyFrame:
     """The columns of `matched` in the order of messages, each made only where somebody asks."""
     calls, pairs = numbered(program).lazy(), messages(program)
