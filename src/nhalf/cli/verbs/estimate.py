@@ -62,9 +62,9 @@ class Request(JsonOption, heading="What, and on which machine"):
 def command(request: Request) -> None:
     """Estimate from its C source how long an MPI program takes on a machine, and what decides.
 
-    nhalf estimate halo.c --ranks 64 --machine sp2-mpl --set n=100000
+    nhalf estimate halo.c --ranks 32 --machine sp2-mpl --set n=100000
     nhalf estimate halo.c --ranks 64 --machine altix-bx2 --processor here --mpi mpich
-    nhalf estimate halo.c --ranks 64 --machine sp2-mpl --set n=100000 --engine simgrid
+    nhalf estimate halo.c --ranks 32 --machine sp2-mpl --set n=100000 --engine simgrid
     nhalf estimate cg.c --ranks 16 --machine sp2-mpl --set n=1000 --set line42=25
     """
     from nhalf.cli.verbs.bound import parse_numbers
