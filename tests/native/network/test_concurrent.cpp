@@ -62,10 +62,10 @@ struct Machine {
   }
 };
 
-const std::string star = "link 1 1\ntopology star 4\n";
+const std::string star_of_four = "link 1 1\ntopology star 4\n";
 
 TEST_CASE("a link to which several messages come gets less through") {
-  const Machine machine{star, {0, 1, 2}, {100, no_limit, no_limit}, {0.5}};
+  const Machine machine{star_of_four, {0, 1, 2}, {100, no_limit, no_limit}, {0.5}};
   CHECK(machine.load({{0, 1}}) == Numbers{0.01});
   CHECK(machine.load({{0, 1}, {1, 0}}) == Numbers{0.01});
   CHECK(machine.load({{0, 1}, {0, 2}}) == Numbers{0.04});
@@ -95,7 +95,7 @@ TEST_CASE("messages that spread take all cables between two switches alike") {
 }
 
 TEST_CASE("a rank sends and receives less than both one after the other allow") {
-  const Machine machine{star, {0, 1}, {no_limit, no_limit, no_limit}, {1}, {1}};
+  const Machine machine{star_of_four, {0, 1}, {no_limit, no_limit, no_limit}, {1}, {1}};
   CHECK(machine.flow({{0, 1}}, {60}) == Numbers{60});
   CHECK(machine.flow({{0, 1}, {1, 0}}, {60, 60}) == Numbers{30, 30});
   CHECK(machine.flow({{0, 1}, {0, 1}}, {60, 60}) == Numbers{30, 30});

@@ -135,9 +135,10 @@ def _answer(request: Request) -> None:
     if _names_file(request.subject):
         from nhalf.exchange.program import FORMS as TRACE_FORMS
 
+        forms = ", ".join(TRACE_FORMS)
         raise InputError(
             f"{request.subject} is not a trace",
-            f"name a pattern, a trace, or a program in a form that is read: {', '.join(TRACE_FORMS)} "
+            f"name a pattern, a trace, or a program in a form that is read: {forms} "
             "(mpiP by nhalf import)",
         )
     if request.further_traces:

@@ -73,9 +73,9 @@ class Description:
         """
         if self.messages is None:
             return self.text
-        models = self.messages.machine.models
-        if len(set(nodes)) == 1 and any(is_between_nodes(model.placement) for model in models):
-            return describe(within_node(self.messages), self.nodes).text_for(nodes)
+        alone = within_node(self.messages) if len(set(nodes)) == 1 else self.messages
+        if alone.machine != self.messages.machine:
+            return describe(alone, self.nodes).text_for(nodes)
         ranks = len(nodes)
         lines = []
         within, between = self.messages.within_node, self.messages.between_nodes[0][1]

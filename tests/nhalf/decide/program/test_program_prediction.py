@@ -325,4 +325,4 @@ def test_the_command_prints_the_error(tmp_path: Path, call: Callable[..., Ended]
     assert "the trace's own calls" in alone.out
     call("predict", run, "--machine", there, "--ranks", "4").is_error(2, "trace")
     call("predict", run, "--machine", there, "--computing-factor", "0").is_error(2, "factor")
-    call("predict", "bcast", "--machine", there, "--placement", "2x1").is_error(2, "placement")
+    call("predict", "bcast", "--machine", there, "--placement", "4x2").is_error(2, "4x2")
