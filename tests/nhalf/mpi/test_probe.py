@@ -273,7 +273,7 @@ int main() {
 @pytest.fixture
 def include(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sources of a transport and of an application, without any program."""
-    folder = tmp_path / "native/include"
+    folder = tmp_path / "sources/include"
     for name in ("probe", "transports", "apps/npb/cg", "apps/npb/ep"):
         (folder / name).mkdir(parents=True)
     (folder / "probe/probe.cpp").write_text(PROBE)
@@ -286,7 +286,7 @@ def include(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / f"apps/npb/{kernel}/problem.hpp").write_text(".ranks = RankRule::power_of_two\n")
         lines = "".join(f"{{'{name}', 1}},\n" for name in "SWABCD")
         (folder / f"apps/npb/{kernel}/classes.inc").write_text(lines)
-    monkeypatch.setenv("NHALF_NATIVE_DIR", str(tmp_path / "native"))
+    monkeypatch.setenv("NHALF_NATIVE_DIR", str(tmp_path / "sources"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CXXFLAGS", raising=False)
     return folder
