@@ -4,10 +4,10 @@
 #include <cstddef>
 
 #include "fabric/accesses.hpp"
-#include "fabric/sender.hpp"
 #include "fabric/endpoint.hpp"
 #include "fabric/flows.hpp"
 #include "fabric/region_of_test.hpp"
+#include "fabric/sender.hpp"
 #include "fabric/serving.hpp"
 #include "network/heap.hpp"
 #include "network/picoseconds.hpp"

@@ -8,10 +8,10 @@
 #include "roster.hpp"
 
 #include "patterns/bases/collectives/overlapped.hpp"
-#include "patterns/collectives/block_operations.hpp"
-#include "patterns/collectives/sum_operations.hpp"
-#include "patterns/collectives/counted_operations.hpp"
 #include "patterns/collectives/barrier.hpp"
+#include "patterns/collectives/block_operations.hpp"
+#include "patterns/collectives/counted_operations.hpp"
+#include "patterns/collectives/sum_operations.hpp"
 
 namespace nhalf::test_collectives {
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,9 @@ class TestMulticast:
     ],
 )
 def test_what_is_wrong_without_any_simulator(call: Call, words: list[str], reason: str) -> None:
+    with suppress(MissingError):  # whoever is first is told that it is compiled
+        probe(simgrid())
+        platform(simgrid())
     call("predict", "--engine", "simgrid", *words).is_error(2, reason)
 
 

@@ -10,7 +10,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview
 from nhalf.present.charts.curves import ELSEWHERE_DATA
 from nhalf.present.panels.messages import Bandwidth, Latency
-from tests.nhalf.facts.certainty.test_machine_states import facts
+from tests.nhalf.facts.test_machine_states import facts
 
 SIZES = (0, 8, 64, 512, 4096)
 
