@@ -24,6 +24,7 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.base.native_files import library
+from nhalf.base.units import format_size
 from nhalf.machines import catalogue
 from nhalf.machines.draws import COVERAGE, Draws, PredictedRate
 from nhalf.machines.machine import Machine, PublishedPoint
@@ -36,12 +37,15 @@ from nhalf.results.b_eff import RANDOM, geometric_mean
 from nhalf.statistics.intervals import student_quantile
 
 LONGEST_BYTES = (4 << 20, 32 << 20)
-"""A 128th of the memory of a process with 0.5 to 4 GB."""
+"""A 128th of the memory of a process with 0.5 to 4 GB, where nothing was published."""
+MANY_RANKS_RATIO = 1.54
+"""What predictions of full machines may miss by: three of the four published are of 8 ranks."""
 REGULAR = 6
 """Patterns of rings of consecutive ranks; those of random orders follow."""
 PINGPONG_BYTES = 1 << 20
 """The size of the study's ping-pong, between ranks 0 and 1."""
-NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
+PINGPONG = "pingpong"
+NAMES = ("b_eff", "at-longest", "rings-at-longest", PINGPONG)
 """The figures, as published points name them in their axis `figure`."""
 
 
@@ -106,9 +110,8 @@ def predict_b_eff(
     """
     drawn = drawn_b_eff(machine, ranks, mpi)
     reason = (
-        "published values are within a factor of "
-        f"{error_ratio('b_eff'):.2f} of b_eff's predictions (95 % of machines), "
-        f"{error_ratio('at-longest'):.2f} at L_max: no interval is narrower"
+        f"b_eff is taken to be within a factor of {error_ratio('b_eff'):.2f} of its prediction in "
+        f"95 % of machines, {error_ratio('at-longest'):.2f} at L_max: no interval is narrower"
     )
     widened = replace(drawn, figures=_widened(drawn), reasons=(reason, *drawn.reasons))
     own = None if without_own else _published_of(machine)
@@ -159,14 +162,16 @@ def error_ratio(figure: str, without: str = "") -> float:
     """By what factor predictions of a figure miss, in 95 % of machines: from all, or all but one.
 
     Student's distribution about no error, with each machine as one observation, since its modes
-    and figures have causes in common.
+    and figures have causes in common. What all ranks move is taken to miss by MANY_RANKS_RATIO at
+    least.
     """
     squares = [
         np.mean([errors[figure] ** 2 for errors in modes])
         for family, modes in published_errors().items()
         if family != _family(without)
     ]
-    return math.exp(student_quantile(len(squares), COVERAGE) * math.sqrt(float(np.mean(squares))))
+    ratio = math.exp(student_quantile(len(squares), COVERAGE) * math.sqrt(np.mean(squares).item()))
+    return ratio if figure == PINGPONG else max(ratio, MANY_RANKS_RATIO)
 
 
 @functools.cache
@@ -216,7 +221,7 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffecti
     """The figures with intervals of unpublished values alone; raises as `predict_b_eff` does."""
     per_node = _ranks_per_node(machine, ranks)
     draws = Draws()
-    longest = draws.of((float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1])))
+    longest = draws.of(_longest_bytes(machine))
     library_messages = Messages(machine, mpi)
     together = ConcurrentMessages(library_messages, draws, per_node, cold=True, queues=True)
     sizes = _lengths(longest)
@@ -249,6 +254,18 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffecti
         {name: PredictedRate.of(rate_Bps) for name, rate_Bps in zip(NAMES, figures, strict=True)},
         _published(machine.points, ranks),
         tuple(_reasons(machine, ranks)),
+    )
+
+
+def _longest_bytes(machine: Machine) -> tuple[float, float]:
+    """L_max, from its least to its greatest: that of the published values, if there are any."""
+    published = [
+        float(p.size_bytes) for p in machine.points if p.pattern == "b_eff" and p.size_bytes
+    ]
+    return (
+        (min(published), max(published))
+        if published
+        else (float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1]))
     )
 
 
@@ -309,7 +326,11 @@ def _reasons(machine: Machine, ranks: int) -> Iterator[str]:
     """The causes of a wide interval, and of doubt."""
     if ranks > (machine.ranks_for_users or ranks):
         yield f"users get no more than {machine.ranks_for_users} ranks of {machine.name}"
-    yield "the longest message is 4 to 32 MiB: a 128th of 0.5 to 4 GB"
+    least, greatest = _longest_bytes(machine)
+    if least == greatest:
+        yield f"the longest message is {format_size(int(least))}, as of the published values"
+    else:
+        yield "the longest message is 4 to 32 MiB: a 128th of 0.5 to 4 GB"
     yield "messages between nodes keep the way of their node busy for 5 to 46 % of a latency each"
     yield "two exchanges start within 1 to 3.2 latencies: at once, or in turn"
     yield from range_reasons(machine)

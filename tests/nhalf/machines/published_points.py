@@ -180,7 +180,7 @@ def altix() -> Iterator[Figure]:
 def b_eff(machine: str, ranks: int, rates: Sequence[float], latency_us: float) -> Iterator[Figure]:
     names = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
     for figure, rate in zip(names, rates, strict=True):
-        yield (machine, "b_eff", ranks, None, "", f"figure={figure}", MBPS), rate
+        yield (machine, "b_eff", ranks, 1 << 20, "", f"figure={figure}", MBPS), rate
     yield (machine, "b_eff", ranks, None, "", "figure=latency", US), latency_us
 
 
