@@ -202,10 +202,16 @@ def _ratio(ratio: float, within: bool) -> str:
 
 def _headline(prediction: ProgramPrediction) -> str:
     if prediction.is_certain:
-        return f"{format_time(prediction.time_s)} ({_interval(prediction)})"
+        condition = " if it computed as fast as here" if _is_not_scaled(prediction) else ""
+        return f"{format_time(prediction.time_s)} ({_interval(prediction)}){condition}"
     if says_nothing(prediction.low_s, prediction.high_s):
         return "no prediction"
     return f"no prediction, something in {_interval(prediction)}"
+
+
+def _is_not_scaled(prediction: ProgramPrediction) -> bool:
+    """Whether computing takes the time that it took elsewhere."""
+    return prediction.computing == AS_MEASURED and prediction.machine != prediction.traced_on
 
 
 def _interval(prediction: ProgramPrediction) -> str:
@@ -231,8 +237,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
     yield from algorithm_lines(prediction)
     if prediction.calibration:
         yield f"  {prediction.calibration}"
-    is_elsewhere = prediction.machine != prediction.traced_on
-    if prediction.computing == AS_MEASURED and is_elsewhere:
+    if _is_not_scaled(prediction):
         yield (
             f"  computing as measured here, not scaled to {prediction.machine}: give "
             "--computing-factor, or --traced-on a machine whose cores are known"

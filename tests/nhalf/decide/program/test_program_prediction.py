@@ -248,7 +248,9 @@ def test_computing_that_is_not_scaled_is_marked(tmp_path: Path, call: Callable[.
     mark = "computing as measured here, not scaled to there"
     words = ("predict", run, "--machine", there, "--traced-on", here)
     assert mark in call(*words).out
+    assert ") if it computed as fast as here; traced" in call(*words).out
     assert json.loads(call(*words, "--json").out)["computing"] == "as measured"
+    assert "as fast as here" not in call(*words, "--computing-factor", "1").out
     assert mark not in call(*words, "--computing-factor", "1").out
     assert "not scaled" not in call("predict", run, "--machine", here, "--traced-on", here).out
 
