@@ -169,10 +169,13 @@ def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -
     if not processor.in_order or cache is None:
         return hits_cycles
     loop_misses = misses(counts.streams, counts.trips, cache)
-    loads = loop_misses.loads_per_iteration * (cache.load_miss_cycles or 0.0)
-    stores = loop_misses.stores_per_iteration * (cache.store_miss_cycles or 0.0)
+    load_misses, store_misses = loop_misses.loads_per_iteration, loop_misses.stores_per_iteration
+    loads = load_misses * (cache.load_miss_cycles or 0.0)
+    stores = store_misses * (cache.store_miss_cycles or 0.0)
+    # What a miss adds to a hit, and a whole miss, which one unit waits for after another.
+    whole = loads + stores + (load_misses + store_misses) * (cache.hit_cycles or 0.0)
     load, store = (processor.operation(name) for name in ("load", "store"))
     miss_cycles = loads / (load.per_cycle if load else 1.0) + stores / (
         store.per_cycle if store else 1
     )
-    return max(loads + stores, hits_cycles + miss_cycles)
+    return max(whole, hits_cycles + miss_cycles)
