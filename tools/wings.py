@@ -56,7 +56,7 @@ BUDGET_LINES = {
     "decide": 10_980,
     "experiment": 6_500,
     "studies": 2_690,
-    "present": 15_350,
+    "present": 15_360,
     "jobs": 910,
     "cli": 7_870,
     "native/algorithms": 2_080,
