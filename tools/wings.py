@@ -53,7 +53,7 @@ BUDGET_LINES = {
     "results": 2_620,
     "facts": 10_100,
     "exchange": 7_880,
-    "decide": 10_980,
+    "decide": 11_010,
     "experiment": 6_500,
     "studies": 2_690,
     "present": 15_360,
