@@ -1,5 +1,6 @@
 // The network in the library that Python loads, which has the replays as well: one call, one
 // answer.
+#include <exception>
 #include <new>
 
 #include "network/concurrent.hpp"
@@ -15,5 +16,7 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_concurrent(
     return nullptr;
   } catch (const std::bad_alloc&) {
     return "memory";
+  } catch (const std::exception&) {
+    return "the machine is larger than can be followed";
   }
 }

@@ -70,7 +70,9 @@ class SharedCapacities:
         *,
         is_spread: bool = False,
     ) -> Floats:
-        answer = np.empty(shape)
+        answer = np.zeros(shape)
+        if not pairs:
+            return answer
         ranks = np.array(pairs, np.int32).T.copy()
         rates = (self.capacity_Bps, self.blocked_share, alone_Bps, both_ways)
         arrays: list[NDArray[np.generic] | None] = [self.nodes.astype(np.int32), *ranks]

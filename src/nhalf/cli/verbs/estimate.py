@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import InputError
 from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.options import JsonOption
+from nhalf.decide.engines.names import MODEL, SIMGRID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from nhalf.mpi import Library
 
 GROUP = "machine"
-NO_PROCESSOR, SIMGRID = "none", "simgrid"
-ENGINES = ("model", SIMGRID)
+NO_PROCESSOR = "none"
+ENGINES = (MODEL, SIMGRID)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class Request(JsonOption, heading="What, and on which machine"):
     )
     mpi: str = option("", "MPI library that is asked for its operations, e.g. mpich.")
     engine: str = option(
-        "model",
+        MODEL,
         "Who moves the messages: model (a replay), or simgrid, where they share the network.",
     )
     placement: str = option(

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.base.errors import InputError
+from nhalf.decide.engines.names import MODEL, SIMGRID
 from nhalf.decide.estimate.evaluation import Evaluation, SourceQuestion, computes, evaluated
-from nhalf.decide.program.predict import SIMGRID, guess_bounds, simulated_s
+from nhalf.decide.program.predict import guess_bounds, simulated_s
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.loops.program.events import Label
 
 OF_RANKS = "ranks"
-MODEL = "model"
 Exponents = dict[str, float | None]
 """By what power a time grows with each name; None if it is 0, or cannot be told."""
 

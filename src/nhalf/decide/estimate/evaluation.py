@@ -11,11 +11,13 @@ import numpy as np
 from nhalf.base.errors import InputError
 from nhalf.decide.estimate.schedule import LoopTimes, schedule_of
 from nhalf.decide.estimate.turns import replay_in_turn
+from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.program import Program
 from nhalf.loops.program.events import Called, Computed, Label, RankEvents
 from nhalf.loops.program.ranks import MpiProgram
+from nhalf.loops.source.refusal import RefusedSource
 from nhalf.machines.processor import Processor
 from nhalf.machines.wires import nodes_of
 
@@ -82,9 +84,12 @@ def evaluated(
     loops = LoopTimes(question.processor, is_least)
     schedule = schedule_of(question.source.path, events, loops)
     costs = target.costs(question.hosts(len(events)))
-    replay = replay_in_turn(undisturbed(schedule.program), costs)
-    actor = replay.actor
-    evaluation = Evaluation(schedule.program, replay.end_s, replay.forced, actor.rank)
+    script = undisturbed(schedule.program)
+    alone = replay(script, costs, follows=True)
+    _check_ends(alone, schedule.labels)
+    whole = replay_in_turn(script, costs, alone)
+    actor = whole.actor
+    evaluation = Evaluation(schedule.program, whole.end_s, whole.forced, actor.rank)
     for event in events[actor.rank].events:
         if isinstance(event, Computed):
             evaluation.spend((COMPUTING, event.loop.counts.line), loops.time_s(event))
@@ -94,8 +99,21 @@ def evaluated(
         evaluation.count[event.label] += not is_first_half
         if isinstance(event, Called):
             evaluation.size_bytes[event.label] += event.size_bytes
-    begins_s, ends_s = replay.spans_s(replay.last)
-    times_s = np.nan_to_num(ends_s[:-1] - begins_s).tolist()
+    begins_s, ends_s = whole.spans_s(whole.last)
+    times_s = (ends_s[:-1] - begins_s).tolist()
     for site, time_s in zip(actor.column("site").tolist(), times_s, strict=True):
         evaluation.spend(schedule.labels[site], time_s)
     return evaluation
+
+
+def _check_ends(alone: Replay, labels: Sequence[Label]) -> None:
+    """Raises RefusedSource for a call that never ends, since its ranks wait for each other."""
+    for number, actor in enumerate(alone.script.actors):
+        stuck = np.flatnonzero(np.isnan(alone.ends_s(number)))
+        if len(stuck):
+            name, line = labels[actor.column("site")[stuck[0]]]
+            raise RefusedSource(
+                f"{name} never ends on rank {actor.rank}: ranks wait for each other",
+                line,
+                "mend the order of the calls",
+            )

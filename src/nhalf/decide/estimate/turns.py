@@ -15,9 +15,10 @@ from nhalf.facts.program.schedule import SEND
 from nhalf.facts.program.script import Script
 
 
-def replay_in_turn(script: Script, costs: Costs) -> Replay:
-    """The replay with one message at a time out of a rank and into one, followed."""
-    alone = replay(script, costs, follows=True)
+def replay_in_turn(script: Script, costs: Costs, alone: Replay) -> Replay:
+    """The replay with one message at a time out of a rank and into one, followed, of one in which
+    they do not wait for each other, which was followed, too.
+    """
     if not len(script.route):
         return alone
     return replay(script, costs, contention=_turns(script, costs, alone), follows=True)

@@ -211,7 +211,7 @@ class RankExecution:
             turns_left = (self._trips(node, counter) or turns) - turns
             again = events[begins[-2] :]
             if len(again) * turns_left > EVENTS_MAX:
-                raise refused(node, f"there are more than {EVENTS_MAX} calls", "take less of them")
+                raise refused(node, f"there are more than {EVENTS_MAX} calls", "ask for fewer")
             events.extend(again * turns_left)
             self._skip(node, counter, turns_left)
             return turns_left
@@ -238,7 +238,7 @@ class RankExecution:
                 raise refused(
                     node,
                     f"its loops have more than {STEPS_MAX} iterations that differ",
-                    "take less",
+                    "ask for fewer",
                 )
         return NEXT, turns
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import fixed, percent, whole
 from nhalf.base.units import format_size, format_time
-from nhalf.decide.program.predict import SIMGRID
+from nhalf.decide.engines.names import SIMGRID
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
 from nhalf.present.wording import count
 

@@ -115,6 +115,36 @@ def test_simgrid_has_messages_share_what_a_rank_moves_both_ways(call: Call) -> N
     assert simulated["parts"] == replayed["parts"]
 
 
+CROSSED = """#include <mpi.h>
+int main(int argc, char **argv) {{
+  int rank; double x = 0;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  {calls}
+  MPI_Finalize();
+}}
+"""
+RECEIVE = "MPI_Recv(&x, 1, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+SEND = "MPI_Send(&x, 1, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD);"
+BARRIER = "MPI_Barrier(MPI_COMM_WORLD);"
+
+
+@pytest.mark.parametrize(
+    ("calls", "stuck"),
+    [
+        (f"{RECEIVE} {SEND}", "MPI_Recv"),
+        (f"if (rank) {RECEIVE} {BARRIER} if (!rank) {SEND}", "MPI_Barrier"),
+    ],
+    ids=["receives", "operation"],
+)
+def test_ranks_that_wait_for_each_other_have_no_time(
+    call: Call, tmp_path: Path, calls: str, stuck: str
+) -> None:
+    program = tmp_path / "crossed.c"
+    program.write_text(CROSSED.format(calls=calls))
+    ended = call("estimate", program, "--machine", "sp2-mpl", "--ranks", "2")
+    ended.is_error(2, "crossed.c:5", stuck, "never ends on rank 0")
+
+
 def test_one_rank_sends_nothing(call: Call) -> None:
     estimate = answer(call, HALO, *SP2, "--ranks", "1", "--set", "n=1000")
     assert {row["name"] for row in estimate["parts"]} == {"computing"}
