@@ -95,7 +95,7 @@ class TraceOptions(Request, heading="Of a traced program"):
         "",
         "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced, or on "
         "another machine with a network node after node. "
-        "Of a pattern same-node or other-node.",
+        "Of a pattern same-node or 1x8, other-node or 8x1.",
     )
     computing_factor: str = option("1", "Scale the time between MPI calls by this factor.")
     flop_rate: str = option(
