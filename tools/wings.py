@@ -68,7 +68,7 @@ BUDGET_LINES = {
     "native/host": 670,
     "native/interposer": 2_880,
     "native/multicast": 580,
-    "native/network": 1_550,
+    "native/network": 1_560,
     "native/node": 3_100,
     "native/patterns": 8_000,
     "native/pgas": 480,

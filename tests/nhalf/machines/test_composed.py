@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from pathlib import Path
+
 import pytest
 
 from nhalf.base.errors import FailedError
@@ -58,3 +61,18 @@ def test_a_program_that_has_ended_is_told_in_a_line() -> None:
     followed.program.wait()
     with pytest.raises(FailedError, match="has ended"):
         followed.time_s("bcast", "linear", 4, 8)
+
+
+def test_a_limit_of_address_space_changes_no_answer() -> None:
+    """The network takes 16 GiB of it where it may (ulimit -v)."""
+    question = ("bcast", "scatter-allgather", 8, 65536)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    try:
+        most_bytes = pages * resource.getpagesize() + (1 << 30)
+        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, limits[1]))
+        time_s = composer().time_s(*question)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert time_s is not None
+    assert time_s == composer().time_s(*question)

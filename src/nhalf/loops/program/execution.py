@@ -14,7 +14,7 @@ from nhalf.loops.program.computing import InnermostLoops, Iterations
 from nhalf.loops.program.events import Computed, RankEvents
 from nhalf.loops.program.expression_values import ExpressionValues
 from nhalf.loops.program.mpi_calls import MpiCalls
-from nhalf.loops.program.numbers import Frame, Known, Unknown, combined
+from nhalf.loops.program.numbers import Frame, Number, Unknown, combined
 from nhalf.loops.program.structure import ENDS, Counter, Structure, arguments, below, called
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
@@ -59,7 +59,7 @@ class RankExecution:
         self._iterations: Iterations = Tally()
         self._depth = self._steps = 0
         self._is_computing = False
-        self._returned: Known = 0
+        self._returned: Number = 0
 
     def run(self, tree: c_ast.FileAST) -> RankEvents:
         """All that the rank does; raises RefusedSource."""
@@ -72,7 +72,7 @@ class RankExecution:
 
     def _declare(self, node: c_ast.Decl) -> None:
         if isinstance(node.type, c_ast.Enum) and node.type.values is not None:
-            number: Known = 0
+            number: Number = 0
             for entry in node.type.values.enumerators:
                 number = self._values.value(entry.value) if entry.value else number
                 self._values.file.numbers[entry.name] = number
@@ -80,7 +80,7 @@ class RankExecution:
         if node.name and not isinstance(node.type, c_ast.FuncDecl):
             self._values.declare(node)
 
-    def _call(self, node: c_ast.FuncCall) -> Known:
+    def _call(self, node: c_ast.FuncCall) -> Number:
         name = called(node)
         if name in self._structure.functions:
             return self._function(name, [self._values.value(part) for part in arguments(node)])
@@ -93,7 +93,7 @@ class RankExecution:
                 self._values.write(argument.expr, Unknown(name))
         return Unknown(name)
 
-    def _function(self, name: str, numbers: Sequence[Known]) -> Known:
+    def _function(self, name: str, numbers: Sequence[Number]) -> Number:
         function, values = self._structure.functions[name], self._values
         if self._depth >= DEPTH_MAX:
             raise refused(function.node, f"{name} calls itself too often")
@@ -252,7 +252,7 @@ class RankExecution:
             return turns < most
         if isinstance(node, c_ast.DoWhile) and not turns:
             return True
-        condition: Known = 1 if node.cond is None else self._values.value(node.cond)
+        condition: Number = 1 if node.cond is None else self._values.value(node.cond)
         if isinstance(condition, Unknown):
             raise self._endless(node, condition.name)
         return bool(condition)

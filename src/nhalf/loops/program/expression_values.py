@@ -10,7 +10,7 @@ from pycparser import c_ast
 from nhalf.loops.program.numbers import (
     MATHEMATICS,
     Frame,
-    Known,
+    Number,
     NumberPlace,
     Unknown,
     combined,
@@ -34,7 +34,7 @@ class ExpressionValues:
         self,
         structure: Structure,
         set_numbers: dict[str, int],
-        call: Callable[[c_ast.FuncCall], Known],
+        call: Callable[[c_ast.FuncCall], Number],
     ) -> None:
         self.structure, self._set_numbers, self._call = structure, set_numbers, call
         self.file = Frame("")
@@ -58,12 +58,12 @@ class ExpressionValues:
         is_own = self.frame is self.file or name in self.variables
         return NumberPlace(self.frame if is_own else self.file, name)
 
-    def value(self, node: Any) -> Known:
+    def value(self, node: Any) -> Number:
         """The value of an expression; unknown for what is not understood."""
         evaluate = getattr(self, f"_{type(node).__name__}", None)
         return evaluate(node) if evaluate else Unknown("it")
 
-    def write(self, node: Any, number: Known) -> None:
+    def write(self, node: Any, number: Number) -> None:
         """Assign to what an expression names."""
         place = self._target(node)
         if place is None:
@@ -92,7 +92,7 @@ class ExpressionValues:
         values = map(self.value, nodes)
         return [number if isinstance(number, (int, float)) else None for number in values]
 
-    def begin(self, name: str, number: Known | None) -> None:
+    def begin(self, name: str, number: Number | None) -> None:
         """Give a variable of this function its first number: that of --set, if there is one."""
         place = self.place_of(name)
         if self.is_given(name, place.frame):
@@ -125,13 +125,13 @@ class ExpressionValues:
             return None
         return array.moved(subscript)
 
-    def _ID(self, node: c_ast.ID) -> Known:
+    def _ID(self, node: c_ast.ID) -> Number:
         place, owner = self.place_of(node.name), self.variable(node.name)
         if owner is not None and owner.extents and not isinstance(place.read(), NumberPlace):
             return NumberPlace(place.frame, node.name, (0,))
         return place.read()
 
-    def _Constant(self, node: c_ast.Constant) -> Known:
+    def _Constant(self, node: c_ast.Constant) -> Number:
         if node.type == "string":
             return Unknown("a text")
         if node.type == "char":
@@ -144,17 +144,17 @@ class ExpressionValues:
             except ValueError:
                 return Unknown(node.value)
 
-    def _ArrayRef(self, node: c_ast.ArrayRef) -> Known:
+    def _ArrayRef(self, node: c_ast.ArrayRef) -> Number:
         owner = node
         while isinstance(owner, c_ast.ArrayRef):
             owner = owner.name
         place = self._element(node)
         return place.read() if place else Unknown(getattr(owner, "name", "an element"))
 
-    def _StructRef(self, node: c_ast.StructRef) -> Known:
+    def _StructRef(self, node: c_ast.StructRef) -> Number:
         return Unknown(node.field.name)
 
-    def _Cast(self, node: c_ast.Cast) -> Known:
+    def _Cast(self, node: c_ast.Cast) -> Number:
         number = self.value(node.expr)
         element, extents, levels = type_of(node.to_type, self.structure.types)
         if (
@@ -166,18 +166,18 @@ class ExpressionValues:
             return number
         return float(number) if element.is_floating_point else truncated(number)
 
-    def _TernaryOp(self, node: c_ast.TernaryOp) -> Known:
+    def _TernaryOp(self, node: c_ast.TernaryOp) -> Number:
         condition = self.value(node.cond)
         if isinstance(condition, Unknown):
             return condition
         return self.value(node.iftrue if condition else node.iffalse)
 
-    def _BinaryOp(self, node: c_ast.BinaryOp) -> Known:
+    def _BinaryOp(self, node: c_ast.BinaryOp) -> Number:
         if node.op in {"&&", "||"}:
             return self._logical(node)
         return combined(node.op, self.value(node.left), self.value(node.right))
 
-    def _logical(self, node: c_ast.BinaryOp) -> Known:
+    def _logical(self, node: c_ast.BinaryOp) -> Number:
         decides = node.op == "||"
         first = self.value(node.left)
         if not isinstance(first, Unknown) and bool(first) == decides:
@@ -188,7 +188,7 @@ class ExpressionValues:
         unknown = next((side for side in (first, second) if isinstance(side, Unknown)), None)
         return unknown or int(not decides)
 
-    def _UnaryOp(self, node: c_ast.UnaryOp) -> Known:
+    def _UnaryOp(self, node: c_ast.UnaryOp) -> Number:
         if node.op == "sizeof":
             return self._size_bytes(node.expr)
         if node.op == "&":
@@ -202,7 +202,7 @@ class ExpressionValues:
             return number.read() if isinstance(number, NumberPlace) else Unknown("an address")
         return signed(node.op, number)
 
-    def _size_bytes(self, node: Any) -> Known:
+    def _size_bytes(self, node: Any) -> Number:
         if isinstance(node, c_ast.Typename):
             element, extents, levels = type_of(node, self.structure.types)
         else:
@@ -210,22 +210,22 @@ class ExpressionValues:
             if owner is None:
                 return SIZES_BYTES["double"] if isinstance(node, c_ast.ArrayRef) else Unknown("it")
             element, extents, levels = owner.element, owner.extents, owner.levels
-        size: Known = 8 if levels else element.size_bytes or Unknown("the size of a structure")
+        size: Number = 8 if levels else element.size_bytes or Unknown("the size of a structure")
         for extent in extents:
             size = combined("*", size, self.value(extent))
         return size
 
-    def _Assignment(self, node: c_ast.Assignment) -> Known:
+    def _Assignment(self, node: c_ast.Assignment) -> Number:
         number = self.value(node.rvalue)
         if node.op != "=":
             number = combined(node.op[:-1], self.value(node.lvalue), number)
         self.write(node.lvalue, number)
         return number
 
-    def _ExprList(self, node: c_ast.ExprList) -> Known:
+    def _ExprList(self, node: c_ast.ExprList) -> Number:
         return [self.value(part) for part in node.exprs][-1]
 
-    def _FuncCall(self, node: c_ast.FuncCall) -> Known:
+    def _FuncCall(self, node: c_ast.FuncCall) -> Number:
         name = called(node)
         if name in ALLOCATORS:
             self._allocated += 1

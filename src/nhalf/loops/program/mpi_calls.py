@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from nhalf.loops.program.events import COLLECTIVE, RECEIVED, SENT, Called, RankEvents, WaitedFor
 from nhalf.loops.program.expression_values import ExpressionValues
-from nhalf.loops.program.numbers import Known, NumberPlace, Unknown
+from nhalf.loops.program.numbers import Number, NumberPlace, Unknown
 from nhalf.loops.program.structure import QUIET, RECEIVED_INTO, arguments, called
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
@@ -42,7 +42,7 @@ class MpiCalls:
         self.under_way: set[int] = set()
         """The events that began and were not waited for."""
 
-    def call(self, node: c_ast.FuncCall) -> Known:
+    def call(self, node: c_ast.FuncCall) -> Number:
         """Do a call; raises RefusedSource for one that is not understood."""
         name, values = called(node), arguments(node)
         if name in ("MPI_Comm_rank", "MPI_Comm_size"):
@@ -88,7 +88,7 @@ class MpiCalls:
             if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
                 self._write(argument, Unknown(name))
 
-    def _write(self, argument: Any, number: Known) -> None:
+    def _write(self, argument: Any, number: Number) -> None:
         self._values.write(c_ast.UnaryOp("*", argument), number)
 
     def _add(self, event: Called) -> int:
@@ -202,7 +202,7 @@ class MpiCalls:
         first, size = self._values.value(counts), self._whole(node, kind, "the type of data")
         elements = 0
         for rank in range(self._ranks):
-            count: Known = first.moved(rank).read() if isinstance(first, NumberPlace) else first
+            count: Number = first.moved(rank).read() if isinstance(first, NumberPlace) else first
             if not isinstance(count, int):
                 raise unknown_number(node, f"the count for rank {rank} in {called(node)}", count)
             elements += count
@@ -223,7 +223,7 @@ class MpiCalls:
             self._own.events.append(WaitedFor(name, line_of(node), tuple(begun)))
 
 
-def unknown_number(node: Any, meaning: str, number: Known) -> RefusedSource:
+def unknown_number(node: Any, meaning: str, number: Number) -> RefusedSource:
     """A refusal of a number that is not known, and how to give it."""
     name = number.name if isinstance(number, Unknown) else ""
     remedy = f"give it: --set {name}=1000" if name.isidentifier() else ""

@@ -23,8 +23,8 @@ class Frame:
     """The variables of a call of a function, or of the file; elements of arrays by their index."""
 
     function: str
-    numbers: dict[str, Known] = field(default_factory=dict)
-    elements: dict[str, dict[tuple[int, ...], Known]] = field(default_factory=dict)
+    numbers: dict[str, Number] = field(default_factory=dict)
+    elements: dict[str, dict[tuple[int, ...], Number]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class NumberPlace:
     name: str
     index: tuple[int, ...] = ()
 
-    def read(self) -> Known:
+    def read(self) -> Number:
         """The number there."""
         if not self.index:
             return self.frame.numbers.get(self.name, Unknown(self.name))
         elements = self.frame.elements.get(self.name, {})
         return elements.get(self.index, Unknown(self.name))
 
-    def write(self, number: Known) -> None:
+    def write(self, number: Number) -> None:
         """Put a number there."""
         if self.index:
             self.frame.elements.setdefault(self.name, {})[self.index] = number
@@ -54,7 +54,7 @@ class NumberPlace:
         return NumberPlace(self.frame, self.name, (*self.index[:-1], self.index[-1] + by))
 
 
-Known: TypeAlias = int | float | Unknown | NumberPlace
+Number: TypeAlias = int | float | Unknown | NumberPlace
 
 
 def quotient(first: float, second: float) -> float:
@@ -85,7 +85,7 @@ MATHEMATICS: Mapping[str, Callable[..., float]] = {
 }  # fmt: skip
 
 
-def combined(sign: str, first: Known, second: Known) -> Known:
+def combined(sign: str, first: Number, second: Number) -> Number:
     """What a binary operator makes of two numbers."""
     for number in (first, second):
         if isinstance(number, Unknown):
@@ -104,7 +104,7 @@ def combined(sign: str, first: Known, second: Known) -> Known:
     return Unknown(sign) if is_too_large else number
 
 
-def signed(sign: str, number: Known) -> Known:
+def signed(sign: str, number: Number) -> Number:
     """What + - ! ~ before a number make of it."""
     if isinstance(number, Unknown):
         return number
@@ -117,7 +117,7 @@ def signed(sign: str, number: Known) -> Known:
     return -number if sign == "-" else number
 
 
-def _of_places(sign: str, first: Known, second: Known) -> Known:
+def _of_places(sign: str, first: Number, second: Number) -> Number:
     """Addresses: an element further on, and whether they are null."""
     if isinstance(first, NumberPlace) and first.index and isinstance(second, int) and sign in "+-":
         return first.moved(second if sign == "+" else -second)
@@ -128,7 +128,7 @@ def _of_places(sign: str, first: Known, second: Known) -> Known:
     return Unknown("an address")
 
 
-def truncated(number: Known) -> Known:
+def truncated(number: Number) -> Number:
     """A number in a whole variable."""
     if isinstance(number, float):
         return int(number) if math.isfinite(number) else Unknown("infinity")
