@@ -115,5 +115,5 @@ def _check_ends(alone: Replay, labels: Sequence[Label]) -> None:
             raise RefusedSource(
                 f"{name} never ends on rank {actor.rank}: ranks wait for each other",
                 line,
-                "mend the order of the calls",
+                "fix the order of the calls",
             )
