@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.base.errors import MissingError
+from nhalf.mpi.simgrid import platform, probe, simgrid
 from tests.nhalf.synthetic import build_logp, build_measurements, build_pair_map, build_traffic
 
 MACHINE = """
@@ -124,3 +126,13 @@ def point_event() -> Callable[..., dict[str, Any]]:
 def make_pair_map() -> Callable[..., pl.LazyFrame]:
     """A builder of maps of all pairs of ranks on given hosts."""
     return build_pair_map
+
+
+@pytest.fixture(scope="session")
+def simulator() -> None:
+    """Leaves tests out where SimGrid is not; compiles what they need, which is told once."""
+    try:
+        probe(simgrid())
+        platform(simgrid())
+    except MissingError as error:
+        pytest.skip(str(error))

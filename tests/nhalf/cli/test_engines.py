@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
 from nhalf.cli.command import Command
 from nhalf.cli.engines import resolved
 from nhalf.cli.group import load_verb
-from nhalf.mpi.simgrid import platform, probe, simgrid
 
 Call = Callable[..., Any]
 QUESTION = ("--machine", "sp2-mpl", "--ranks", "8", "--bytes", "8K")
@@ -96,12 +95,8 @@ def test_the_model_says_that_it_answered(call: Call) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("simulator")
 def test_three_engines_have_one_answer(call: Call) -> None:
-    try:
-        probe(simgrid())
-        platform(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
     words = ("predict", "bcast", "--algorithm", "binomial", "--placement", "8x1", *QUESTION)
     (row,) = json.loads(call(*words, "--json").out)["rows"]
     for engine, options in {"library": ("--mpi", "mpich"), "simgrid": ()}.items():

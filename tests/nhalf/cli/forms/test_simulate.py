@@ -17,14 +17,14 @@ Call = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def simulator() -> None:
+def multicasts() -> None:
     try:
         multicast(simgrid())
     except MissingError as error:
         pytest.skip(str(error))
 
 
-@pytest.mark.usefixtures("simulator")
+@pytest.mark.usefixtures("multicasts")
 class TestMulticast:
     @pytest.mark.full
     def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:
@@ -145,16 +145,7 @@ def test_what_is_wrong_without_any_simulator(call: Call, words: list[str], reaso
     call("predict", "--engine", "simgrid", *words).is_error(2, reason)
 
 
-@pytest.fixture(scope="module")
-def messages() -> None:
-    try:
-        probe(simgrid())
-        platform(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
-
-
-@pytest.mark.usefixtures("messages")
+@pytest.mark.usefixtures("simulator")
 class TestMessages:
     def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:
         words = [

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.errors import MissingError
-from nhalf.mpi.simgrid import platform, probe, simgrid
 from nhalf.store.run import Run
 from tests.probes import is_built
 
@@ -18,15 +16,6 @@ Call = Callable[..., Any]
 MESSAGE_S = 1e-6 + 1e-5 + 1e-6
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=1e-5,G=1e-9"
 WORDS = ["run", "--transport", "model", "--model", MACHINE, "--launches", "2", "--ranks", "4"]
-
-
-@pytest.fixture
-def simulator() -> None:
-    try:
-        probe(simgrid())
-        platform(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
 
 
 def points_of(ended: Any) -> dict[tuple[str, str, str, int], float]:

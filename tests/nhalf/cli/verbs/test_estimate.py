@@ -105,6 +105,7 @@ def test_what_is_missing_is_said(words: tuple[str, ...], call: Call) -> None:
 
 
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="needs SimGrid")
+@pytest.mark.usefixtures("simulator")
 def test_simgrid_has_messages_share_what_a_rank_moves_both_ways(call: Call) -> None:
     words = (str(PROGRAMS / "pipeline.c"), "--machine", "altix-bx2", "--ranks", "8", "--set",
              "n=1000", "--set", "blocks=16", "--processor", "none")  # fmt: skip

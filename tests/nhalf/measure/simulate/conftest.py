@@ -11,10 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from nhalf.base.errors import MissingError
 from nhalf.machines.machine import Machine
 from nhalf.measure.simulate.subject import site_of, smpi_subject
-from nhalf.mpi.simgrid import platform, probe, simgrid
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import Site
 from tests.patience import patience_s
@@ -22,16 +20,6 @@ from tests.patience import patience_s
 TIMEOUT_S = 120
 
 Ask = Callable[..., list[dict[str, Any]]]
-
-
-@pytest.fixture(scope="session")
-def simulator() -> None:
-    """Leaves tests out where SimGrid is not; compiles what is needed once."""
-    try:
-        probe(simgrid())
-        platform(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

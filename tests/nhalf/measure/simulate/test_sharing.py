@@ -12,11 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from nhalf.base.errors import MissingError
 from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
 from nhalf.machines.machine_file import write
 from nhalf.machines.topology import Crossbar
-from nhalf.mpi.simgrid import platform, probe, simgrid
 from tests.patience import patience_s
 
 RATE_Bps = 1e8
@@ -75,13 +73,8 @@ def simulate(of: Machine, folder: Path, pattern: str, placement: str) -> list[di
 
 
 @pytest.fixture
-def rates(tmp_path: Path) -> Rates:
+def rates(tmp_path: Path, simulator: None) -> Rates:
     """Bytes per second of all pairs together, by the number of pairs."""
-    try:
-        probe(simgrid())
-        platform(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
 
     def simulated(placement: str, of: Machine) -> dict[int, float]:
         points = simulate(of, tmp_path, "pairs-bandwidth", placement)

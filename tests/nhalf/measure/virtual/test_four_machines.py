@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from benchmarks import virtual_network
-from nhalf.base.errors import MissingError
 from nhalf.machines import catalogue
-from nhalf.mpi.simgrid import platform, probe, simgrid
 from nhalf.store.run import Run
 from tests.nhalf.measure.virtual.programs import library_of
 
@@ -60,16 +58,6 @@ def even(tmp_path: Path) -> Path:
     path = tmp_path / "even.toml"
     path.write_text(EVEN)
     return path
-
-
-@pytest.fixture
-def simulator() -> None:
-    """Skips a test where SimGrid is not."""
-    try:
-        probe(simgrid())
-        platform(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
 
 
 def measured_s(call: Call, folder: Path, *words: str) -> dict[Cell, float]:
