@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nhalf.base import native_files
 from nhalf.base.arrays import Floats
 
-LIBRARY = "libnhalf_replay.so"
+LIBRARY = "libnhalf_network.so"
 Pairs = Sequence[tuple[int, int]]
 """Messages: the ranks of sender and receiver."""
 _COUNTS = ("ranks", "messages", "draws", "is_spread")

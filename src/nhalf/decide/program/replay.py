@@ -32,7 +32,7 @@ from nhalf.facts.program.schedule import (
 )
 from nhalf.facts.program.script import Completions, Script
 
-LIBRARY = "libnhalf_replay.so"
+LIBRARY = "libnhalf_network.so"
 _KINDS = (SEND, RECEIVE, POST, WAIT, COLLECTIVE)
 _BLOCKS, _BEGINS, _BOTH_WAYS, _PROGRESSES = 1, 2, 4, 8
 """Kinds and traits of forms of steps, in the numbers of columns.hpp."""

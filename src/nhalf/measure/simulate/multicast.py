@@ -1,6 +1,6 @@
 """Multicasts on a simulated machine: the program that runs them, and the costs of its parts.
 
-The program (native/simulator/multicast.cpp) speaks the protocol of the probes. It models hosts,
+The program (native/multicast/multicast.cpp) speaks the protocol of the probes. It models hosts,
 adapters, buses and links in more detail than a machine file; `costs` lists what is assumed.
 """
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.native_files import executable
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar, Direct, Hypercube, Multistage, Torus, in_words
 from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
-from nhalf.mpi.simgrid import multicast, simgrid
 
 PATTERN = "multicast"
 LINK_LATENCY_S = 1e-7
@@ -47,7 +47,7 @@ def multicast_subject(
 ) -> SimulatedMachine:
     """Return the subject that simulates multicasts; `given_costs` are texts."""
     options = costs(machine, given_costs).text
-    command = [str(multicast(simgrid())), "--options", options]
+    command = [str(executable(PATTERN)), "--options", options]
     return SimulatedMachine(
         TRANSPORT,
         tuple(command),
