@@ -1,9 +1,10 @@
-// The library that Python loads: one call, one replay.
+// Replays in the library that Python loads: one call, one answer.
 #include "replay/replay.hpp"
 
 #include <new>
 
 #include "replay/checks.hpp"
+#include "replay/pairing.hpp"
 
 /// Replays a script. Returns nothing, or what did not fit; no memory is kept.
 extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
@@ -13,6 +14,19 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
     if (const char* reason = nhalf::replay::misfit(*script, *costs, *contention, *answer))
       return reason;
     nhalf::replay::Replay(*script, *costs, *contention).run(*answer);
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return "memory";
+  }
+}
+
+/// Finds which calls belong together. Returns nothing, or what did not fit.
+extern "C" __attribute__((visibility("default"))) const char* nhalf_pair(
+    const nhalf::replay::Timeline* calls, nhalf::replay::Pairing* pairing) {
+  try {
+    nhalf::replay::Matching matching(*calls);
+    if (!matching.are_ordered()) return "order";
+    matching.find(*pairing);
     return nullptr;
   } catch (const std::bad_alloc&) {
     return "memory";

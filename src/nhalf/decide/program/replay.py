@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from nhalf.base import native_files
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.contention import Contention
 from nhalf.decide.program.costs import Costs, work_s
@@ -31,8 +29,8 @@ from nhalf.facts.program.schedule import (
     Actor,
 )
 from nhalf.facts.program.script import Completions, Script
+from nhalf.machines.network import Column, Columns, ask
 
-LIBRARY = "libnhalf_network.so"
 _KINDS = (SEND, RECEIVE, POST, WAIT, COLLECTIVE)
 _BLOCKS, _BEGINS, _BOTH_WAYS, _PROGRESSES = 1, 2, 4, 8
 """Kinds and traits of forms of steps, in the numbers of columns.hpp."""
@@ -113,34 +111,27 @@ def replay(
     what a byte of a send that streams keeps its sender for more. One that `follows` keeps when each
     call began and ended.
     """
-    columns = _Columns()
+    columns = Columns()
     spent = np.zeros((len(script.actors), 5))
     spans_s = np.full((2, len(script.form) if follows else 0), np.nan)
-    answer = _Answer(_Column(spent.ctypes.data, len(spent)), columns.add(spans_s[0], float),
+    answer = _Answer(Column(spent.ctypes.data, len(spent)), columns.add(spans_s[0], float),
                      columns.add(spans_s[1], float))  # fmt: skip
-    run = native_files.library(LIBRARY).nhalf_replay
-    run.restype = ctypes.c_char_p
-    misfit: bytes | None = run(
+    misfit = ask(
+        "nhalf_replay",
         columns.struct(_script(columns, script, costs)),
         ctypes.byref(_costs(columns, script, costs, computing)),
         columns.struct(_contention(columns, script, costs, contention, byte_s)),
         ctypes.byref(answer),
     )
-    if misfit == b"memory":
-        raise MemoryError
-    if misfit is not None:
-        raise ValueError(f"the columns of a script do not fit each other: {misfit.decode()}")
+    if misfit:
+        raise ValueError(f"the columns of a script do not fit each other: {misfit}")
     times = [Spent(*row) for row in spent.tolist()]
     return Replay(script, times, answer.forced, spans_s[0], spans_s[1])
 
 
-class _Column(ctypes.Structure):
-    _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_int64))
-
-
 class _Costs(ctypes.Structure):
     _fields_ = (
-        *((name, _Column) for name in ("way", "crossing", "sending", "receiving", "work", "wait")),
+        *((name, Column) for name in ("way", "crossing", "sending", "receiving", "work", "wait")),
         ("rendezvous_bytes", ctypes.c_int64),
         ("computing", ctypes.c_double),
     )
@@ -148,37 +139,20 @@ class _Costs(ctypes.Structure):
 
 class _Answer(ctypes.Structure):
     _fields_ = (
-        *((name, _Column) for name in ("spent", "begins_s", "ends_s")),
+        *((name, Column) for name in ("spent", "begins_s", "ends_s")),
         ("forced", ctypes.c_int64),
     )
 
 
-class _Columns:
-    """Columns of the library, which live as long as this."""
-
-    def __init__(self) -> None:
-        self._arrays: list[NDArray[np.generic]] = []
-
-    def add(self, values: ArrayLike, kind: type) -> _Column:
-        """A column of a type, copied only if it has another one."""
-        array: NDArray[np.generic] = np.ascontiguousarray(values, kind)
-        self._arrays.append(array)
-        return _Column(array.ctypes.data, array.size)
-
-    def by_actor(self, script: Script, values: Sequence[Floats]) -> _Column:
-        """Columns of seconds, one for each actor and as long as its steps."""
-        own = [self.add(seconds, float) for seconds in values]
-        if [column.size for column in own] != np.diff(script.first).tolist():
-            raise ValueError("the columns of a script do not fit each other: times of steps")
-        return self.add([column.data for column in own], np.uintp)
-
-    @staticmethod
-    def struct(columns: Sequence[_Column]) -> ctypes.Array[_Column]:
-        """Columns one after the other, as in the structures of columns.hpp."""
-        return (_Column * len(columns))(*columns)
+def _by_actor(columns: Columns, script: Script, values: Sequence[Floats]) -> Column:
+    """Columns of seconds, one for each actor and as long as its steps."""
+    own = [columns.add(seconds, float) for seconds in values]
+    if [column.size for column in own] != np.diff(script.first).tolist():
+        raise ValueError("the columns of a script do not fit each other: times of steps")
+    return columns.add([column.data for column in own], np.uintp)
 
 
-def _script(columns: _Columns, script: Script, costs: Costs) -> list[_Column]:
+def _script(columns: Columns, script: Script, costs: Costs) -> list[Column]:
     """The columns of a timeline, in the order of columns.hpp."""
     add, actors, forms, parts = columns.add, script.actors, script.forms, script.parts
     ended = script.ended if _has_ended(script, costs) else Completions.of([])
@@ -186,8 +160,8 @@ def _script(columns: _Columns, script: Script, costs: Costs) -> list[_Column]:
         add([actor.rank for actor in actors], np.int32),
         add([actor.begin_s for actor in actors], float),
         add([actor.after_s for actor in actors], float),
-        columns.by_actor(script, [actor.before_s for actor in actors]),
-        columns.by_actor(script, [actor.measured_s for actor in actors]),
+        _by_actor(columns, script, [actor.before_s for actor in actors]),
+        _by_actor(columns, script, [actor.measured_s for actor in actors]),
         add(script.first, np.int64),
         add([_KINDS.index(form.kind) for form in forms], np.uint8),
         add([_traits(form) for form in forms], np.uint8),
@@ -204,7 +178,7 @@ def _script(columns: _Columns, script: Script, costs: Costs) -> list[_Column]:
     ]
 
 
-def _costs(columns: _Columns, script: Script, costs: Costs, computing: float) -> _Costs:
+def _costs(columns: Columns, script: Script, costs: Costs, computing: float) -> _Costs:
     """The columns of a machine."""
     routes, always_waits = script.routes, bool(script.always_waits.any())
     busy_s = np.array([costs.busy_s(*route) for route in routes]).reshape(-1, 2)
@@ -225,8 +199,8 @@ def _costs(columns: _Columns, script: Script, costs: Costs, computing: float) ->
 
 
 def _contention(
-    columns: _Columns, script: Script, costs: Costs, contention: Contention | None, byte_s: float
-) -> list[_Column]:
+    columns: Columns, script: Script, costs: Costs, contention: Contention | None, byte_s: float
+) -> list[Column]:
     """The columns of contention; without it they are empty."""
     if contention is None:
         return [columns.add([], float)] * 6
