@@ -14,7 +14,10 @@ from nhalf.machines.network import Column, Columns, ask
 Numbers = NDArray[np.int32]
 Route = tuple[int, int, int]
 """Source, target and size of a message: what its cost depends on."""
-_CALLS = ("rank", "thread", "partner", "communicator", "tag", "start_s", "size_bytes")
+_CALLS = dict.fromkeys(("rank", "thread", "partner", "communicator", "tag"), np.int32) | {
+    "start_s": np.float64,
+    "size_bytes": np.int64,
+}
 
 
 class Pairing(NamedTuple):
@@ -44,17 +47,17 @@ def paired(calls: pl.DataFrame, order: NDArray[np.uint8]) -> Pairing | None:
     not in the order of rank, thread, start and `order`.
     """
     columns, most = Columns(), len(calls) // 2
-    timeline = [
-        columns.add(calls[name].to_numpy(), calls[name].to_numpy().dtype.type) for name in _CALLS
-    ]
-    by_call = [np.empty(len(calls), np.int32) for _ in range(2)]
-    by_message = [np.empty(most, np.int32) for _ in range(3)]
-    routes = [*(np.empty(most, np.int32) for _ in range(2)), np.empty(most, np.int64)]
-    arrays = [*by_call, *by_message, *routes]
-    answer = _Answer(*(columns.add(array, array.dtype.type) for array in arrays))
+    timeline = [columns.add(calls[name].to_numpy(), kind) for name, kind in _CALLS.items()]
+    number, message = (np.empty(len(calls), np.int32) for _ in range(2))
+    sent, received, route, source, target = (np.empty(most, np.int32) for _ in range(5))
+    size_bytes = np.empty(most, np.int64)
+    answers = (number, message, sent, received, route, source, target)
+    answer = _Answer(
+        *(columns.add(array, np.int32) for array in answers), columns.add(size_bytes, np.int64)
+    )
     question = columns.struct([*timeline, columns.add(order, np.uint8)])
     if ask("nhalf_pair", question, ctypes.byref(answer)):
         return None
-    listed = (array[: answer.routes].tolist() for array in routes)
-    of_messages = (array[: answer.messages] for array in by_message)
-    return Pairing(*by_call, *of_messages, list(zip(*listed, strict=True)))
+    ends = (array[: answer.routes].tolist() for array in (source, target, size_bytes))
+    sent, received, route = (array[: answer.messages] for array in (sent, received, route))
+    return Pairing(number, message, sent, received, route, list(zip(*ends, strict=True)))

@@ -34,7 +34,7 @@ from nhalf.facts.program.operations import (
 )
 from nhalf.facts.program.pairing import Pairing, Route, paired
 from nhalf.facts.program.program import Program
-from nhalf.measure.traced.tables import NAMES
+from nhalf.measure.traced import tables
 
 SEND, RECEIVE, POST, WAIT, COLLECTIVE = "send", "receive", "post", "wait", "collective"
 KINDS = {"sent": SEND, "received": RECEIVE, "collective": COLLECTIVE}
@@ -273,9 +273,9 @@ def _ordered(program: Program) -> tuple[pl.DataFrame, Pairing]:
 
 def _order(calls: pl.DataFrame) -> NDArray[np.uint8]:
     """The order of calls that begin together, by their kinds."""
-    kinds = NAMES["kind"]
-    numbers = np.array([_ORDER[kind] for kind in kinds.categories], np.uint8)
-    chosen: NDArray[np.uint8] = numbers[calls["kind"].cast(kinds).to_physical().to_numpy()]
+    numbers = np.array([_ORDER[kind] for kind in tables.KINDS], np.uint8)
+    kinds = calls["kind"].cast(tables.NAMES["kind"]).to_physical().to_numpy()
+    chosen: NDArray[np.uint8] = numbers[kinds]
     return chosen
 
 
@@ -288,7 +288,7 @@ def threads(calls: pl.DataFrame) -> Iterator[tuple[int, int]]:
 
 def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:
     """The forms of all calls, and the place of each call's among them."""
-    names = [calls[name].cast(kind) for name, kind in NAMES.items()]
+    names = [calls[name].cast(kind) for name, kind in tables.NAMES.items()]
     form = distinct_rows(*(name.to_physical().to_numpy() for name in names))
     rows = calls.select("call", "kind")[place_of_each(form)]
     forms = [_form(call, kind) for call, kind in rows.iter_rows()]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.native_files import executable
-from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.curve import OVERHEAD_SHARE, software_costs
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar, Direct, Hypercube, Multistage, Torus, in_words
@@ -71,13 +71,9 @@ def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Mul
     curve, loggp = messages.curve, messages.loggp
     t0_s, rate_Bps = curve.segments[0].t0_s, curve.segments[-1].r_inf_Bps
 
-    loggp_overheads = {
-        "o_s": loggp.send_overhead_s if loggp else None,
-        "o_r": loggp.recv_overhead_s if loggp else None,
-    }
-    overheads = {}
-    for name, value in loggp_overheads.items():
-        overheads[name] = value if value is not None else OVERHEAD_SHARE * t0_s
+    overheads = dict(zip(("o_s", "o_r"), software_costs(machine, curve), strict=False))
+    known = (loggp.send_overhead_s, loggp.recv_overhead_s) if loggp else (None, None)
+    for name, value in zip(overheads, known, strict=True):
         if value is None:
             assumed.append(f"{name} is {OVERHEAD_SHARE:g} of the latency")
     left_s = max(0.0, t0_s - sum(overheads.values()))
