@@ -6,6 +6,7 @@
 #include <span>
 
 #include "replay/columns.hpp"
+#include "replay/observation.hpp"
 
 namespace nhalf::replay {
 
@@ -94,6 +95,21 @@ inline const char* costs(const Script& script, const Costs& costs, const Content
       !lies_within(contention.before, -1, count))
     return "contention";
   return nullptr;
+}
+
+/// Returns what does not fit in what was observed, or nothing.
+inline const char* observed(const Script& script, const Costs& costs, const Observed& observed,
+                            const Beyond& beyond) {
+  for (const char* reason : {steps(script), messages(script), completions(script)})
+    if (reason) return reason;
+  if (const char* reason = checks::costs(script, costs, {})) return reason;
+  const Place count = script.form.size;
+  const bool fits = have_size(script.route.size, beyond.sending_s, beyond.receiving_s, beyond.way_s,
+                              beyond.before) &&
+                    observed.occupancy_s.size == script.source.size &&
+                    observed.begins_s.size == count &&
+                    (observed.ends_s.empty() || observed.ends_s.size == count);
+  return fits ? nullptr : "what was observed";
 }
 
 }  // namespace checks

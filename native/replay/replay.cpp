@@ -20,6 +20,21 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
   }
 }
 
+/// Finds what the messages of a script took beyond their costs, and their order. Returns nothing,
+/// or what did not fit; the answer is 0 before.
+extern "C" __attribute__((visibility("default"))) const char* nhalf_observe(
+    const nhalf::replay::Script* script, const nhalf::replay::Costs* costs,
+    const nhalf::replay::Observed* observed, nhalf::replay::Beyond* beyond) {
+  try {
+    if (const char* reason = nhalf::replay::checks::observed(*script, *costs, *observed, *beyond))
+      return reason;
+    nhalf::replay::Observation(*script, *costs, *observed, *beyond).run();
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return "memory";
+  }
+}
+
 /// Finds which calls belong together. Returns nothing, or what did not fit.
 extern "C" __attribute__((visibility("default"))) const char* nhalf_pair(
     const nhalf::replay::Timeline* calls, nhalf::replay::Pairing* pairing) {
