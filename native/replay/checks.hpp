@@ -7,6 +7,7 @@
 
 #include "replay/columns.hpp"
 #include "replay/observation.hpp"
+#include "replay/pairing.hpp"
 
 namespace nhalf::replay {
 
@@ -110,6 +111,18 @@ inline const char* observed(const Script& script, const Costs& costs, const Obse
                     observed.begins_s.size == count &&
                     (observed.ends_s.empty() || observed.ends_s.size == count);
   return fits ? nullptr : "what was observed";
+}
+
+/// Returns what does not fit in a timeline and the room for its messages, or nothing.
+inline const char* pairing(const Timeline& calls, const Pairing& pairing) {
+  const Place count = calls.rank.size;
+  const bool fits =
+      count <= std::numeric_limits<Number>::max() &&
+      have_size(count, calls.thread, calls.partner, calls.communicator, calls.tag, calls.start_s,
+                calls.size_bytes, calls.order, pairing.number, pairing.message) &&
+      have_size(count / 2, pairing.sent, pairing.received, pairing.route, pairing.source,
+                pairing.target, pairing.size_bytes);
+  return fits ? nullptr : "calls";
 }
 
 }  // namespace checks

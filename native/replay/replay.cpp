@@ -4,7 +4,6 @@
 #include <new>
 
 #include "replay/checks.hpp"
-#include "replay/pairing.hpp"
 
 /// Replays a script. Returns nothing, or what did not fit; no memory is kept.
 extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
@@ -35,10 +34,12 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_observe(
   }
 }
 
-/// Finds which calls belong together. Returns nothing, or what did not fit.
+/// Finds which calls belong together. Returns nothing, or what did not fit; "order" if calls are
+/// not in theirs.
 extern "C" __attribute__((visibility("default"))) const char* nhalf_pair(
     const nhalf::replay::Timeline* calls, nhalf::replay::Pairing* pairing) {
   try {
+    if (const char* reason = nhalf::replay::checks::pairing(*calls, *pairing)) return reason;
     nhalf::replay::Matching matching(*calls);
     if (!matching.are_ordered()) return "order";
     matching.find(*pairing);

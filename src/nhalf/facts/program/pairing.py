@@ -56,8 +56,11 @@ def paired(calls: pl.DataFrame, order: NDArray[np.uint8]) -> Pairing | None:
         *(columns.add(array, np.int32) for array in answers), columns.add(size_bytes, np.int64)
     )
     question = columns.struct([*timeline, columns.add(order, np.uint8)])
-    if ask("nhalf_pair", question, ctypes.byref(answer)):
+    misfit = ask("nhalf_pair", question, ctypes.byref(answer))
+    if misfit == "order":
         return None
+    if misfit:
+        raise ValueError(f"the columns of a timeline do not fit each other: {misfit}")
     ends = (array[: answer.routes].tolist() for array in (source, target, size_bytes))
     sent, received, route = (array[: answer.messages] for array in (sent, received, route))
     return Pairing(number, message, sent, received, route, list(zip(*ends, strict=True)))
