@@ -112,8 +112,8 @@ class MaxMin {
   std::vector<Sharer*> frozen_;
 };
 
-/// The same for rates that are no whole numbers: they become whole ones, as large as they may be,
-/// of which all that flows together stays below 2^63.
+/// Fair rates that are no whole numbers: they become whole ones, so large that all that flows stays
+/// just below 2^63.
 class RealMaxMin {
  public:
   /// Writes what flows move on these ways, each no more than alone, by links' capacities.

@@ -5,46 +5,52 @@
 
 #include "replay/checks.hpp"
 
+namespace {
+
+using namespace nhalf::replay;
+
+/// What `answer` says, or that there was no memory for it.
+template <class Answer>
+const char* answered(Answer answer) {
+  try {
+    return answer();
+  } catch (const std::bad_alloc&) {
+    return "memory";
+  }
+}
+
+}  // namespace
+
+#define NHALF_ANSWER extern "C" __attribute__((visibility("default"))) const char*
+
 /// Replays a script. Returns nothing, or what did not fit; no memory is kept.
-extern "C" __attribute__((visibility("default"))) const char* nhalf_replay(
-    const nhalf::replay::Script* script, const nhalf::replay::Costs* costs,
-    const nhalf::replay::Contention* contention, nhalf::replay::Answer* answer) {
-  try {
-    if (const char* reason = nhalf::replay::misfit(*script, *costs, *contention, *answer))
-      return reason;
-    nhalf::replay::Replay(*script, *costs, *contention).run(*answer);
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return "memory";
-  }
+NHALF_ANSWER nhalf_replay(const Script* script, const Costs* costs, const Contention* contention,
+                          Answer* answer) {
+  return answered([&] {
+    const char* reason = misfit(*script, *costs, *contention, *answer);
+    if (!reason) Replay(*script, *costs, *contention).run(*answer);
+    return reason;
+  });
 }
 
-/// Finds what the messages of a script took beyond their costs, and their order. Returns nothing,
-/// or what did not fit; the answer is 0 before.
-extern "C" __attribute__((visibility("default"))) const char* nhalf_observe(
-    const nhalf::replay::Script* script, const nhalf::replay::Costs* costs,
-    const nhalf::replay::Observed* observed, nhalf::replay::Beyond* beyond) {
-  try {
-    if (const char* reason = nhalf::replay::checks::observed(*script, *costs, *observed, *beyond))
-      return reason;
-    nhalf::replay::Observation(*script, *costs, *observed, *beyond).run();
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return "memory";
-  }
+/// Finds what the messages of a script took beyond their costs, and their order; the answer is 0
+/// before.
+NHALF_ANSWER nhalf_observe(const Script* script, const Costs* costs, const Observed* observed,
+                           Beyond* beyond) {
+  return answered([&] {
+    const char* reason = checks::observed(*script, *costs, *observed, *beyond);
+    if (!reason) Observation(*script, *costs, *observed, *beyond).run();
+    return reason;
+  });
 }
 
-/// Finds which calls belong together. Returns nothing, or what did not fit; "order" if calls are
-/// not in theirs.
-extern "C" __attribute__((visibility("default"))) const char* nhalf_pair(
-    const nhalf::replay::Timeline* calls, nhalf::replay::Pairing* pairing) {
-  try {
-    if (const char* reason = nhalf::replay::checks::pairing(*calls, *pairing)) return reason;
-    nhalf::replay::Matching matching(*calls);
+/// Finds which calls belong together; what does not fit is "order" if calls are not in theirs.
+NHALF_ANSWER nhalf_pair(const Timeline* calls, Pairing* pairing) {
+  return answered([&]() -> const char* {
+    if (const char* reason = checks::pairing(*calls, *pairing)) return reason;
+    Matching matching(*calls);
     if (!matching.are_ordered()) return "order";
     matching.find(*pairing);
     return nullptr;
-  } catch (const std::bad_alloc&) {
-    return "memory";
-  }
+  });
 }

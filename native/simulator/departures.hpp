@@ -13,8 +13,8 @@
 
 namespace simgrid::kernel::resource {
 
-/// What a signal of links passes. The headers that SimGrid installs only name it (forward.h): it is
-/// defined in src/surf/network_interface.hpp. Nothing is used of it but what its base has.
+/// What a signal of links passes. The headers that SimGrid installs only name it (forward.h): its
+/// definition is in none of them. Nothing is used of it but what its base has.
 class NetworkAction : public Action {};
 
 }  // namespace simgrid::kernel::resource

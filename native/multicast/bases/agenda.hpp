@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,48 +24,46 @@ struct Process {
   };
 };
 
+using Handle = std::coroutine_handle<>;
+
+/// Waits unless it `is_ready`, after `suspend` got the process that does.
+template <class IsReady, class Suspend>
+struct Wait {
+  IsReady is_ready;
+  Suspend suspend;
+
+  [[nodiscard]] bool await_ready() const { return is_ready(); }
+  void await_suspend(Handle process) { suspend(process); }
+  void await_resume() const {}
+};
+
 /// The processes that go on at a time, in the order in which that was known.
 class Agenda {
  public:
-  using Handle = std::coroutine_handle<>;
-
   [[nodiscard]] double now_s() const { return now_s_; }
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
-  [[nodiscard]] double next_s() const { return waiting_.top().at_s; }
+  [[nodiscard]] double next_s() const { return std::get<0>(waiting_.top()); }
 
   void add(Handle process, double at_s) { waiting_.push({at_s, ++added_, process}); }
 
   /// Lets the next process go on at its time.
   void step() {
-    const auto next = waiting_.top();
+    const auto [at_s, order, process] = waiting_.top();
     waiting_.pop();
-    now_s_ = next.at_s;
-    next.process.resume();
+    now_s_ = at_s;
+    process.resume();
   }
   void pass_to(double moment_s) { now_s_ = moment_s; }
 
   /// Waits for a moment, which may have passed.
   auto until(double moment_s) {
-    struct Wait {
-      Agenda& agenda;
-      double moment_s;
-      [[nodiscard]] bool await_ready() const { return moment_s <= agenda.now_s_; }
-      void await_suspend(Handle process) { agenda.add(process, moment_s); }
-      void await_resume() const {}
-    };
-    return Wait{*this, moment_s};
+    return Wait{[this, moment_s] { return moment_s <= now_s_; },
+                [this, moment_s](Handle process) { add(process, moment_s); }};
   }
   auto pass(double time_s) { return until(now_s_ + time_s); }
 
  private:
-  struct Entry {
-    double at_s;
-    std::uint64_t order;
-    Handle process;
-    bool operator>(const Entry& entry) const {
-      return std::pair(at_s, order) > std::pair(entry.at_s, entry.order);
-    }
-  };
+  using Entry = std::tuple<double, std::uint64_t, Handle>;
 
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting_;
   std::uint64_t added_ = 0;
@@ -82,23 +82,23 @@ class Handover {
   }
   /// Waits for a thing; one process may.
   auto take() {
-    struct Wait {
+    struct Taking {
       Handover& from;
       [[nodiscard]] bool await_ready() const { return !from.things_.empty(); }
-      void await_suspend(Agenda::Handle process) { from.taker_ = process; }
+      void await_suspend(Handle process) { from.taker_ = process; }
       Thing await_resume() {
         auto thing = std::move(from.things_.front());
         from.things_.pop_front();
         return thing;
       }
     };
-    return Wait{*this};
+    return Taking{*this};
   }
 
  private:
   Agenda& agenda_;
   std::deque<Thing> things_;
-  Agenda::Handle taker_;
+  Handle taker_;
 };
 
 }  // namespace nhalf::multicast

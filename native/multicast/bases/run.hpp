@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <coroutine>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -42,17 +41,10 @@ class Transfers {
 
   /// Waits until the last byte of a message has passed.
   auto pass(network::Way way, double size_bytes) {
-    struct Wait {
-      Transfers& transfers;
-      network::Way way;
-      double size_bytes;
-      [[nodiscard]] bool await_ready() const { return size_bytes <= 0; }
-      void await_suspend(Agenda::Handle process) {
-        transfers.begin(std::move(way), size_bytes, process);
-      }
-      void await_resume() const {}
-    };
-    return Wait{*this, std::move(way), size_bytes};
+    return Wait{[size_bytes] { return size_bytes <= 0; },
+                [this, way = std::move(way), size_bytes](Handle process) {
+                  begin(way, size_bytes, process);
+                }};
   }
 
   /// Lets the processes go on until none waits for a time or its message.
@@ -71,11 +63,11 @@ class Transfers {
 
  private:
   struct Moving {
-    Agenda::Handle process;
+    Handle process;
     double left_bytes, since_s, rate_Bps, end_s;
   };
 
-  void begin(network::Way way, double size_bytes, Agenda::Handle process) {
+  void begin(network::Way way, double size_bytes, Handle process) {
     for (auto& link : way)
       link = numbers_.try_emplace(link, static_cast<network::Link>(numbers_.size())).first->second;
     capacities_Bps_.assign(numbers_.size(), link_Bps_);

@@ -68,12 +68,12 @@ def software_costs(machine: Machine, model: FittedModel) -> SoftwareCosts:
     these do not say it OVERHEAD_SHARE of t0 for either processor, and no gap.
     """
     usual_s = OVERHEAD_SHARE * max(model.segments[0].t0_s, 0.0)
-    known = loggp_of(machine, model)
-    if known is None:
+    parameters = loggp_of(machine, model)
+    if parameters is None:
         return SoftwareCosts(usual_s, usual_s, 0.0)
-    both_s = (known.send_overhead_s, known.recv_overhead_s)
+    both_s = (parameters.send_overhead_s, parameters.recv_overhead_s)
     send_s, receive_s = (usual_s if cost_s is None else max(cost_s, 0.0) for cost_s in both_s)
-    return SoftwareCosts(send_s, receive_s, known.gap_s or 0.0)
+    return SoftwareCosts(send_s, receive_s, parameters.gap_s or 0.0)
 
 
 def threshold_bytes(machine: Machine, model: FittedModel) -> tuple[int, str]:

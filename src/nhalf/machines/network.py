@@ -24,7 +24,7 @@ _COUNTS = ("ranks", "messages", "draws", "is_spread")
 _ARRAYS = ("nodes", "senders", "receivers", "capacity", "blocked", "alone", "both_ways", "answer")
 
 
-class Column(ctypes.Structure):
+class NativeColumn(ctypes.Structure):
     """Values where they lie, as native/replay/columns.hpp has them."""
 
     _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_int64))
@@ -36,25 +36,25 @@ class Columns:
     def __init__(self) -> None:
         self._arrays: list[NDArray[np.generic]] = []
 
-    def add(self, values: ArrayLike, kind: type) -> Column:
+    def add(self, values: ArrayLike, kind: type) -> NativeColumn:
         """A column of a type, copied only if it has another one."""
         array: NDArray[np.generic] = np.ascontiguousarray(values, kind)
         self._arrays.append(array)
-        return Column(array.ctypes.data, array.size)
+        return NativeColumn(array.ctypes.data, array.size)
 
     @staticmethod
-    def struct(columns: Sequence[Column]) -> ctypes.Array[Column]:
+    def struct(columns: Sequence[NativeColumn]) -> ctypes.Array[NativeColumn]:
         """Columns one after the other, as in the structures of columns.hpp."""
-        return (Column * len(columns))(*columns)
+        return (NativeColumn * len(columns))(*columns)
 
 
 def ask(function: str, *arguments: object) -> str | None:
-    """What the library finds wrong with a question, None where it answers it. Raises MemoryError,
-    and MissingError without the library.
+    """What the library finds wrong with a question; None if it answers it. Raises MemoryError, and
+    MissingError without the library.
     """
-    asked = getattr(native_files.library(LIBRARY), function)
-    asked.restype = ctypes.c_char_p
-    wrong: bytes | None = asked(*arguments)
+    answer = getattr(native_files.library(LIBRARY), function)
+    answer.restype = ctypes.c_char_p
+    wrong: bytes | None = answer(*arguments)
     if wrong == b"memory":
         raise MemoryError
     return None if wrong is None else wrong.decode()

@@ -19,7 +19,7 @@ from nhalf.facts.program.schedule import (
     WAIT,
 )
 from nhalf.facts.program.script import Completions, Script
-from nhalf.machines.network import Column, Columns
+from nhalf.machines.network import Columns, NativeColumn
 
 _KINDS = (SEND, RECEIVE, POST, WAIT, COLLECTIVE)
 _BLOCKS, _BEGINS, _BOTH_WAYS, _PROGRESSES = 1, 2, 4, 8
@@ -30,13 +30,16 @@ class CostColumns(ctypes.Structure):
     """The columns of a machine, as columns.hpp has them."""
 
     _fields_ = (
-        *((name, Column) for name in ("way", "crossing", "sending", "receiving", "work", "wait")),
+        *(
+            (name, NativeColumn)
+            for name in ("way", "crossing", "sending", "receiving", "work", "wait")
+        ),
         ("rendezvous_bytes", ctypes.c_int64),
         ("computing", ctypes.c_double),
     )
 
 
-def _by_actor(columns: Columns, script: Script, values: Sequence[Floats]) -> Column:
+def _by_actor(columns: Columns, script: Script, values: Sequence[Floats]) -> NativeColumn:
     """Columns of seconds, one for each actor and as long as its steps."""
     own = [columns.add(seconds, float) for seconds in values]
     if [column.size for column in own] != np.diff(script.first).tolist():
@@ -44,7 +47,7 @@ def _by_actor(columns: Columns, script: Script, values: Sequence[Floats]) -> Col
     return columns.add([column.data for column in own], np.uintp)
 
 
-def script_columns(columns: Columns, script: Script, costs: Costs) -> list[Column]:
+def script_columns(columns: Columns, script: Script, costs: Costs) -> list[NativeColumn]:
     """The columns of a timeline, in the order of columns.hpp."""
     add, actors, forms, parts = columns.add, script.actors, script.forms, script.parts
     ended = script.ended if _has_ended(script, costs) else Completions.of([])

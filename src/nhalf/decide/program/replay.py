@@ -23,7 +23,7 @@ from nhalf.facts.program.schedule import (
     Actor,
 )
 from nhalf.facts.program.script import Script
-from nhalf.machines.network import Column, Columns, ask
+from nhalf.machines.network import Columns, NativeColumn, ask
 
 Variant = tuple[Costs, float]
 """Costs, and how many times as long computing takes."""
@@ -105,7 +105,7 @@ def replay(
     columns = Columns()
     spent = np.zeros((len(script.actors), 5))
     spans_s = np.full((2, len(script.form) if follows else 0), np.nan)
-    answer = _Answer(Column(spent.ctypes.data, len(spent)), columns.add(spans_s[0], float),
+    answer = _Answer(NativeColumn(spent.ctypes.data, len(spent)), columns.add(spans_s[0], float),
                      columns.add(spans_s[1], float))  # fmt: skip
     misfit = ask(
         "nhalf_replay",
@@ -122,14 +122,14 @@ def replay(
 
 class _Answer(ctypes.Structure):
     _fields_ = (
-        *((name, Column) for name in ("spent", "begins_s", "ends_s")),
+        *((name, NativeColumn) for name in ("spent", "begins_s", "ends_s")),
         ("forced", ctypes.c_int64),
     )
 
 
 def _contention(
     columns: Columns, script: Script, costs: Costs, contention: Contention | None, byte_s: float
-) -> list[Column]:
+) -> list[NativeColumn]:
     """The columns of contention; without it they are empty."""
     if contention is None:
         return [columns.add([], float)] * 6

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from nhalf.machines.network import Column, Columns, ask
+from nhalf.machines.network import Columns, NativeColumn, ask
 
 Numbers = NDArray[np.int32]
 Route = tuple[int, int, int]
@@ -36,7 +36,10 @@ class Pairing(NamedTuple):
 
 class _Answer(ctypes.Structure):
     _fields_ = (
-        *((name, Column) for name in (*Pairing._fields[:-1], "source", "target", "size_bytes")),
+        *(
+            (name, NativeColumn)
+            for name in (*Pairing._fields[:-1], "source", "target", "size_bytes")
+        ),
         ("messages", ctypes.c_int64),
         ("routes", ctypes.c_int64),
     )

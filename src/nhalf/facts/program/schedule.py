@@ -8,7 +8,7 @@ operations.py finds.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -210,7 +210,7 @@ def schedule(program: Program) -> list[Actor]:
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
-    for begin, end in threads(calls):
+    for begin, end in threads(program):
         rows = calls[begin:end]
         rank, thread = rows.row(0)[:2]
         record = records.get(rank)
@@ -279,11 +279,13 @@ def _order(calls: pl.DataFrame) -> NDArray[np.uint8]:
     return chosen
 
 
-def threads(calls: pl.DataFrame) -> Iterator[tuple[int, int]]:
+@fact
+def threads(program: Program) -> list[tuple[int, int]]:
     """Where the numbered calls of each thread of each rank begin and end."""
+    calls = numbered(program)
     rank, thread = calls["rank"].to_numpy(), calls["thread"].to_numpy()
     begins = np.flatnonzero((np.diff(rank) != 0) | (np.diff(thread) != 0)) + 1
-    return itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else [])
+    return list(itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else []))
 
 
 def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:
@@ -328,7 +330,8 @@ def _times_s(
         start_s[list(loops.begin_s)] = list(loops.begin_s.values())
     only_begins = np.array([form.kind == POST for form in calls.forms], bool)[calls.form]
     end_s = np.where(only_begins, start_s, calls.end_s)
-    start_s, end_s = start_s[stays], end_s[stays]
+    if not stays.all():
+        start_s, end_s = start_s[stays], end_s[stays]
     latest_s = np.maximum.accumulate(np.concatenate([[begin_s], end_s]))
     before_s = np.maximum(0.0, start_s - latest_s[:-1])
     return before_s, np.maximum(0.0, end_s - start_s), float(latest_s[-1])

@@ -201,7 +201,8 @@ def script(program: Program) -> Script:
         for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
     )
     always_waits = np.zeros(len(pairs), bool)
-    sends = subject[np.isin(form, [at for at, of in enumerate(forms) if of.call in ALWAYS_WAITS])]
+    waits = np.array([of.call in ALWAYS_WAITS for of in forms], bool)
+    sends = subject[waits[form]] if waits.any() else subject[:0]
     always_waits[sends[sends >= 0]] = True
     parts = OperationParts.of(actors, first, forms)
     subject[parts.step] = np.arange(len(parts.step))

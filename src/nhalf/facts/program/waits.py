@@ -14,6 +14,8 @@ A nonblocking receive waits from the beginning of the call that completed it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -165,14 +167,14 @@ def late_senders(program: Program) -> tuple[Whole, Floats]:
     calls, pairs = numbered(program), messages(program)
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
     sent, received = (pairs[name].to_numpy() for name in ("row", "row_received"))
-    wait = _waits(calls, received)
+    wait = _waits(calls, threads(program), received)
     received_s = start_s[wait]
     late_s = np.minimum(start_s[sent] - received_s, end_s[received] - received_s)
     late_s[wait < 0] = 0.0
     return wait, np.maximum(late_s, 0.0)
 
 
-def _waits(calls: pl.DataFrame, received: Whole) -> Whole:
+def _waits(calls: pl.DataFrame, of_threads: Sequence[tuple[int, int]], received: Whole) -> Whole:
     """The row of the call from whose begin each receive's rank only waits: the receive itself, or
     else the wait that ends with it; -1 if there is none.
     """
@@ -183,7 +185,7 @@ def _waits(calls: pl.DataFrame, received: Whole) -> Whole:
                          for rows in (receives & ~blocks, pl.col("kind") == "waiting"))  # fmt: skip
     wait = np.arange(len(calls), dtype=np.int32)
     wait[is_begun] = -1
-    for begin, end in threads(calls):
+    for begin, end in of_threads:
         waits, begun = (begin + np.flatnonzero(rows[begin:end]) for rows in (is_wait, is_begun))
         waits = waits[np.lexsort((start_s[waits], end_s[waits]))]
         before = np.searchsorted(end_s[waits], end_s[begun], side="right")

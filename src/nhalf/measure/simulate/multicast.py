@@ -72,8 +72,8 @@ def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Mul
     t0_s, rate_Bps = curve.segments[0].t0_s, curve.segments[-1].r_inf_Bps
 
     overheads = dict(zip(("o_s", "o_r"), software_costs(machine, curve), strict=False))
-    known = (loggp.send_overhead_s, loggp.recv_overhead_s) if loggp else (None, None)
-    for name, value in zip(overheads, known, strict=True):
+    published_s = (loggp.send_overhead_s, loggp.recv_overhead_s) if loggp else (None, None)
+    for name, value in zip(overheads, published_s, strict=True):
         if value is None:
             assumed.append(f"{name} is {OVERHEAD_SHARE:g} of the latency")
     left_s = max(0.0, t0_s - sum(overheads.values()))
