@@ -110,7 +110,7 @@ def linked_with_names_alone(folder: Path, words: list[str]) -> None:
 
 def made_files(folder: Path) -> list[Path]:
     probes = [path for path in folder.glob("probe-*") if path.is_file()]
-    return [*probes, folder / "compose", folder / "libnhalf_coll.so"]
+    return [*probes, folder / "libnhalf_network.so", folder / "libnhalf_coll.so"]
 
 
 @pytest.mark.slow

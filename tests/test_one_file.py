@@ -3,7 +3,6 @@ the tree, are found and used, and no other file has changed."""
 
 from __future__ import annotations
 
-import ctypes.util
 import json
 import os
 import shutil
@@ -24,7 +23,7 @@ BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / 
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
 PATTERNS = ("ask_twice", "block_operations", "exchange", "pingpong")
 """What is asked of the probes here; others would only be compiled."""
-OTHER_PROGRAMS = ("node/node_probe.cpp", "composer/compose.cpp")
+OTHER_PROGRAMS = ("node/node_probe.cpp", "composer/library.cpp")
 """Nothing can be added to them by a file here: they are installed empty."""
 Script = Callable[[Path, str], Path]
 ADDED = {
@@ -253,14 +252,10 @@ def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> No
 
 
 def test_a_way_to_multicast_is_simulated(tree: Path, native: Path, tmp_path: Path) -> None:
-    if ctypes.util.find_library("simgrid") is None:
-        pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     arguments = [
         "-m",
         "nhalf",
         "predict",
-        "--engine",
-        "simgrid",
         "multicast",
         "--machine",
         "sci-torus",

@@ -20,7 +20,7 @@ from tests.patience import duration, patience_s
 ROOT = Path(__file__).resolve().parent.parent
 BUILD_ENVIRONMENT = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env"))
 COMPILERS = re.compile(r"(.*-)?(g\+\+|gcc|cc|c\+\+|c[89]9|clang.*|cpp|ld.*|as|mpi.*|tcc)(-[\d.]+)?")
-PROBES = {"probe-model", "probe-threads", "probe-mpi-abi", "compose"}
+PROBES = {"probe-model", "probe-threads", "probe-mpi-abi", "multicast"}
 
 
 ARM_LIBRARIES = Path("/usr/aarch64-linux-gnu")

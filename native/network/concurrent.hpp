@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -146,24 +145,10 @@ class Concurrent {
           question_.both_ways[draw] * (rates_Bps[link + out] + rates_Bps[link + in]) / 2;
     return rates_Bps;
   }
-  /// In whole numbers, as large as they may be: all that flows together stays below 2^63.
   void share(std::size_t draw) {
     const auto* alone_Bps = question_.alone_Bps + draw * messages_;
-    const auto fastest_Bps = *std::max_element(alone_Bps, alone_Bps + messages_);
-    const auto most_Bps = 2 * static_cast<double>(messages_) * fastest_Bps;
-    const auto scale = std::exp2(62 - std::ceil(std::log2(most_Bps)));
-    std::vector<Load> loads;
-    for (const auto rate_Bps : capacities_Bps(draw, alone_Bps))
-      loads.push_back({static_cast<std::uint64_t>(std::min(rate_Bps * scale, 0x1p62)), 0, 0, 0, 0});
-    std::vector<Sharer> sharers;
-    for (std::size_t at = 0; at < messages_; ++at) {
-      const auto demand = static_cast<std::uint64_t>(alone_Bps[at] * scale);
-      for (const auto link : ways_[at]) loads[link].demand_Bps += demand;
-      sharers.push_back({ways_[at], demand});
-    }
-    max_min_.share(sharers, loads.data());
-    for (std::size_t at = 0; at < messages_; ++at)
-      question_.answer[draw * messages_ + at] = static_cast<double>(sharers[at].rate_Bps) / scale;
+    max_min_.share(ways_, alone_Bps, capacities_Bps(draw, alone_Bps),
+                   question_.answer + draw * messages_);
   }
 
   const Question& question_;
@@ -174,7 +159,7 @@ class Concurrent {
   std::vector<Link> links_;
   std::vector<std::uint64_t> passing_;
   std::vector<Way> ways_;
-  MaxMin max_min_;
+  RealMaxMin max_min_;
 };
 
 }  // namespace nhalf::network

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -108,6 +110,38 @@ class MaxMin {
   std::vector<Load*> short_;
   std::vector<Sharer*> growing_;
   std::vector<Sharer*> frozen_;
+};
+
+/// Fair rates that are no whole numbers: they become whole ones, so large that all that flows stays
+/// just below 2^63.
+class RealMaxMin {
+ public:
+  /// Writes what flows move on these ways, each no more than alone, by links' capacities.
+  void share(std::span<const Way> ways, const double* alone_Bps,
+             const std::vector<double>& capacities_Bps, double* rates_Bps) {
+    const auto count = ways.size();
+    const auto most_Bps =
+        2 * static_cast<double>(count) * *std::max_element(alone_Bps, alone_Bps + count);
+    const auto scale = std::exp2(62 - std::ceil(std::log2(most_Bps)));
+    loads_.clear();
+    for (const auto rate_Bps : capacities_Bps)
+      loads_.push_back(
+          {static_cast<std::uint64_t>(std::min(rate_Bps * scale, 0x1p62)), 0, 0, 0, 0});
+    flows_.clear();
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto demand = static_cast<std::uint64_t>(alone_Bps[at] * scale);
+      for (const auto link : ways[at]) loads_[link].demand_Bps += demand;
+      flows_.push_back({ways[at], demand});
+    }
+    max_min_.share(flows_, loads_.data());
+    for (std::size_t at = 0; at < count; ++at)
+      rates_Bps[at] = static_cast<double>(flows_[at].rate_Bps) / scale;
+  }
+
+ private:
+  std::vector<Load> loads_;
+  std::vector<Sharer> flows_;
+  MaxMin max_min_;
 };
 
 }  // namespace nhalf::network

@@ -152,13 +152,7 @@ class Routes {
         std::holds_alternative<Star>(topology_) || std::holds_alternative<Direct>(topology_);
     const auto from = is_by_place ? source.index : source.node;
     const auto to = is_by_place ? target.index : target.node;
-    Way passed;
-    std::visit(
-        [&](const auto& kind) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, std::monostate>)
-            kind.pass(from, to, passed);
-        },
-        topology_);
+    Way passed = route(topology_, from, to);
     if (is_duplex_ == 0)
       for (auto& link : passed) link &= ~Link{1};
     const bool has_node_links =

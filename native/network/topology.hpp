@@ -1,11 +1,12 @@
 // The links of a network and which of them a message passes: the routes are fixed, and those of
-// simulated machines (src/nhalf/machines/topology.py, native/simulator/wiring.hpp).
+// the machines that SimGrid simulates (native/simulator/wiring.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -118,9 +119,11 @@ struct FatTree {
   }
 };
 
-/// A grid closed to rings; messages go the shorter way round, one dimension after the other.
+/// A grid closed to rings; messages go the shorter way round, up where both are as long and always
+/// up on rings of one way, one dimension after the other.
 struct Torus {
   std::vector<std::uint32_t> dimensions;
+  bool is_one_way = false;
 
   bool read(DescriptionLine& line) {
     std::size_t count = 0;
@@ -136,7 +139,7 @@ struct Torus {
       const auto size = dimensions[dimension];
       const auto goal = to / stride % size;
       auto place = node / stride % size;
-      const bool is_up = (goal + size - place) % size * 2 <= size;
+      const bool is_up = is_one_way || (goal + size - place) % size * 2 <= size;
       while (place != goal) {
         const auto next = is_up ? (place + 1) % size : (place + size - 1) % size;
         const auto next_node = node - place * stride + next * stride;
@@ -156,6 +159,18 @@ struct Torus {
 };
 
 using Topology = std::variant<std::monostate, Star, Direct, FatTree, Torus>;
+
+/// Returns the links between two nodes.
+inline Way route(const Topology& topology, std::uint32_t from, std::uint32_t to) {
+  Way way;
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, std::monostate>)
+          kind.pass(from, to, way);
+      },
+      topology);
+  return way;
+}
 
 /// Reads a topology of a kind into another; whether it is one.
 inline bool read_topology(std::string_view kind, DescriptionLine& line, Topology& topology) {

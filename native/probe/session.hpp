@@ -83,14 +83,14 @@ bool converse(bool writes, Next next, Introduction introduction, Answer answer) 
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     auto record = answer_to(line, answer);
     if (!record) return false;
-    if (writes && !record->empty()) write_line(std::move(*record));
+    if (writes) write_line(std::move(*record));
   }
   if (writes) write_line(json::Object{}.add("nhalf", "end").text());
   return true;
 }
 
-/// The life of a program of one process. `answer` takes a point and its id and gives a record: an
-/// empty one where it wrote the record itself, none where nothing is to follow.
+/// The life of a program of one process. `answer` takes a point and its id and gives a record; none
+/// where nothing is to follow.
 template <class Introduction, class Answer>
 void serve(Introduction introduction, Answer answer) {
   converse(true, read_line, introduction, answer);

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <unordered_map>
 #include <vector>
 
 #include "replay/columns.hpp"
+#include "replay/ports.hpp"
 #include "replay/rounds.hpp"
 #include "replay/waiters.hpp"
 
@@ -26,6 +26,7 @@ class Arrivals {
         contention_(contention),
         rounds_(rounds),
         waiters_(script.route.size, static_cast<Number>(script.rank.size)),
+        ports_(script, costs, contention.occupancy_s),
         arrived_s_(static_cast<std::size_t>(script.route.size), unknown) {
     if (contention.before.empty()) return;
     earliest_s_.assign(arrived_s_.size(), unknown);
@@ -33,8 +34,6 @@ class Arrivals {
     for (Number message = 0; message < script.route.size; ++message)
       if (contention.before[message] >= 0)
         after_[static_cast<std::size_t>(contention.before[message])] = message;
-    for (Place route = 0; route < script.source.size; ++route)
-      ports_.push_back(&free_s_[script.source[route]]);
   }
 
   [[nodiscard]] bool is_known(Number message) const { return !std::isnan(at_s(message)); }
@@ -52,7 +51,7 @@ class Arrivals {
     if (after_.empty()) {
       arrive(message, arrival_s);
     } else {
-      earliest_s_[static_cast<std::size_t>(message)] = arrival_s + port_delay_s(route, now_s);
+      earliest_s_[static_cast<std::size_t>(message)] = arrival_s + ports_.delay_s(route, now_s);
       come_in(message);
     }
   }
@@ -65,16 +64,6 @@ class Arrivals {
   }
 
  private:
-  /// By how much the busy port of its rank delays what is sent now.
-  double port_delay_s(Number route, double now_s) {
-    const double occupancy_s = contention_.occupancy_s[route];
-    if (occupancy_s == 0) return 0;
-    double& free_s = *ports_[static_cast<std::size_t>(route)];
-    const double ready_s = now_s + costs_.sending_s[route], begin_s = std::max(ready_s, free_s);
-    free_s = begin_s + occupancy_s;
-    return begin_s - ready_s;
-  }
-
   /// Lets messages arrive, one after the other, as far as they were sent.
   void come_in(Number message) {
     while (message >= 0) {
@@ -98,13 +87,11 @@ class Arrivals {
   const Contention& contention_;
   Rounds& rounds_;
   Waiters waiters_;
+  Ports ports_;
   std::vector<double> arrived_s_;
   /// When a message would arrive without the one before it, and which comes after it.
   std::vector<double> earliest_s_;
   std::vector<Number> after_;
-  /// When the port of each rank is free, and by route that of its source.
-  std::unordered_map<Number, double> free_s_;
-  std::vector<double*> ports_;
 };
 
 }  // namespace nhalf::replay

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "replay/columns.hpp"
+#include "replay/observation.hpp"
+#include "replay/pairing.hpp"
 
 namespace nhalf::replay {
 
@@ -94,6 +96,33 @@ inline const char* costs(const Script& script, const Costs& costs, const Content
       !lies_within(contention.before, -1, count))
     return "contention";
   return nullptr;
+}
+
+/// Returns what does not fit in what was observed, or nothing.
+inline const char* observed(const Script& script, const Costs& costs, const Observed& observed,
+                            const Beyond& beyond) {
+  for (const char* reason : {steps(script), messages(script), completions(script)})
+    if (reason) return reason;
+  if (const char* reason = checks::costs(script, costs, {})) return reason;
+  const Place count = script.form.size;
+  const bool fits = have_size(script.route.size, beyond.sending_s, beyond.receiving_s, beyond.way_s,
+                              beyond.before) &&
+                    observed.occupancy_s.size == script.source.size &&
+                    observed.begins_s.size == count &&
+                    (observed.ends_s.empty() || observed.ends_s.size == count);
+  return fits ? nullptr : "what was observed";
+}
+
+/// Returns what does not fit in a timeline and the room for its messages, or nothing.
+inline const char* pairing(const Timeline& calls, const Pairing& pairing) {
+  const Place count = calls.rank.size;
+  const bool fits =
+      count <= std::numeric_limits<Number>::max() &&
+      have_size(count, calls.thread, calls.partner, calls.communicator, calls.tag, calls.start_s,
+                calls.size_bytes, calls.order, pairing.number, pairing.message) &&
+      have_size(count / 2, pairing.sent, pairing.received, pairing.route, pairing.source,
+                pairing.target, pairing.size_bytes);
+  return fits ? nullptr : "calls";
 }
 
 }  // namespace checks

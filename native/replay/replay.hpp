@@ -59,6 +59,7 @@ class Replay {
 
  private:
   using Stage = Actor::Stage;
+  static constexpr std::size_t few_messages = 8;
 
   Actor& actor_of(Number number) { return actors_[static_cast<std::size_t>(number)]; }
 
@@ -279,8 +280,12 @@ class Replay {
     sorted_.clear();
     for (std::size_t place = 0; place < messages.size(); ++place)
       sorted_.emplace_back(arrivals_.at_s(messages[place]), place);
-    // Sorting by a heap stays within its bounds whatever comparisons say, even of what is no time.
-    if (!std::ranges::is_sorted(sorted_)) {
+    // Both ways to sort stay within their bounds whatever comparisons say, even of what is no time.
+    if (sorted_.size() <= few_messages) {
+      for (std::size_t end = 1; end < sorted_.size(); ++end)
+        for (auto at = end; at > 0 && sorted_[at] < sorted_[at - 1]; --at)
+          std::swap(sorted_[at], sorted_[at - 1]);
+    } else {
       std::ranges::make_heap(sorted_);
       std::ranges::sort_heap(sorted_);
     }

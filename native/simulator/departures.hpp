@@ -13,7 +13,8 @@
 
 namespace simgrid::kernel::resource {
 
-/// The part of a class of SimGrid that is used here; its header is not installed.
+/// What a signal of links passes. The headers that SimGrid installs only name it (forward.h): its
+/// definition is in none of them. Nothing is used of it but what its base has.
 class NetworkAction : public Action {};
 
 }  // namespace simgrid::kernel::resource

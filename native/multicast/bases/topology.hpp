@@ -10,27 +10,30 @@
 #include <vector>
 
 #include "contract/options.hpp"
+#include "network/topology.hpp"
 
 namespace nhalf {
 
 /// A network of nodes 0, 1, 2, ...; a link is named by a number.
 class Topology {
  public:
-  enum class Kind { torus, crossbar };
-
   /// Rings of so many nodes in each dimension, the first of which runs fastest in the numbers of
   /// nodes. On rings of one way every message goes up (SCI), else the shorter way round; where both
   /// are as long, up. Throws InputError for a dimension below 1 or more than 2^20 nodes.
   static Topology torus(std::vector<int> dimensions, bool one_way) {
-    Topology made(Kind::torus, std::move(dimensions));
-    made.one_way_ = one_way;
+    Topology made(std::move(dimensions));
+    made.links_ = network::Torus{{made.dimensions_.begin(), made.dimensions_.end()}, one_way};
     return made;
   }
 
   /// So many nodes around a switch that never blocks; a link leads there from each, one back.
-  static Topology crossbar(int nodes) { return {Kind::crossbar, {nodes}}; }
+  static Topology crossbar(int nodes) {
+    Topology made({nodes});
+    made.links_ = network::Star{static_cast<std::uint32_t>(nodes)};
+    return made;
+  }
 
-  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] bool is_torus() const { return std::holds_alternative<network::Torus>(links_); }
   [[nodiscard]] int nodes() const { return nodes_; }
   /// Nodes in each dimension; a crossbar has one dimension with all nodes.
   [[nodiscard]] const std::vector<int>& dimensions() const { return dimensions_; }
@@ -55,27 +58,16 @@ class Topology {
   }
 
   /// The links that a message passes: in a torus dimension by dimension.
-  [[nodiscard]] std::vector<int> route(int from, int to) const {
-    if (from == to) return {};
-    if (kind_ == Kind::crossbar) return {2 * from, 2 * to + 1};
-    std::vector<int> links;
-    for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-      const int size = dimensions_[i];
-      const int up = steps_up(from, to, i);
-      const bool downwards = !one_way_ && 2 * up > size;
-      for (int steps = downwards ? size - up : up; steps > 0; --steps) {
-        links.push_back(link(from, i, downwards));
-        from = neighbour(from, i, downwards);
-      }
-    }
-    return links;
+  [[nodiscard]] network::Way route(int from, int to) const {
+    return from == to ? network::Way{}
+                      : network::route(links_, static_cast<std::uint32_t>(from),
+                                       static_cast<std::uint32_t>(to));
   }
 
  private:
   static constexpr int nodes_max = 1 << 20;
 
-  Topology(Kind kind, std::vector<int> dimensions)
-      : kind_(kind), dimensions_(std::move(dimensions)) {
+  explicit Topology(std::vector<int> dimensions) : dimensions_(std::move(dimensions)) {
     if (dimensions_.empty()) throw InputError("a network has a dimension or more");
     for (const int size : dimensions_) {
       if (size < 1 || size > nodes_max / nodes_)
@@ -85,24 +77,10 @@ class Topology {
     }
   }
 
-  /// The next node in a dimension.
-  [[nodiscard]] int neighbour(int node, std::size_t dimension, bool downwards) const {
-    const int size = dimensions_[dimension];
-    const int at = coordinate(node, dimension);
-    const int next = (at + (downwards ? size - 1 : 1)) % size;
-    return node + (next - at) * strides_[dimension];
-  }
-
-  [[nodiscard]] int link(int node, std::size_t dimension, bool downwards) const {
-    const int ways = static_cast<int>(2 * dimension) + (downwards ? 1 : 0);
-    return node * static_cast<int>(2 * dimensions_.size()) + ways;
-  }
-
-  Kind kind_;
   std::vector<int> dimensions_;
   std::vector<int> strides_;
   int nodes_ = 1;
-  bool one_way_ = false;
+  network::Topology links_;
 };
 
 /// Sizes written as '4x4x2'. Throws InputError where they are not numbers.

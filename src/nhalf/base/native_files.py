@@ -42,7 +42,7 @@ def executable(name: str) -> Path:
 
 @functools.cache
 def library(name: str) -> ctypes.CDLL:
-    """A compiled library such as 'libnhalf_replay.so', loaded into this process once.
+    """A compiled library such as 'libnhalf_network.so', loaded into this process once.
 
     Raises MissingError if it was not built, or is another processor's.
     """

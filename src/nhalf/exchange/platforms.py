@@ -14,8 +14,8 @@ from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import ExportOptions
-from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
+from nhalf.machines.curve import OVERHEAD_SHARE, software_costs
 from nhalf.machines.machine import FittedModel, Machine, Node
 from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import Share, medium_Bps, shares
@@ -45,8 +45,7 @@ class Cost:
 
 def overheads_s(machine: Machine, model: FittedModel) -> tuple[float, float]:
     """Overheads o_s and o_r, in seconds: measured ones, or the assumed share."""
-    share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
-    return overhead_s(machine, model) or (share_s, share_s)
+    return software_costs(machine, model)[:2]
 
 
 def costs_of(

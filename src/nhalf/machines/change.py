@@ -35,14 +35,12 @@ from nhalf.machines.changed_curves import (
     with_border,
     with_rate_factor,
 )
-from nhalf.machines.curve import is_between_nodes, is_message, loggp_of
+from nhalf.machines.curve import OVERHEAD_SHARE, is_between_nodes, is_message, loggp_of
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol
 from nhalf.machines.shared import shared_with_rate_factor
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology_text import parse_topology
 
-OVERHEAD_SHARE = 0.25
-"""Share of t0 on each side, if overheads were not measured."""
 NODE_RANKS_MAX = 2**20
 
 replace = msgspec.structs.replace

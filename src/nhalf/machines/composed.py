@@ -1,25 +1,23 @@
 """Times of algorithms on a machine, composed message by message on its network.
 
-A program (native/composer) runs the unchanged algorithm on ranks whose messages carry no data and
-pass the network of the machine in virtual time (native/network), as those of an MPI library do on
-the virtual network: LogGP (Alexandrov et al., SPAA 1995) with curves for its lines, and fair
-sharing of what messages pass at once.
+The library of the network (native/composer) runs the unchanged algorithm on ranks whose messages
+carry no data and pass the network of the machine in virtual time (native/network), as those of an
+MPI library do on the virtual network: LogGP (Alexandrov et al., SPAA 1995) with curves for its
+lines, and fair sharing of what messages pass at once.
 """
 
 from __future__ import annotations
 
-import subprocess
-import weakref
+import ctypes
+import math
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import IO
 
 import numpy as np
 
-from nhalf.base.errors import FailedError, InputError
-from nhalf.base.native_files import executable
+from nhalf.base.errors import InputError
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.message import Messages
+from nhalf.machines.network import ask
 from nhalf.machines.parts import Parts
 from nhalf.machines.wires import description
 from nhalf.models.expression import PART_BYTES
@@ -31,7 +29,7 @@ LONGEST_S = 1e4
 
 
 class Composer:
-    """Times of algorithms on one machine; raises MissingError if the program was not built.
+    """Times of algorithms on one machine; raises MissingError if the library was not built.
 
     `nodes` are those of the ranks on the plain network below a library; None: one for each rank.
     """
@@ -42,12 +40,8 @@ class Composer:
         self.messages = messages
         self.nodes = nodes
         self.parts = parts
-        self.ranks = 0
+        self._machine, self._ranks = "", 0
         self.times_s: dict[tuple[str, str, int, int, int], float | None] = {}
-        self.program = subprocess.Popen(
-            [str(executable("compose"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self._end = weakref.finalize(self, _close, self.program)
 
     def time_s(
         self,
@@ -77,30 +71,17 @@ class Composer:
         longest_s = float(self.parts.functions["T"](np.array([float(ranks * size_bytes)]))[0])
         if not longest_s < LONGEST_S:
             return None
-        lines = [f"compose {operation} {algorithm} {size_bytes} {part_bytes}"]
-        if ranks != self.ranks:
+        if ranks != self._ranks:
             try:
-                machine = self._description(ranks).splitlines()
+                self._machine, self._ranks = self._description(ranks), ranks
             except InputError:
                 return None
-            lines = [f"machine {len(machine)}", *machine, *lines]
-            self.ranks = ranks
-        answer = self._answer("\n".join(lines) + "\n")
-        return None if answer == "-" else float(answer)
-
-    def _answer(self, question: str) -> str:
-        to, back = _pipes(self.program)
-        answer = ""
-        with suppress(BrokenPipeError):
-            to.write(question)
-            to.flush()
-            answer = back.readline().strip()
-        if not answer:
-            raise FailedError(
-                "the program that follows messages has ended",
-                "if it does so again: is nhalf built anew after an update?",
-            )
-        return answer
+        words = (word.encode() for word in (self._machine, operation, algorithm))
+        sizes = map(ctypes.c_uint64, (size_bytes, part_bytes))
+        time_s = ctypes.c_double()
+        if wrong := ask("nhalf_compose", *words, *sizes, ctypes.byref(time_s)):
+            raise ValueError(wrong)
+        return None if math.isnan(time_s.value) else time_s.value
 
     def _description(self, ranks: int) -> str:
         """The machine with this many ranks, on nodes of their own while there are enough."""
@@ -116,16 +97,3 @@ def _spread(messages: Messages, ranks: int) -> list[int]:
     nodes = (network.topology.nodes if network else 0) or ranks
     per_node = -(-ranks // nodes)
     return [rank // per_node for rank in range(ranks)]
-
-
-def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
-    assert program.stdin is not None
-    assert program.stdout is not None
-    return program.stdin, program.stdout
-
-
-def _close(program: subprocess.Popen[str]) -> None:
-    for pipe in _pipes(program):
-        with suppress(BrokenPipeError):
-            pipe.close()
-    program.wait()

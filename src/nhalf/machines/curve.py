@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,8 @@ JUMP_BYTES_MIN = 1024
 """No library negotiates smaller messages: a jump there is due to a cache or a packet."""
 THRESHOLD_BYTES = 65536
 """Rendezvous threshold if nothing is known, the default of simulators as well."""
+OVERHEAD_SHARE = 0.25
+"""What each processor is taken to be busy of the first t0, where that is unknown."""
 
 
 def is_between_nodes(placement: str) -> bool:
@@ -50,6 +53,27 @@ def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:
             if parameters.placement == placement:
                 return parameters
     return None
+
+
+class SoftwareCosts(NamedTuple):
+    """Seconds of the processors of sender and receiver, and between messages of one rank."""
+
+    send_s: float
+    receive_s: float
+    gap_s: float
+
+
+def software_costs(machine: Machine, model: FittedModel) -> SoftwareCosts:
+    """What each message of a curve costs beside its way, by the parameters of its library; where
+    these do not say it OVERHEAD_SHARE of t0 for either processor, and no gap.
+    """
+    usual_s = OVERHEAD_SHARE * max(model.segments[0].t0_s, 0.0)
+    parameters = loggp_of(machine, model)
+    if parameters is None:
+        return SoftwareCosts(usual_s, usual_s, 0.0)
+    both_s = (parameters.send_overhead_s, parameters.recv_overhead_s)
+    send_s, receive_s = (usual_s if cost_s is None else max(cost_s, 0.0) for cost_s in both_s)
+    return SoftwareCosts(send_s, receive_s, parameters.gap_s or 0.0)
 
 
 def threshold_bytes(machine: Machine, model: FittedModel) -> tuple[int, str]:

@@ -1,8 +1,8 @@
 """The door to native/network: what messages between ranks share, and what each of them moves.
 
 Nothing in Python knows what a message passes, or divides it (native/network/concurrent.hpp). The
-library comes into this process when it is first asked: an answer takes less than starting a program
-that would be sent the draws.
+library, which has the replays as well, comes into this process when it is first asked: an answer
+takes less than starting a program that would be sent the draws.
 """
 
 from __future__ import annotations
@@ -12,16 +12,52 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nhalf.base import native_files
 from nhalf.base.arrays import Floats
 
-LIBRARY = "libnhalf_replay.so"
+LIBRARY = "libnhalf_network.so"
 Pairs = Sequence[tuple[int, int]]
 """Messages: the ranks of sender and receiver."""
 _COUNTS = ("ranks", "messages", "draws", "is_spread")
 _ARRAYS = ("nodes", "senders", "receivers", "capacity", "blocked", "alone", "both_ways", "answer")
+
+
+class NativeColumn(ctypes.Structure):
+    """Values where they lie, as native/replay/columns.hpp has them."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_int64))
+
+
+class Columns:
+    """Columns of the library, which live as long as this."""
+
+    def __init__(self) -> None:
+        self._arrays: list[NDArray[np.generic]] = []
+
+    def add(self, values: ArrayLike, kind: type) -> NativeColumn:
+        """A column of a type, copied only if it has another one."""
+        array: NDArray[np.generic] = np.ascontiguousarray(values, kind)
+        self._arrays.append(array)
+        return NativeColumn(array.ctypes.data, array.size)
+
+    @staticmethod
+    def struct(columns: Sequence[NativeColumn]) -> ctypes.Array[NativeColumn]:
+        """Columns one after the other, as in the structures of columns.hpp."""
+        return (NativeColumn * len(columns))(*columns)
+
+
+def ask(function: str, *arguments: object) -> str | None:
+    """What the library finds wrong with a question; None if it answers it. Raises MemoryError, and
+    MissingError without the library.
+    """
+    answer = getattr(native_files.library(LIBRARY), function)
+    answer.restype = ctypes.c_char_p
+    wrong: bytes | None = answer(*arguments)
+    if wrong == b"memory":
+        raise MemoryError
+    return None if wrong is None else wrong.decode()
 
 
 class _Question(ctypes.Structure):
@@ -82,11 +118,6 @@ class SharedCapacities:
             *(len(self.nodes), len(pairs), len(self.blocked_share), is_spread),
             *(None if array is None else array.ctypes.data for array in [*arrays, answer]),
         )
-        ask = native_files.library(LIBRARY).nhalf_concurrent
-        ask.restype = ctypes.c_char_p
-        wrong: bytes | None = ask(ctypes.byref(question))
-        if wrong == b"memory":
-            raise MemoryError
-        if wrong is not None:
-            raise ValueError(wrong.decode())
+        if wrong := ask("nhalf_concurrent", ctypes.byref(question)):
+            raise ValueError(wrong)
         return answer

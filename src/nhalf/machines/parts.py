@@ -14,7 +14,7 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
-from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.curve import software_costs
 from nhalf.machines.machine import FittedModel, LogGP, PatternModel
 from nhalf.machines.message import Message, Messages
 from nhalf.models.expression import Part
@@ -58,7 +58,7 @@ def parts_of(messages: Messages) -> Parts:
     """
     machine, curve, loggp = messages.machine, messages.curve, messages.loggp
     hidden_s = _hidden_gap_s(messages)
-    message = Message(curve)
+    message, overheads_s = Message(curve), software_costs(machine, curve)[:2]
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
     all_fans: dict[str, list[PatternModel]] = {}
@@ -74,10 +74,10 @@ def parts_of(messages: Messages) -> Parts:
             all_fans[name] = fans
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
-            functions[name], source = _loggp_part(message, loggp, hidden_s, sends=name == "M")
+            busy_s = overheads_s[0 if name == "M" else 1]
+            functions[name], source = _loggp_part(message, loggp, hidden_s, name == "M", busy_s)
             sources.append(f"{name}: {source}")
     rendezvous_bytes, _ = messages.rendezvous
-    overheads_s = _overheads_s(message, loggp)
     measured = [fan for fans in all_fans.values() for fan in fans]
     bends = {float(fan.from_bytes) for fan in measured} | set(message.start_bytes.tolist())
     bends |= _gap_crossings_bytes(message, loggp, overheads_s, hidden_s)
@@ -128,14 +128,6 @@ def _hidden_gap_s(messages: Messages) -> float:
             if segment.to_bytes / segment.r_inf_Bps > RISING * segment.t0_s:
                 return max(0.0, segment.t0_s)
     return 0.0
-
-
-def _overheads_s(message: Message, loggp: LogGP | None) -> tuple[float, float]:
-    """The overheads of a send and a receive; a share of t0 if they are unknown."""
-    assumed_s = OVERHEAD_SHARE * float(message.t0_s[0])
-    send_s = None if loggp is None else loggp.send_overhead_s
-    recv_s = None if loggp is None else loggp.recv_overhead_s
-    return assumed_s if send_s is None else send_s, assumed_s if recv_s is None else recv_s
 
 
 def _fan(models: list[PatternModel], message: Message) -> Part:
@@ -192,13 +184,11 @@ def _without_answers_s(
 
 
 def _loggp_part(
-    message: Message, loggp: LogGP | None, hidden_s: float, *, sends: bool
+    message: Message, loggp: LogGP | None, hidden_s: float, sends: bool, overhead_s: float
 ) -> tuple[Part, str]:
     """The time of q consecutive messages of one rank by LogGP, and a sentence on its source."""
-    overhead_s = (loggp.send_overhead_s if sends else loggp.recv_overhead_s) if loggp else None
     assumed = []
-    if overhead_s is None:
-        overhead_s = OVERHEAD_SHARE * float(message.t0_s[0])
+    if loggp is None or (loggp.send_overhead_s if sends else loggp.recv_overhead_s) is None:
         assumed.append("o is a quarter of t0")
     gap_s = _gap_s(loggp, overhead_s, hidden_s)
     if loggp is None or loggp.gap_s is None:

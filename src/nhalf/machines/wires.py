@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError
 from nhalf.machines.capacities import capacity_lines, whole
-from nhalf.machines.curve import is_between_nodes, loggp_of
+from nhalf.machines.curve import SoftwareCosts, is_between_nodes, software_costs
 from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.layout import Layout, parse_layout
-from nhalf.machines.machine import FittedModel, LogGP, Machine
+from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.spacings import PER_S, curve_lines, spacing_lines
 from nhalf.machines.spread import within_node
@@ -29,7 +29,6 @@ LAUNCHES_MAX = 1000
 MPI = "mpi"
 UNLIMITED = 2**63
 """Sends of nhalf's own transports do not wait until long messages have left."""
-OVERHEAD_SHARE = 0.25
 OVERHEADS_SHARE_MAX = 0.9
 """Both overheads of a published machine may exceed the time of its shortest message."""
 
@@ -131,7 +130,7 @@ def description(
     ]
     spacings = spacing_lines(messages, len(nodes))
     for distance, curve in [(0, messages.within_node), *messages.between_nodes]:
-        lines += _wire(distance, curve, loggp_of(messages.machine, curve))
+        lines += _wire(distance, curve, software_costs(messages.machine, curve))
         if is_between_nodes(curve.placement) == is_between_nodes(messages.curve.placement):
             lines += spacings
         if exchange := exchange_of(messages, curve):
@@ -142,26 +141,12 @@ def description(
     return "\n".join(lines) + "\n"
 
 
-def _wire(distance: int, curve: FittedModel, parameters: LogGP | None) -> list[str]:
+def _wire(distance: int, curve: FittedModel, costs: SoftwareCosts) -> list[str]:
     """The lines of a curve for nodes that are so far apart, 0 within a node."""
-    shortest_s = max(curve.segments[0].t0_s, 0.0)
-    sending_s, receiving_s = _overheads(shortest_s, parameters)
-    gap_s = 0.0 if parameters is None else parameters.gap_s or 0.0
+    most_s = OVERHEADS_SHARE_MAX * max(curve.segments[0].t0_s, 0.0)
+    both_s = costs.send_s + costs.receive_s
+    share = 1.0 if both_s <= most_s else most_s / both_s
     # An operation that takes no time has bypassed the network.
-    costs = (max(1, whole(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
-    numbers = " ".join(map(str, (distance, *costs, whole(PER_S * gap_s))))
+    busy = (max(1, whole(PER_S * share * cost_s)) for cost_s in costs[:2])
+    numbers = " ".join(map(str, (distance, *busy, whole(PER_S * costs.gap_s))))
     return [f"wire {numbers}", *curve_lines("part", curve)]
-
-
-def _overheads(shortest_s: float, parameters: LogGP | None) -> tuple[float, float]:
-    """What a message costs the processors of its sender and its receiver."""
-    usual_s = OVERHEAD_SHARE * shortest_s
-    if parameters is None:
-        return usual_s, usual_s
-    published = (parameters.send_overhead_s, parameters.recv_overhead_s)
-    sending_s, receiving_s = (usual_s if cost_s is None else cost_s for cost_s in published)
-    both_s = sending_s + receiving_s
-    if both_s <= OVERHEADS_SHARE_MAX * shortest_s:
-        return sending_s, receiving_s
-    share = OVERHEADS_SHARE_MAX * shortest_s / both_s
-    return share * sending_s, share * receiving_s

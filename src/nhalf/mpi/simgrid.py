@@ -1,7 +1,7 @@
 """SimGrid's SMPI: whether it is installed, and nhalf's programs that are compiled for it.
 
-They are the probe with the simulated transport, a plug-in that builds any machine from its
-description, so that no machine needs its own compiler, and the simulation of multicasts.
+They are the probe with the simulated transport, and a plug-in that builds any machine from its
+description, so that no machine needs its own compiler.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled
-from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi.identify import stamps_of
@@ -65,8 +64,8 @@ def simgrid() -> SimGrid:
 
 
 def programs(parts: SimGrid) -> list[CompiledProgram]:
-    """What simulations of messages and multicasts need, as it is compiled."""
-    return [_probe(parts), _platform(parts), _multicast(parts)]
+    """What simulations need, as it is compiled."""
+    return [_probe(parts), _platform(parts)]
 
 
 def probe(parts: SimGrid) -> Path:
@@ -120,25 +119,6 @@ def _platform(parts: SimGrid) -> CompiledProgram:
             source="simulator/platform.cpp",
             command=[parts.compiler, *FLAGS, "-fPIC", "-shared", "-lsimgrid"],
             why_not=_why_no_library,
-        ),
-    )
-
-
-def multicast(parts: SimGrid) -> Path:
-    """The simulation of multicasts; compiled if it is not in the cache."""
-    return compiled(_multicast(parts))
-
-
-def _multicast(parts: SimGrid) -> CompiledProgram:
-    return _stamped(
-        parts,
-        CompiledProgram(
-            title="the simulation of multicasts",
-            name="multicast",
-            folder="simulator/multicast",
-            source="simulator/multicast.cpp",
-            command=[parts.compiler, *FLAGS, "-lsimgrid"],
-            why_not=lambda path: why_not_described([str(path)]),
         ),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
 from nhalf.facts.multicast import HOST_CPU, HOST_CPU_SHARE, PATTERN
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine
@@ -32,8 +32,8 @@ Way = tuple[str, ...]
 def multicast_value(machine: Machine, quantity: Quantity) -> StudyValue:
     """The completion of a multicast to nodes of a machine, or a result that it has beside that.
 
-    Raises InputError if it has none, cannot be simulated on its network, or the simulator is
-    missing.
+    Raises InputError if it has none, or cannot be simulated on its network; MissingError if
+    the simulator is not there.
     """
     ranks = min(quantity.ranks, nodes_of(machine))
     axes = {**USUAL, **quantity.axis_values(ranks)}
@@ -68,8 +68,6 @@ def _simulated(name: str, point: Point) -> Mapping[Way, Mapping[str, float] | st
                 single = point._replace(axes=axes_text(values))
                 processes.send(line(str(number), single, 0.0, EXACT, info.timing))
                 answers[way] = _values(processes.receive(TIMEOUT_S, identity=str(number)))
-    except MissingError as error:
-        raise InputError(error.message, error.remedy) from error
     except LaunchError as error:
         raise InputError(f"the simulator failed: {error}") from error
     return answers

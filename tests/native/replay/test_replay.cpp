@@ -31,7 +31,8 @@ struct OneMessage {
   std::vector<double> way_s{3}, crossing_s{3}, busy_s{1}, work_s, wait_s{0, 0};
   std::int64_t rendezvous_bytes = 100;
 
-  const char* run(std::vector<Spent>& spent) const {
+  template <class Use>
+  auto with(Use use) const {
     const Script script{
         of(rank),         of(begin_s), of(after_s), {before.data(), 2}, {measured.data(), 2},
         of(first),        of(kind),    of(traits),  of(form),           of(subject),
@@ -40,12 +41,19 @@ struct OneMessage {
         of(none),         of(role),    of(no_bits)};
     const Costs costs{of(way_s),  of(crossing_s), of(busy_s),       of(busy_s),
                       of(work_s), of(wait_s),     rendezvous_bytes, 1};
-    spent.assign(2, {});
-    Answer answer{{spent.data(), 2}, {}, {}, 0};
-    if (const char* found = misfit(script, costs, {}, answer)) return found;
-    const Contention nothing{};
-    Replay(script, costs, nothing).run(answer);
-    return nullptr;
+    return use(script, costs);
+  }
+
+  const char* run(std::vector<Spent>& spent) const {
+    return with([&](const Script& script, const Costs& costs) {
+      spent.assign(2, {});
+      Answer answer{{spent.data(), 2}, {}, {}, 0};
+      const char* found = misfit(script, costs, {}, answer);
+      if (found) return found;
+      const Contention nothing{};
+      Replay(script, costs, nothing).run(answer);
+      return found;
+    });
   }
 };
 
@@ -75,6 +83,24 @@ TEST_CASE("what nobody sends is skipped after the measured time") {
   std::vector<Spent> spent;
   REQUIRE(lost.run(spent) == nullptr);
   CHECK(spent[1].end_s == doctest::Approx(1 + 7));
+}
+
+TEST_CASE("what a message took beyond its costs is the way's, if its receiver waited for it") {
+  const OneMessage one;
+  std::vector<double> begins_s{2, 1}, ends_s{9, 7}, occupancy_s{0};
+  std::vector<double> sending_s{0}, receiving_s{0}, way_s{0};
+  std::vector<Number> before{0};
+  const auto beyond = [](auto& values) { return Column{values.data(), Place{1}}; };
+  Beyond answer{beyond(sending_s), beyond(receiving_s), beyond(way_s), beyond(before)};
+  one.with([&](const Script& script, const Costs& costs) {
+    const Observed observed{of(occupancy_s), of(begins_s), of(ends_s)};
+    REQUIRE(checks::observed(script, costs, observed, answer) == nullptr);
+    Observation(script, costs, observed, answer).run();
+  });
+  CHECK(sending_s[0] == 7 - 1);
+  CHECK(receiving_s[0] == 0);
+  CHECK(way_s[0] == 7 - 2 - 3);
+  CHECK(before[0] == -1);
 }
 
 TEST_CASE("columns that lead out of others are refused") {

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from nhalf.base.errors import NhalfError
-from nhalf.base.native_files import executable
+from nhalf.base.native_files import executable, library
 from nhalf.decide.predict import predict
 from nhalf.decide.ways import known_ways
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.message import Messages
+from nhalf.machines.network import LIBRARY
 from nhalf.machines.parts import parts_of
 from nhalf.mpi.tuning import PARTS_BYTES
 
@@ -58,7 +59,7 @@ Errors = dict[tuple[int | str, ...], float]
 
 def is_built() -> bool:
     try:
-        return all(map(executable, ("probe-model", "compose")))
+        return bool(executable("probe-model") and library(LIBRARY))
     except NhalfError:
         return False
 

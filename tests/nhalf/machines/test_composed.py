@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import FailedError
 from nhalf.machines import catalogue
-from nhalf.machines.change import OVERHEAD_SHARE, change
+from nhalf.machines.change import change
 from nhalf.machines.composed import RANKS_MAX, Composer
+from nhalf.machines.curve import OVERHEAD_SHARE
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import FAN_WINDOW, parts_of
 
@@ -53,14 +53,6 @@ def test_what_is_unknown_or_too_many_messages_has_no_time() -> None:
     assert followed.time_s("bcast", "linear", RANKS_MAX + 1, 8) is None
     assert followed.time_s("alltoall", "pairwise", 300, 8) is None
     assert followed.time_s("bcast", "linear", 4, 8) is not None
-
-
-def test_a_program_that_has_ended_is_told_in_a_line() -> None:
-    followed = composer()
-    followed.program.kill()
-    followed.program.wait()
-    with pytest.raises(FailedError, match="has ended"):
-        followed.time_s("bcast", "linear", 4, 8)
 
 
 def test_a_limit_of_address_space_changes_no_answer() -> None:

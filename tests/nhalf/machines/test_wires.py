@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,10 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
+from nhalf.machines.composed import Composer
 from nhalf.machines.machine import Network
 from nhalf.machines.message import Messages
+from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar
 from nhalf.machines.wires import description, nodes_of
 
@@ -31,24 +32,19 @@ def wires(text: str) -> dict[int, list[list[int]]]:
     return read
 
 
-def time_ps(wire: list[list[int]], size_bytes: int) -> float:
-    """What native/fabric/machine/wires.hpp computes."""
-    part = [part for part in wire[1:] if part[0] <= size_bytes][-1]
-    return part[1] + (part[2] * size_bytes + part[3] * math.sqrt(size_bytes)) / 1e6
-
-
 @pytest.mark.parametrize("name", catalogue.names())
-def test_every_machine_of_record_has_the_times_of_its_curves(name: str) -> None:
+def test_the_network_has_the_times_of_every_curve(name: str) -> None:
+    """T(n) of a fit, in seconds, and what native/network/wires.hpp makes of it."""
     machine = catalogue.machine(name)
     for library in Messages(machine).libraries:
         messages = Messages(machine, library if len(Messages(machine).libraries) > 1 else "")
-        read = wires(description(messages, [0, 1]))
         for distance, curve in [(0, messages.within_node), *messages.between_nodes]:
+            network = Composer(messages, parts_of(messages), [0, distance])
             for size in SIZES:
                 if size < curve.segments[0].from_bytes or size > curve.segments[-1].to_bytes:
                     continue
-                expected = curve.time_s(size) * 1e12
-                assert time_ps(read[distance], size) == pytest.approx(expected, abs=5, rel=1e-9)
+                time_s = network.time_s("bcast", "linear", 2, size)
+                assert time_s == pytest.approx(curve.time_s(size), abs=5e-12, rel=1e-9)
 
 
 def test_overheads_are_a_quarter_of_the_shortest_message_unless_known(plain: Path) -> None:

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan.catalogue import StudyFile
-from nhalf.mpi.simgrid import simgrid
 from nhalf.present.terminal.study import show_repetition
-from nhalf.studies import multicasts
 from nhalf.studies.form import OptionsForm, Quantity, StudyForm
 from nhalf.studies.judge import NumberSource
 from nhalf.studies.measured import Measured
@@ -22,14 +20,6 @@ from tests.nhalf.synthetic import build_measurements
 
 O_S, O_R = 0.9e-6, 1.1e-6
 """Of Myrinet, as published."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _simulator() -> None:
-    try:
-        simgrid()
-    except MissingError as error:
-        pytest.skip(str(error))
 
 
 def multicast(algorithm: str, forwarding: str = "host", **members: Any) -> Quantity:
@@ -68,15 +58,6 @@ class TestOfARecord:
     def test_reasons_why_there_is_none(self, machine: str, quantity: Quantity, reason: str) -> None:
         with pytest.raises(InputError, match=reason):
             RecordedMachine(machine).value(quantity)
-
-    def test_without_the_simulator(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def missing() -> None:
-            raise MissingError("simulations need SimGrid", "install it")
-
-        monkeypatch.setattr("nhalf.measure.simulate.multicast.simgrid", missing)
-        multicasts._simulated.cache_clear()
-        with pytest.raises(InputError, match="need SimGrid"):
-            RecordedMachine("sci-torus").value(multicast("binary"))
 
 
 class Busy:

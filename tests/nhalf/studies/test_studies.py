@@ -13,11 +13,10 @@ import msgspec
 import polars as pl
 import pytest
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
 from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue as machines
 from nhalf.measure.plan import catalogue as plans
-from nhalf.mpi.simgrid import simgrid
 from nhalf.present.study_words import interval_text
 from nhalf.studies import catalogue
 from nhalf.studies.form import Conclusion, Quantity
@@ -82,15 +81,6 @@ def repeated(name: str, machine: str) -> Repetition:
     return repeat(name, form, RecordedMachine(machine, form.machines))
 
 
-def needs_simulator(name: str) -> None:
-    """Skip multicasts, which are simulated, where that cannot be done."""
-    if name == "multicast":
-        try:
-            simgrid()
-        except MissingError as error:
-            pytest.skip(str(error))
-
-
 def at_home() -> list[tuple[str, str]]:
     forms = {name: catalogue.study(name) for name in catalogue.names()}
     return [(name, m) for name, form in forms.items() for group in form.machines for m in group]
@@ -99,7 +89,6 @@ def at_home() -> list[tuple[str, str]]:
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "machine"), at_home())
 def test_at_home_every_conclusion_comes_out_as_published(name: str, machine: str) -> None:
-    needs_simulator(name)
     judgements = repeated(name, machine).conclusions
     own = [j for j in judgements if machine in j.conclusion.drawn_on]
     assert own or (name, machine) == ("multicast", "myrinet-gm")
@@ -115,7 +104,6 @@ def test_at_home_every_conclusion_comes_out_as_published(name: str, machine: str
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "machine"), at_home())
 def test_nothing_holds_at_home_by_the_published_number_itself(name: str, machine: str) -> None:
-    needs_simulator(name)
     for judgement in repeated(name, machine).conclusions:
         if judgement.verdict == HOLDS and machine in judgement.conclusion.drawn_on:
             assert judgement.value is not None
@@ -145,7 +133,6 @@ def test_conclusions_are_drawn_on_machines_of_their_document_alone(name: str) ->
 
 @pytest.mark.parametrize("name", catalogue.names())
 def test_no_ratio_is_of_one_number_or_of_one_prediction(name: str) -> None:
-    needs_simulator(name)
     form = catalogue.study(name)
     for machine in (machine for group in form.machines for machine in group):
         source = RecordedMachine(machine, form.machines)

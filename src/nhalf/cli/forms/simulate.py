@@ -1,4 +1,4 @@
-"""`nhalf predict --engine simgrid`: measure on a machine that SimGrid simulates."""
+"""`nhalf predict --engine simgrid`: measure on a machine that SimGrid simulates; multicasts."""
 
 from __future__ import annotations
 
@@ -71,12 +71,13 @@ def command(request: Request) -> None:
     """
     if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
-    with answered_by("simgrid", is_named=not request.is_silent):
+    is_multicast = _is_multicast(request.study)
+    with answered_by("model" if is_multicast else "simgrid", is_named=not request.is_silent):
         if request.replay:
             _replay(request)
             return
         changed = change(calibrated_machine(request.machine), request.set_)
-        prepare = _multicast if _is_multicast(request.study) else _messages
+        prepare = _multicast if is_multicast else _messages
         finish(measured(prepare(changed, request), Progress(request.is_silent)), request)
 
 

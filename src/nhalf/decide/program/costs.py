@@ -18,8 +18,12 @@ from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
-from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
+from nhalf.machines.curve import (
+    SoftwareCosts,
+    is_between_nodes,
+    software_costs,
+    threshold_bytes,
+)
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, Messages
 from nhalf.machines.spread import over_nodes, within_node
@@ -29,8 +33,6 @@ from nhalf.mpi.decision_table import Rule, rule_for
 BUSY_SHARE = 0.5
 """Share of a message within a node per side: the sender copies it in, the receiver out."""
 CROSSING = "pingping"
-OVERHEAD_SHARE = 0.25
-"""Share of the shortest message between nodes, unless overheads are known: see machines/change."""
 
 
 Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
@@ -95,7 +97,7 @@ class _Distance:
     """Messages within a node, or between nodes."""
 
     message: Message
-    overheads_s: tuple[float, float] | None
+    software: SoftwareCosts
     between: bool
     both_ways: Message | None = None
     """Messages that cross: their additional time is processor time of each rank."""
@@ -125,9 +127,8 @@ class _Distance:
             busy_s = BUSY_SHARE * whole_s
             busy_s = min(max(busy_s, BUSY_SHARE * self.crossing_s(size_bytes)), whole_s)
             return busy_s, busy_s
-        usual_s = OVERHEAD_SHARE * float(self.message.t0_s[0])
-        sends_s, receives_s = self.overheads_s or (usual_s, usual_s)
-        return min(sends_s, BUSY_SHARE * whole_s), min(receives_s, BUSY_SHARE * whole_s)
+        most_s = BUSY_SHARE * whole_s
+        return min(self.software.send_s, most_s), min(self.software.receive_s, most_s)
 
 
 class MachineCosts(Costs):
@@ -160,16 +161,16 @@ class MachineCosts(Costs):
         self._nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
         self._answers: dict[tuple[str, tuple[int, ...], int], tuple[float, str] | None] = {}
         self._within_node = _Distance(
-            Message(within), overhead_s(machine, within), False, _both_ways_message(machine, within)
+            Message(within),
+            software_costs(machine, within),
+            False,
+            _both_ways_message(machine, within),
         )
         is_apart = is_between_nodes(curve.placement)
         self._between_nodes = _Distance(
-            Message(curve), overhead_s(machine, curve), between=is_apart
+            Message(curve), software_costs(machine, curve), between=is_apart
         )
         named = Messages(machine, messages.library)
-        self._gaps_s = {
-            distance: _gap_s(machine, model) for distance, model in ((False, within), (True, curve))
-        }
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
@@ -201,7 +202,7 @@ class MachineCosts(Costs):
             return 0.0
         distance = self._distance(source, target)
         bytes_s = max(0.0, distance.time_s(size_bytes) - distance.time_s(0))
-        return max(self._gaps_s[distance is self._between_nodes], bytes_s)
+        return max(distance.software.gap_s, bytes_s)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The algorithm of a rule, else what a library answered, else the machine's own model, else
@@ -319,11 +320,6 @@ def _times(ways: Sequence[Way], count: int, size_bytes: int) -> list[_WayTime]:
             time_s = way.time_s(count, size_bytes)
             times.append(_WayTime(way.algorithm != NATIVE, time_s, way.algorithm))
     return sorted(timed for timed in times if math.isfinite(timed.time_s) and timed.time_s > 0)
-
-
-def _gap_s(machine: Machine, curve: FittedModel) -> float:
-    parameters = loggp_of(machine, curve)
-    return (parameters.gap_s or 0.0) if parameters else 0.0
 
 
 def _named(algorithm: str, pattern: str, ways: Sequence[Way]) -> Way:

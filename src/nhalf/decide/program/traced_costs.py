@@ -6,13 +6,14 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import polars as pl
 
 from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import numbered
-from nhalf.facts.program.waits import both_ends
+from nhalf.facts.program.schedule import messages, numbered
+from nhalf.facts.program.waits import both_ends, late_senders
 
 SizeTimes = Sequence[tuple[int, float]]
 """Sizes in increasing order, with seconds."""
@@ -72,16 +73,23 @@ def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
 
 def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
-    way_s = (pl.col("arrived_s") - pl.col("sent_s")).alias("way_s")
-    late = both_ends(program).filter(pl.col("late_sender_s") > 0)
-    queued_s: pl.Series | pl.Expr = pl.lit(0.0)
+    calls, pairs, (_, late_s) = numbered(program), messages(program), late_senders(program)
+    late = np.flatnonzero(late_s > 0)
+    sent, received = (pairs[name].to_numpy()[late] for name in ("row", "row_received"))
+    arrived_s = calls["end_s"].to_numpy()[received]
+    way_s = arrived_s - calls["start_s"].to_numpy()[sent]
+    times = pairs.select(pl.col("size_bytes").gather(late)).with_columns(way_s=way_s, queued_s=0.0)
     if queued(program):
-        begins = pl.max_horizontal("sent_s", "received_s").alias("begins_s")
-        ends = late.select("source", "target", "sent_s", "left_s", begins, "arrived_s").collect()
+        ends = (
+            both_ends(program)
+            .filter(pl.col("late_sender_s") > 0)
+            .with_columns(begins_s=pl.max_horizontal("sent_s", "received_s"))
+            .collect()
+        )
         queued_s = queued_in_calls_s(program, ends.select("source", "sent_s", "left_s"))
         queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
-    times = late.select("size_bytes", way_s).with_columns(queued_s=queued_s)
-    return _listed(times.group_by("size_bytes").agg(_typical("way_s")).collect())
+        times = times.with_columns(queued_s=queued_s)
+    return _listed(times.group_by("size_bytes").agg(_typical("way_s")))
 
 
 def _typical(name: str) -> pl.Expr:
@@ -93,7 +101,8 @@ def _typical(name: str) -> pl.Expr:
 
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
-    calls = numbered(program).filter(pl.col("kind") == "collective")
+    names = ("rank", "communicator", "call", "number", "size_bytes", "start_s", "end_s")
+    calls = numbered(program).lazy().filter(pl.col("kind") == "collective").select(names).collect()
     calls = calls.with_columns(
         queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s"))
     )

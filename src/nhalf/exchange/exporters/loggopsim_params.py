@@ -17,9 +17,8 @@ from typing import ClassVar
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, Subject, the_machine
-from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, threshold_bytes
+from nhalf.machines.curve import OVERHEAD_SHARE, is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.message import Messages
 

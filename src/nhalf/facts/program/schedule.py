@@ -8,10 +8,9 @@ operations.py finds.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
 
 import msgspec
 import numpy as np
@@ -33,8 +32,9 @@ from nhalf.facts.program.operations import (
     completed_receives,
     loops_of_polls,
 )
+from nhalf.facts.program.pairing import Pairing, Route, paired
 from nhalf.facts.program.program import Program
-from nhalf.measure.traced.tables import NAMES
+from nhalf.measure.traced import tables
 
 SEND, RECEIVE, POST, WAIT, COLLECTIVE = "send", "receive", "post", "wait", "collective"
 KINDS = {"sent": SEND, "received": RECEIVE, "collective": COLLECTIVE}
@@ -47,6 +47,7 @@ BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 _HAS_MESSAGE = pl.col("kind").is_in(["sent", "received"]) & (pl.col("partner") >= 0)
 MESSAGE_KEYS = ("source", "target", "communicator", "tag", "number")
+_OF_SENDS = ("communicator", "tag", "number", "size_bytes")
 _RECEIVES = pl.when(pl.col("kind") == "received")
 _ENDS = {
     "source": _RECEIVES.then("partner").otherwise("rank"),
@@ -199,18 +200,17 @@ class Actor:
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
     calls = numbered(program)
-    waits = calls.filter(pl.col("kind") == "waiting")
-    shortest = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
-    least_s = {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
+    took_s = pl.col("end_s") - pl.col("start_s")
+    waits = calls.lazy().filter(pl.col("kind") == "waiting").group_by("call").agg(took_s.min())
+    least_s = {
+        call: time_s for call, time_s in waits.collect().iter_rows() if 0 <= time_s <= SHORT_S
+    }
     forms, form = _forms(calls)
-    message = np.full(len(calls), -1, np.int32)
-    for ends in ("row", "row_received"):
-        message[messages(program)[ends].to_numpy()] = np.arange(len(messages(program)))
-    calls = calls.with_columns(pl.Series("form", form), pl.Series("message", message))
+    calls = calls.with_columns(form=form, message=_pairing(program).message)
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
-    for begin, end in threads(calls):
+    for begin, end in threads(program):
         rows = calls[begin:end]
         rank, thread = rows.row(0)[:2]
         record = records.get(rank)
@@ -232,7 +232,7 @@ def numbered(program: Program) -> pl.DataFrame:
     """The calls by rank, thread and start, with `number` among messages with the same ends,
     communicator and tag, or among collective operations of a rank on a communicator.
     """
-    return _matched(program)[0]
+    return _ordered(program)[0].with_columns(number=_pairing(program).number)
 
 
 @fact
@@ -240,97 +240,57 @@ def messages(program: Program) -> pl.DataFrame:
     """The messages of which both ends were traced: the others would never end.
 
     They are in the order of MESSAGE_KEYS; `row` and `row_received` are their places among the
-    numbered calls.
+    numbered calls, `route` those in `routes`.
     """
-    return _matched(program)[1]
+    calls, pairing = numbered(program), _pairing(program)
+    names = {"source": "rank", "target": "partner"} | {name: name for name in _OF_SENDS}
+    of_sends = {name: calls[own].to_numpy()[pairing.sent] for name, own in names.items()}
+    rows = {"row": pairing.sent, "row_received": pairing.received, "route": pairing.route}
+    return pl.DataFrame(of_sends | rows)
+
+
+def routes(program: Program) -> list[Route]:
+    """The distinct routes of messages, in order."""
+    return _pairing(program).routes
+
+
+def _pairing(program: Program) -> Pairing:
+    return _ordered(program)[1]
 
 
 @fact
-def _matched(program: Program) -> tuple[pl.DataFrame, pl.DataFrame]:
-    calls = _in_order(program.timeline)
-    rank, partner, communicator, tag = (
-        calls[name].to_numpy() for name in ("rank", "partner", "communicator", "tag")
-    )
-    sent, received = (_in_turn(calls, _HAS_MESSAGE & (pl.col("kind") == kind))
-                      for kind in ("sent", "received"))  # fmt: skip
-    operations = _in_turn(calls, pl.col("kind") == "collective")
-    ends = np.concatenate([sent, received])
-    channel = distinct_rows(
-        np.concatenate([rank[sent], partner[received]]),
-        np.concatenate([partner[sent], rank[received]]),
-        communicator[ends],
-        tag[ends],
-    )
-    own = distinct_rows(rank[operations], communicator[operations])
-    sends = _Turns.of(sent, channel[: len(sent)])
-    receives = _Turns.of(received, channel[len(sent) :])
-    number = np.zeros(len(calls), np.int32)
-    for turns in (sends, receives, _Turns.of(operations, own)):
-        number[turns.rows] = turns.numbers
-    row, row_received = sends.also_in(receives), receives.also_in(sends)
-    pairs = calls.select(
-        source="rank", target="partner", communicator="communicator", tag="tag",
-        size_bytes="size_bytes",
-    )[row].with_columns(
-        pl.Series("number", number[row]), pl.Series("row", row),
-        pl.Series("row_received", row_received),
-    )  # fmt: skip
-    return calls.with_columns(pl.Series("number", number)), pairs
+def _ordered(program: Program) -> tuple[pl.DataFrame, Pairing]:
+    """The calls in order, without a copy if they are, and what belongs together."""
+    calls = program.timeline
+    pairing = paired(calls, _order(calls))
+    if pairing is None:
+        calls = calls.with_columns(order=_order(calls))
+        calls = calls.sort("rank", "thread", "start_s", "order").drop("order")
+        pairing = paired(calls, _order(calls))
+        assert pairing is not None
+    return calls, pairing
 
 
-def _in_order(timeline: pl.DataFrame) -> pl.DataFrame:
-    """The calls by rank, thread and start, without a copy if they are in this order."""
-    order = pl.col("kind").replace_strict(_ORDER, default=9, return_dtype=pl.Int8)
-    keys = (pl.col("rank"), pl.col("thread"), pl.col("start_s"), order)
-    is_less, is_same = pl.lit(value=False), pl.lit(value=True)
-    for key in keys:
-        is_less |= is_same & (key < key.shift())
-        is_same &= key == key.shift()
-    return timeline.sort(*keys) if timeline.select(is_less.any()).item() else timeline
+def _order(calls: pl.DataFrame) -> NDArray[np.uint8]:
+    """The order of calls that begin together, by their kinds."""
+    numbers = np.array([_ORDER[kind] for kind in tables.KINDS], np.uint8)
+    kinds = calls["kind"].cast(tables.NAMES["kind"]).to_physical().to_numpy()
+    chosen: NDArray[np.uint8] = numbers[kinds]
+    return chosen
 
 
-def _in_turn(calls: pl.DataFrame, is_chosen: pl.Expr) -> Whole:
-    """The rows of some calls in the order in which the threads of a rank began them."""
-    rows = calls.select(is_chosen.arg_true()).to_series().to_numpy()
-    thread, start_s = calls["thread"], calls["start_s"]
-    if thread.min() == thread.max():
-        return rows
-    return rows[np.lexsort((thread.to_numpy()[rows], start_s.to_numpy()[rows]))]
-
-
-@dataclass(frozen=True, eq=False)
-class _Turns:
-    """Calls by channel, on which MPI keeps their order: the row of each and its number there."""
-
-    rows: Whole
-    channels: Whole
-    numbers: Whole
-
-    @classmethod
-    def of(cls, rows: Whole, channels: Whole) -> Self:
-        """The calls of a kind in their order, and the channel of each."""
-        order = np.argsort(channels, kind="stable")
-        counts = np.bincount(channels)
-        first = np.cumsum(counts, dtype=np.int32) - counts
-        numbers = np.arange(len(rows), dtype=np.int32) - np.repeat(first.astype(np.int32), counts)
-        return cls(rows[order], channels[order], numbers)
-
-    def also_in(self, opposite: Self) -> Whole:
-        """The rows of the calls whose channels have as many opposite ones."""
-        counts = np.bincount(opposite.channels, minlength=int(self.channels.max(initial=0)) + 1)
-        return self.rows[self.numbers < counts.astype(np.int32)[self.channels]]
-
-
-def threads(calls: pl.DataFrame) -> Iterator[tuple[int, int]]:
+@fact
+def threads(program: Program) -> list[tuple[int, int]]:
     """Where the numbered calls of each thread of each rank begin and end."""
+    calls = numbered(program)
     rank, thread = calls["rank"].to_numpy(), calls["thread"].to_numpy()
     begins = np.flatnonzero((np.diff(rank) != 0) | (np.diff(thread) != 0)) + 1
-    return itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else [])
+    return list(itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else []))
 
 
 def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:
     """The forms of all calls, and the place of each call's among them."""
-    names = [calls[name].cast(kind) for name, kind in NAMES.items()]
+    names = [calls[name].cast(kind) for name, kind in tables.NAMES.items()]
     form = distinct_rows(*(name.to_physical().to_numpy() for name in names))
     rows = calls.select("call", "kind")[place_of_each(form)]
     forms = [_form(call, kind) for call, kind in rows.iter_rows()]
@@ -370,7 +330,8 @@ def _times_s(
         start_s[list(loops.begin_s)] = list(loops.begin_s.values())
     only_begins = np.array([form.kind == POST for form in calls.forms], bool)[calls.form]
     end_s = np.where(only_begins, start_s, calls.end_s)
-    start_s, end_s = start_s[stays], end_s[stays]
+    if not stays.all():
+        start_s, end_s = start_s[stays], end_s[stays]
     latest_s = np.maximum.accumulate(np.concatenate([[begin_s], end_s]))
     before_s = np.maximum(0.0, start_s - latest_s[:-1])
     return before_s, np.maximum(0.0, end_s - start_s), float(latest_s[-1])

@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, CallForm, Places, operation
+from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import ALWAYS_WAITS, COLLECTIVE, Actor, messages, schedule
+from nhalf.facts.program.schedule import (
+    ALWAYS_WAITS,
+    COLLECTIVE,
+    Actor,
+    messages,
+    routes,
+    schedule,
+)
 
 Work = tuple[str, tuple[int, ...], int]
 """What ranks do in an operation once nobody is waited for: its call, its ranks and the mean size of
@@ -131,11 +139,6 @@ class _Meetings:
         return whole + remainder // np.maximum(number, 1)
 
 
-Route = tuple[int, int, int]
-"""Source, target and size of a message: what its cost depends on."""
-_ROUTE = ["source", "target", "size_bytes"]
-
-
 @dataclass(frozen=True, eq=False)
 class Completions:
     """Pairs in the order of steps of all actors: a step, and what it completes."""
@@ -191,7 +194,6 @@ class Script:
 def script(program: Program) -> Script:
     """The script of a program's schedule."""
     actors, pairs = schedule(program), messages(program)
-    route = distinct_rows(*(pairs[name].to_numpy() for name in _ROUTE))
     forms = max((actor.forms for actor in actors), key=len, default=())
     first = np.cumsum([0, *(len(actor.form) for actor in actors)])
     subject, form = (
@@ -199,7 +201,8 @@ def script(program: Program) -> Script:
         for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
     )
     always_waits = np.zeros(len(pairs), bool)
-    sends = subject[np.isin(form, [at for at, of in enumerate(forms) if of.call in ALWAYS_WAITS])]
+    waits = np.array([of.call in ALWAYS_WAITS for of in forms], bool)
+    sends = subject[waits[form]] if waits.any() else subject[:0]
     always_waits[sends[sends >= 0]] = True
     parts = OperationParts.of(actors, first, forms)
     subject[parts.step] = np.arange(len(parts.step))
@@ -210,8 +213,8 @@ def script(program: Program) -> Script:
         form,
         subject,
         Completions.of([_awaited(*own) for own in zip(actors, first.tolist(), strict=False)]),
-        pairs.select(_ROUTE)[place_of_each(route)].rows(),
-        route.astype(np.int32),
+        routes(program),
+        pairs["route"].to_numpy(),
         always_waits,
         parts,
     )

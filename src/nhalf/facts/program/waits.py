@@ -14,9 +14,12 @@ A nonblocking receive waits from the beginning of the call that completed it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
+from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
@@ -94,25 +97,23 @@ def matched(program: Program) -> pl.DataFrame:
 def both_ends(program: Program) -> pl.LazyFrame:
     """The columns of `matched` in the order of messages, each made only where somebody asks."""
     calls, pairs = numbered(program).lazy(), messages(program)
-    wait = _waits(numbered(program), pairs["row_received"].to_numpy())
+    wait, late_sender_s = late_senders(program)
     sent, waited, received = (
         calls.select(**columns).select(pl.all().gather(rows))
         for rows, columns in (
             (pairs["row"], {"sends_in": "call", "sent_s": "start_s", "left_s": "end_s",
                             "sends_for_s": "waiting_s"}),
-            (wait, {"waits_in": "call", "received_s": "start_s"}),
+            (pl.Series(wait).replace(-1, None), {"waits_in": "call", "received_s": "start_s"}),
             (pairs["row_received"], {"posted_s": "start_s", "arrived_s": "end_s"}),
         )
     )  # fmt: skip
     columns = pairs.lazy().select("source", "target", "communicator", "tag", "size_bytes")
-    late = pl.col("sent_s") - pl.col("received_s")
     blocks = pl.col("sends_in").is_in(list(BLOCKING_SENDS)) & (pl.col("sends_for_s") > 0)
-    in_receive = pl.min_horizontal(late, pl.col("arrived_s") - pl.col("received_s"))
     after = pl.col("posted_s") - pl.col("sent_s")
     in_send = pl.min_horizontal(after, pl.col("left_s") - pl.col("sent_s"))
     return pl.concat([columns, sent, waited, received], how="horizontal").select(
         pl.exclude("sends_for_s", "posted_s"),
-        late_sender_s=in_receive.clip(0).fill_null(0.0),
+        late_sender_s=pl.lit(pl.Series(late_sender_s)),
         late_receiver_s=pl.when(blocks).then(in_send.clip(0)).otherwise(0.0),
     )
 
@@ -158,9 +159,24 @@ def _late(
     )
 
 
-def _waits(calls: pl.DataFrame, received: Whole) -> pl.Series:
+@fact
+def late_senders(program: Program) -> tuple[Whole, Floats]:
+    """By message: the row of the call in which its receiver only waits, -1 if there is none, and
+    how long it did so until the send began, 0 if it did not.
+    """
+    calls, pairs = numbered(program), messages(program)
+    start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
+    sent, received = (pairs[name].to_numpy() for name in ("row", "row_received"))
+    wait = _waits(calls, threads(program), received)
+    received_s = start_s[wait]
+    late_s = np.minimum(start_s[sent] - received_s, end_s[received] - received_s)
+    late_s[wait < 0] = 0.0
+    return wait, np.maximum(late_s, 0.0)
+
+
+def _waits(calls: pl.DataFrame, of_threads: Sequence[tuple[int, int]], received: Whole) -> Whole:
     """The row of the call from whose begin each receive's rank only waits: the receive itself, or
-    else the wait that ends with it; null if there is none.
+    else the wait that ends with it; -1 if there is none.
     """
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
     receives = pl.col("kind") == "received"
@@ -169,14 +185,14 @@ def _waits(calls: pl.DataFrame, received: Whole) -> pl.Series:
                          for rows in (receives & ~blocks, pl.col("kind") == "waiting"))  # fmt: skip
     wait = np.arange(len(calls), dtype=np.int32)
     wait[is_begun] = -1
-    for begin, end in threads(calls):
+    for begin, end in of_threads:
         waits, begun = (begin + np.flatnonzero(rows[begin:end]) for rows in (is_wait, is_begun))
         waits = waits[np.lexsort((start_s[waits], end_s[waits]))]
         before = np.searchsorted(end_s[waits], end_s[begun], side="right")
         begun, last = begun[before > 0], waits[before[before > 0] - 1]
         is_end = end_s[last] == end_s[begun]
         wait[begun[is_end]] = last[is_end]
-    return pl.Series(wait[received]).replace(-1, None)
+    return wait[received]
 
 
 WAITS: dict[str, pl.DataType] = {

@@ -12,9 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
-from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
+from nhalf.machines.curve import (
+    OVERHEAD_SHARE,
+    is_between_nodes,
+    software_costs,
+    threshold_bytes,
+)
 from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages
@@ -219,16 +223,12 @@ def _curve(
     assumed: list[str],
 ) -> list[str]:
     """Return the lines of one curve."""
-    overheads_s = overhead_s(machine, model)
-    if overheads_s is None:
+    if overhead_s(machine, model) is None:
         assumed.append(
             f"Of the latency each processor is taken to be busy for {OVERHEAD_SHARE:.0%}: o_s and "
             "o_r are unknown."
         )
-    share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
-    send_s, recv_s = overheads_s or (share_s, share_s)
-    parameters = loggp_of(machine, model)
-    gap_s = (parameters.gap_s if parameters else None) or 0.0
+    send_s, recv_s, gap_s = software_costs(machine, model)
     lines = [f"curve apart={apart} gap_s={gap_s!r}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
         # As below a library, something is left for the network.

@@ -1,6 +1,6 @@
 """Multicasts on a simulated machine: the program that runs them, and the costs of its parts.
 
-The program (native/simulator/multicast.cpp) speaks the protocol of the probes. It models hosts,
+The program (native/multicast/multicast.cpp) speaks the protocol of the probes. It models hosts,
 adapters, buses and links in more detail than a machine file; `costs` lists what is assumed.
 """
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
-from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.base.native_files import executable
+from nhalf.machines.curve import OVERHEAD_SHARE, software_costs
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar, Direct, Hypercube, Multistage, Torus, in_words
 from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
-from nhalf.mpi.simgrid import multicast, simgrid
 
 PATTERN = "multicast"
 LINK_LATENCY_S = 1e-7
@@ -47,7 +47,7 @@ def multicast_subject(
 ) -> SimulatedMachine:
     """Return the subject that simulates multicasts; `given_costs` are texts."""
     options = costs(machine, given_costs).text
-    command = [str(multicast(simgrid())), "--options", options]
+    command = [str(executable(PATTERN)), "--options", options]
     return SimulatedMachine(
         TRANSPORT,
         tuple(command),
@@ -71,13 +71,9 @@ def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Mul
     curve, loggp = messages.curve, messages.loggp
     t0_s, rate_Bps = curve.segments[0].t0_s, curve.segments[-1].r_inf_Bps
 
-    loggp_overheads = {
-        "o_s": loggp.send_overhead_s if loggp else None,
-        "o_r": loggp.recv_overhead_s if loggp else None,
-    }
-    overheads = {}
-    for name, value in loggp_overheads.items():
-        overheads[name] = value if value is not None else OVERHEAD_SHARE * t0_s
+    overheads = dict(zip(("o_s", "o_r"), software_costs(machine, curve), strict=False))
+    published_s = (loggp.send_overhead_s, loggp.recv_overhead_s) if loggp else (None, None)
+    for name, value in zip(overheads, published_s, strict=True):
         if value is None:
             assumed.append(f"{name} is {OVERHEAD_SHARE:g} of the latency")
     left_s = max(0.0, t0_s - sum(overheads.values()))

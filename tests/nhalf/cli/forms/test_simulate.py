@@ -11,20 +11,11 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.mpi.simgrid import multicast, platform, probe, simgrid
+from nhalf.mpi.simgrid import platform, probe, simgrid
 
 Call = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def multicasts() -> None:
-    try:
-        multicast(simgrid())
-    except MissingError as error:
-        pytest.skip(str(error))
-
-
-@pytest.mark.usefixtures("multicasts")
 class TestMulticast:
     @pytest.mark.full
     def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:

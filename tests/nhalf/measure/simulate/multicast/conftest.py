@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.errors import MissingError
-from nhalf.mpi.simgrid import multicast, simgrid
+from nhalf.base.native_files import executable
 from tests.nhalf.measure.simulate.multicast.asking import (
     COSTS,
     Ask,
@@ -17,10 +16,7 @@ from tests.nhalf.measure.simulate.multicast.asking import (
 
 @pytest.fixture(scope="module")
 def program() -> str:
-    try:
-        return str(multicast(simgrid()))
-    except MissingError as error:
-        pytest.skip(str(error))
+    return str(executable("multicast"))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from nhalf.machines.catalogue import machine
 from nhalf.machines.machine import FittedModel, Machine, Network, Segment
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, SharedMemory, Torus
 from nhalf.measure.simulate.multicast import costs, multicast_subject
-from nhalf.mpi.simgrid import multicast, simgrid
+from nhalf.mpi.simgrid import simgrid
 from tests.nhalf.measure.simulate.multicast.asking import (
     ALGORITHMS,
     FORWARDINGS,
@@ -114,5 +114,5 @@ def test_machines_that_do_not_fit_say_so(topology: Any, rate: float, reason: str
 def test_without_simgrid_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     with pytest.raises(MissingError) as caught:
-        multicast(simgrid())
+        simgrid()
     assert "libsimgrid-dev" in caught.value.remedy

@@ -7,10 +7,10 @@
 #include "contract/transport.hpp"
 #include "multicast/bases/topology.hpp"
 
-namespace nhalf::simulator {
+namespace nhalf::multicast {
 
 /// Seconds and bytes per second of hosts, adapters and links; 0 for a rate is no limit.
-struct MulticastCosts {
+struct Costs {
   /// A host posts a message, or a list of them, to its adapter; a host takes a message.
   double send_overhead_s = 0;
   double receive_overhead_s = 0;
@@ -57,18 +57,18 @@ inline std::string multicast_text(const Options& options, const std::string& nam
 }
 
 /// Throws InputError where a value is no number from 0 up.
-inline MulticastCosts multicast_costs(const Options& options) {
+inline Costs multicast_costs(const Options& options) {
   const auto number = [&](const std::string& name) {
     return Options::parse(name + "=" + multicast_text(options, name), ' ').number(name, 0.0);
   };
-  MulticastCosts costs{.send_overhead_s = number("o_s"),
-                       .receive_overhead_s = number("o_r"),
-                       .adapter_send_s = number("nic_send"),
-                       .adapter_receive_s = number("nic_receive"),
-                       .adapter_forward_s = number("nic_forward"),
-                       .link_latency_s = number("link_latency"),
-                       .link_Bps = number("link_bandwidth"),
-                       .bus_Bps = number("bus_bandwidth")};
+  Costs costs{.send_overhead_s = number("o_s"),
+              .receive_overhead_s = number("o_r"),
+              .adapter_send_s = number("nic_send"),
+              .adapter_receive_s = number("nic_receive"),
+              .adapter_forward_s = number("nic_forward"),
+              .link_latency_s = number("link_latency"),
+              .link_Bps = number("link_bandwidth"),
+              .bus_Bps = number("bus_bandwidth")};
   if (!(costs.link_Bps > 0)) throw InputError("link_bandwidth is more than 0");
   return costs;
 }
@@ -84,4 +84,4 @@ inline Topology multicast_topology(const Options& options) {
                          rings == "one-way");
 }
 
-}  // namespace nhalf::simulator
+}  // namespace nhalf::multicast

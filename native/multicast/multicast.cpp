@@ -1,8 +1,5 @@
 // Multicasts on a simulated machine, in the protocol of probe/probe.cpp: it reads one point a line,
-// simulates it, and writes one line. Needs SimGrid 3.32; compiled where that is.
-
-#include <sys/wait.h>
-#include <unistd.h>
+// simulates it, and writes one line.
 
 #include <numeric>
 #include <string>
@@ -10,16 +7,17 @@
 #include <vector>
 
 #include "multicast/all_multicasts.hpp"
+#include "multicast/bases/costs.hpp"
 #include "multicast/bases/multicast_case.hpp"
+#include "multicast/bases/run.hpp"
 #include "probe/arguments.hpp"
 #include "probe/record.hpp"
 #include "probe/session.hpp"
-#include "simulator/multicast_run.hpp"
 
 namespace {
 
 using namespace nhalf;
-using namespace nhalf::simulator;
+using namespace nhalf::multicast;
 
 constexpr std::string_view usage =
     "usage: multicast [--describe] [--ranks N] [--options key=value,...]\n"
@@ -34,7 +32,7 @@ constexpr double bytes_max = 1e15;
 /// The machine, and how many of its nodes have a rank: one each, from node 0 on.
 struct Setting {
   Topology topology;
-  MulticastCosts costs;
+  Costs costs;
   int ranks = 0;
 
   explicit Setting(const Arguments& arguments)
@@ -51,7 +49,7 @@ struct Setting {
 };
 
 bool fits(const Topology& topology, const MulticastInfo& info) {
-  return !info.needs_torus || topology.kind() == Topology::Kind::torus;
+  return !info.needs_torus || topology.is_torus();
 }
 
 /// The names of the ways to multicast on a topology, separated by commas.
@@ -104,7 +102,7 @@ std::string description(const Setting& setting) {
   return json::Object{}
       .add("schema", schema_version)
       .add("transport", "simulated")
-      .add("what", "multicasts on hosts, adapters and links that SimGrid simulates")
+      .add("what", "multicasts on simulated hosts, adapters and links")
       .add("capabilities", std::vector<std::string>{})
       .add("options", options)
       .add("axes", coordinates)
@@ -124,7 +122,7 @@ std::string introduction(const Setting& setting) {
       .add("schema", schema_version)
       .add("transport", "simulated")
       .add("ranks", setting.ranks)
-      .add("library", "SimGrid S4U")
+      .add("library", "simulated hosts and adapters")
       .add("clock",
            json::Object{}.add("name", "virtual").add("resolution_s", 0.0).add("overhead_s", 0.0))
       .add("placement", placement)
@@ -155,7 +153,7 @@ double mean(double sum, std::size_t count) {
 /// The scalars of a point. Link concentration is the most visits of one link over their mean, over
 /// the links that were visited: 1 where all of them carry as much.
 std::vector<Value> values_of(const Multicast& multicast, const Schedule& schedule,
-                             const MulticastOutcome& outcome) {
+                             const Outcome& outcome) {
   double visits = 0;
   double most = 0;
   const auto by_link = link_visits(multicast.topology, schedule);
@@ -188,9 +186,9 @@ std::string simulated(const Setting& setting, const Options& point, const std::s
   const auto forwarding = static_cast<Forwarding>(where.choice("forwarding", forwardings));
   const auto multicast = drawn(setting, where);
   const auto schedule = info.make(multicast);
-  auto outcome = MulticastRun(setting.topology, schedule, multicast.source, setting.costs,
-                              forwarding, pieces_of(where))
-                     .run();
+  auto outcome =
+      Run(setting.topology, schedule, multicast.source, setting.costs, forwarding, pieces_of(where))
+          .run();
   outcome.done_s.resize(static_cast<std::size_t>(setting.ranks));
   Measurement measured{.verified = true,
                        .samples_s = {outcome.completion_s},
@@ -203,32 +201,10 @@ std::string simulated(const Setting& setting, const Options& point, const std::s
   return point_record(id, pattern_info({}), setting.ranks, where.size_bytes, moved_bytes, measured);
 }
 
-/// Answers a point in a process of its own, which writes the record: SimGrid has one engine in
-/// each, whose clock begins at 0.
-std::string answer(const Setting& setting, const Options& point, const std::string& id) {
-  const pid_t child = fork();
-  if (child < 0) throw InputError("no process can be started for the point");
-  if (child == 0) {
-    std::string record;
-    try {
-      record = simulated(setting, point, id);
-    } catch (const std::exception& error) {
-      const std::string_view words = error.what();
-      record = error_record(id, words.substr(0, words.find('\n')));
-    }
-    write_line(std::move(record));
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (status != 0) throw InputError("the simulator ended without an answer");
-  return {};
-}
-
 int run(const Arguments& arguments) {
   const Setting setting(arguments);
   serve([&] { return introduction(setting); },
-        [&](const Options& point, const std::string& id) { return answer(setting, point, id); });
+        [&](const Options& point, const std::string& id) { return simulated(setting, point, id); });
   return 0;
 }
 

@@ -1,0 +1,42 @@
+// Compositions in the library that Python loads: one call, one answer.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+#include "composer/operations.hpp"
+#include "composer/traffic.hpp"
+
+/// Answers what an algorithm takes among all ranks of a machine, which network/wires.hpp describes,
+/// or a round of a pattern that is `followed`: seconds, or no number where there is none (no such
+/// algorithm, too large). Returns nothing, or what was wrong.
+extern "C" __attribute__((visibility("default"))) const char* nhalf_compose(
+    const char* machine, const char* operation, const char* algorithm, std::uint64_t size_bytes,
+    std::uint64_t part_bytes, double* time_s) {
+  using namespace nhalf;
+  memory_source = no_memory;
+  *time_s = std::numeric_limits<double>::quiet_NaN();
+  try {
+    const auto wires = network::Wires::read(machine);
+    if (!wires) return "the description is not that of a machine";
+    Composition composition{};
+    composition.operation = operation;
+    composition.algorithm = algorithm;
+    composition.size_bytes = size_bytes;
+    composition.part_bytes = part_bytes;
+    const auto answer = composition.algorithm == "followed"
+                            ? traffic_s(*wires, operation, composition.size_bytes)
+                            : composed_s(*wires, composition);
+    if (answer) *time_s = *answer;
+  } catch (const std::bad_alloc&) {
+    // The buffers would exceed the address space of this host.
+  } catch (const std::length_error&) {
+    // It would take too long.
+  } catch (const std::exception&) {
+    return "the composition cannot be followed";
+  }
+  return nullptr;
+}
