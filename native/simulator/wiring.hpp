@@ -100,15 +100,15 @@ class Wiring {
   /// A node at the end of a link of its own.
   void attach(s4u::NetZone* zone, unsigned long id) {
     const auto [place, router] = node(zone, id);
-    zone->add_route(place, nullptr, router, nullptr, {cable(zone, "link-" + std::to_string(id))},
-                    true);
+    zone->add_route(place, nullptr, router, nullptr,
+                    {cable(zone, "link-" + std::to_string(id), machine_.own_Bps(link_Bps_))}, true);
   }
 
   /// A new link as it leads up.
-  s4u::LinkInRoute cable(s4u::NetZone* zone, const std::string& name) const {
+  s4u::LinkInRoute cable(s4u::NetZone* zone, const std::string& name, double rate_Bps) const {
     if (policy_ == s4u::Link::SharingPolicy::SHARED)
       return s4u::LinkInRoute(zone->create_link(name, link_Bps_)->seal());
-    auto* link = zone->create_split_duplex_link(name, link_Bps_);
+    auto* link = zone->create_split_duplex_link(name, rate_Bps);
     link->seal();
     return {link, s4u::LinkInRoute::Direction::UP};
   }
@@ -120,9 +120,10 @@ class Wiring {
     for (unsigned long id = 0; id < machine_.node.number("count", 1UL); ++id) {
       nodes.push_back(node(zone, id));
       for (std::size_t peer = 0; peer < id; ++peer)
-        zone->add_route(nodes[peer].first, nodes[id].first, nodes[peer].second, nodes[id].second,
-                        {cable(zone, "link-" + std::to_string(peer) + "-" + std::to_string(id))},
-                        true);
+        zone->add_route(
+            nodes[peer].first, nodes[id].first, nodes[peer].second, nodes[id].second,
+            {cable(zone, "link-" + std::to_string(peer) + "-" + std::to_string(id), link_Bps_)},
+            true);
     }
     zone->seal();
   }
@@ -144,7 +145,7 @@ class Wiring {
       leaves.emplace_back(zone->get_netpoint(), router);
       auto& mine = up.emplace_back();
       for (unsigned long number = 0; number < cables; ++number)
-        mine.push_back(cable(top, "cable-" + name + "-" + std::to_string(number)));
+        mine.push_back(cable(top, "cable-" + name + "-" + std::to_string(number), link_Bps_));
       for (unsigned long peer = 0; peer < leaf; ++peer) {
         const auto number = (leaf + peer) % cables;
         const auto way = [&](unsigned long from, unsigned long to) {

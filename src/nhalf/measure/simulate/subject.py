@@ -35,6 +35,8 @@ TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
 FINEST_S = 1e-12
 SHARE_OF_SHORTEST = 0.04
 RANKS_FEW = 32
+ANY_BYTES = 2**31 - 1
+"""Messages of any size set out when they are sent (native/simulator/sends.hpp)."""
 HOST_FLOPS = 1e9
 """Floating-point operations per second of every host (native/simulator/node_zone.hpp)."""
 
@@ -62,7 +64,7 @@ class SmpiMachine(SimulatedMachine):
     """A machine whose messages SMPI simulates, on the nodes of its own site."""
 
     machine_description: Description = field(
-        default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ())
+        default_factory=lambda: Description("", 0, 0, 1, 0.0, ())
     )
     site: Site = HERE
     selector: str = SELECTORS[0]
@@ -105,8 +107,8 @@ def settings_of(description: Description, selector: str, precision_s: float) -> 
     """Return SimGrid's options for a machine."""
     settings = {
         **SETTINGS,
-        "smpi/async-small-thresh": description.rendezvous_bytes,
-        "smpi/send-is-detached-thresh": description.rendezvous_bytes,
+        "smpi/async-small-thresh": ANY_BYTES,
+        "smpi/send-is-detached-thresh": ANY_BYTES,
         "smpi/coll-selector": selector,
         "surf/precision": f"{precision_s:.3g}",
     }
