@@ -39,6 +39,7 @@ class Wiring {
                                           list<unsigned int>("up"), list<unsigned int>("cables"));
       s4u::create_fatTree_zone("machine", nullptr, parameters, leaves(), link_Bps_, 0, policy_)
           ->seal();
+      if (policy_ == s4u::Link::SharingPolicy::SPLITDUPLEX) widen_leaf_cables();
     } else if (kind == "direct") {
       direct();
     } else {
@@ -111,6 +112,19 @@ class Wiring {
     auto* link = zone->create_split_duplex_link(name, rate_Bps);
     link->seal();
     return {link, s4u::LinkInRoute::Direction::UP};
+  }
+
+  /// SimGrid's trees have cables of one rate. Its names of them begin with the number below, and
+  /// nodes are numbered first.
+  void widen_leaf_cables() const {
+    const std::string start = "link_from_";
+    const auto nodes = machine_.node.number("count", 1UL);
+    const auto is_of_node = [&](const s4u::Link* link) {
+      const auto& name = link->get_name();
+      return name.starts_with(start) && std::stoul(name.substr(start.size())) < nodes;
+    };
+    for (auto* link : s4u::Engine::get_instance()->get_filtered_links(is_of_node))
+      link->set_bandwidth(machine_.own_Bps(link_Bps_));
   }
 
   /// A link of its own between every two nodes.
