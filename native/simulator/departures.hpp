@@ -41,7 +41,7 @@ struct MessageTimes {
 /// Whether a message has left its rank, and who waits for that.
 struct Departure {
   bool is_over = false;
-  simgrid::s4u::ActorPtr waiting;
+  simgrid::s4u::SemaphorePtr waiting;
 };
 
 /// Lets the bytes of a message move when those of the message before have left its host, and lets
@@ -190,7 +190,7 @@ class Departures {
   }
   static void tell(Departure& departure) {
     departure.is_over = true;
-    if (departure.waiting != nullptr) std::exchange(departure.waiting, nullptr)->resume();
+    if (departure.waiting != nullptr) departure.waiting->release();
   }
 
   /// It comes in by its time; of several at one time the one of the lowest rank is first.

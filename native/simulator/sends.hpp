@@ -32,9 +32,10 @@ class Sends {
     if (const auto place = departing_.find(*request); place != departing_.end()) {
       const auto departure = place->second;
       departing_.erase(place);
-      while (!departure->is_over) {
-        departure->waiting = simgrid::s4u::Actor::self();
-        simgrid::s4u::this_actor::suspend();
+      if (!departure->is_over) {
+        // Messages to an actor that is suspended would wait for it.
+        departure->waiting = simgrid::s4u::Semaphore::create(0);
+        departure->waiting->acquire();
       }
     }
     own(request, status);

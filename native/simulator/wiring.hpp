@@ -153,7 +153,7 @@ class Wiring {
       const auto name = std::to_string(leaf);
       auto* zone = s4u::create_star_zone("leaf-" + name);
       zone->set_parent(top);
-      auto* router = zone->create_router("switch-" + name);
+      auto* router = own_switch(zone, name);
       for (unsigned long id = 0; id < down[0]; ++id) attach(zone, leaf * down[0] + id);
       zone->seal();
       leaves.emplace_back(zone->get_netpoint(), router);
@@ -171,6 +171,18 @@ class Wiring {
       }
     }
     top->seal();
+  }
+
+  /// A switch in a zone of its own: to one beside the nodes' zones SimGrid leaves out what lies
+  /// within these.
+  static NetPoint* own_switch(s4u::NetZone* zone, const std::string& name) {
+    auto* place = s4u::create_full_zone("switches-" + name);
+    place->set_parent(zone);
+    auto* router = place->create_router("switch-" + name);
+    place->seal();
+    zone->add_route(place->get_netpoint(), nullptr, router, nullptr,
+                    std::vector<s4u::LinkInRoute>{}, true);
+    return router;
   }
 
   static s4u::LinkInRoute reversed(const s4u::LinkInRoute& link) {
