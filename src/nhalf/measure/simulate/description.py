@@ -50,15 +50,13 @@ class Description:
 
     `text` is the simulator's input but for spacings, `nodes` the number of nodes and
     `ranks_per_node` the ranks of each (0: as many as requested), distinguished by `hosts_per_node`
-    hosts; `shortest_s` is the time of the shortest message; `assumed` lists in sentences what was
-    unknown.
+    hosts; `assumed` lists in sentences what was unknown.
     """
 
     text: str
     nodes: int
     ranks_per_node: int
     hosts_per_node: int
-    shortest_s: float
     assumed: tuple[str, ...]
     messages: Messages | None = None
 
@@ -131,15 +129,11 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         )
     text = "".join(f"{line}\n" for line in lines)
     unique = tuple(dict.fromkeys(assumed))
-    first = [model.segments[0] for model in (within, *(model for _, model in between))]
-    smallest_s = (segment.time_s(segment.from_bytes) for segment in first)
-    shortest_s = min((time_s for time_s in smallest_s if time_s > 0), default=0.0)
     return Description(
         text,
         topology.nodes,
         node.ranks,
         hosts_per_node(machine),
-        shortest_s,
         unique,
         messages,
     )
