@@ -32,9 +32,9 @@ struct Delay {
     const auto streams =
         static_cast<Picoseconds>(std::llround(per_byte * static_cast<double>(message.size_bytes)));
     message.flow.latency += latency;
+    for (auto* busy : {&message.busy_out, &message.busy_in})
+      *busy = std::max(*busy, std::min(*busy, message.flow.work) + streams);
     message.flow.work += streams;
-    message.busy_out = std::max(message.busy_out, message.flow.work);
-    message.busy_in = std::max(message.busy_in, message.flow.work);
     message.cost += overhead;
   }
 };

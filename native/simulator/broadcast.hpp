@@ -8,18 +8,14 @@
 namespace nhalf::simulator {
 
 /// SMPI's SMP_binomial sends some ranks a message more than they receive, unless the nodes are two
-/// to a power. Below the threshold of rendezvous nobody notices, from it on all wait for ever. This
-/// is what it means: a binomial tree over the first ranks of the nodes, then one within each node.
+/// to a power, which a later broadcast may take for its own. This is what it means: a binomial tree
+/// over the first ranks of the nodes, then one within each node.
 class NodesFirst {
  public:
   static int bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     static const auto own = smpi_own<decltype(&simgrid::smpi::bcast__SMP_binomial)>(
         "_ZN7simgrid4smpi19bcast__SMP_binomialEPviPNS0_8DatatypeEiPNS0_4CommE");
-    int type_bytes = 0, rank = 0;
-    PMPI_Type_size(type, &type_bytes);
-    const auto threshold = simgrid::config::get_value<int>("smpi/send-is-detached-thresh");
-    if (static_cast<long>(count) * type_bytes < threshold)
-      return own(data, count, type, root, comm);
+    int rank = 0;
     if (comm->get_leaders_comm() == MPI_COMM_NULL) comm->init_smp();
     if (!comm->is_uniform()) return own(data, count, type, root, comm);
     PMPI_Comm_rank(comm, &rank);

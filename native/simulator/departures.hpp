@@ -1,10 +1,12 @@
 // Messages leave a rank one after the other, as they leave an adapter, and come in so. SimGrid
 // would let all that are under way share it, so that the first message of a tree arrived with the
-// last.
+// last, and would not tell a sender that its bytes have left before they arrive.
 #pragma once
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <memory>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/s4u.hpp>
@@ -25,19 +27,27 @@ namespace nhalf::simulator {
 struct MessageTimes {
   /// Bytes that it moves, without those that SMPI adds.
   double moved_bytes = 0;
-  /// Before its bytes move, and while they do alone; 0: as long as the way makes them.
-  double latency_s = 0;
+  /// While its bytes move alone, and until it arrives when they have left.
   double work_s = 0;
+  double latency_s = 0;
   /// How far the next one from its sender, and to its receiver, is behind it at least.
   double busy_out_s = 0;
   double busy_in_s = 0;
   /// What its bytes take more while others pass the other way at either end.
   double against_s = 0;
+  /// Whether its send ends when its bytes have left; else it has ended before.
+  bool is_awaited = false;
 };
 
-/// Lets the bytes of a message move when its latency has passed and those of the message before
-/// have left its host. SimGrid, which gives messages of a short latency a larger share, knows of no
-/// latency: all are equal.
+/// Whether a message has left its rank, and who waits for that.
+struct Departure {
+  bool is_over = false;
+  simgrid::s4u::SemaphorePtr waiting;
+};
+
+/// Lets the bytes of a message move when those of the message before have left its host, and lets
+/// it arrive its latency later, after those that arrive before. SimGrid, which gives messages of a
+/// short latency a larger share, knows of no latency: all are equal.
 class Departures {
  public:
   using Action = simgrid::kernel::resource::Action;
@@ -54,13 +64,18 @@ class Departures {
   /// Takes a message that starts now. Without a host it waits for none there.
   void add(Action& action, const Host* from, const Host* to, const MessageTimes& times) {
     action.suspend();
-    action.set_remains(times.moved_bytes);
     auto& message =
-        messages_[&action] = {&action, from, port_of(from), port_of(to), times, now_s()};
-    bound(message);
-    if (message.out == nullptr) return let_go(message);
+        messages_[&action] = {&action, rank_of(from), port_of(from), port_of(to), times};
+    if (message.out == nullptr) return begin(message);
+    if (times.is_awaited) awaited_[from] = message.departure = std::make_shared<Departure>();
     message.out->waiting.push_back(&message);
     if (message.out->waiting.size() == 1) let_go(message);
+  }
+
+  /// The message of a host that was last to be taken, if its send has to wait for it; none twice.
+  static std::shared_ptr<Departure> take_awaited(const Host* from) {
+    const auto place = awaited_.find(from);
+    return place == awaited_.end() ? nullptr : std::move(place->second);
   }
 
  private:
@@ -68,18 +83,15 @@ class Departures {
   /// What is closer together happens at one time: sums of times differ by their rounding.
   static constexpr double instant_s = 1e-10;
   struct Message;
-  /// When a message would come in alone, and when it does.
-  struct Arrival {
-    double alone_s;
-    double due_s;
-  };
-  /// The ways out of a host and into it. The message whose bytes leave is the first that waits.
+  /// The ways out of a host and into it.
   struct Port {
+    /// Messages that leave; the bytes of the first of them move.
     std::deque<Message*> waiting;
     double free_s = 0;
-    /// Messages whose bytes are about to move here, and those on their way.
-    std::vector<Message*> starting;
-    std::deque<Arrival> arrivals;
+    /// Messages whose bytes have left, in the order in which they arrive, and until the first is
+    /// there.
+    std::deque<Message*> coming;
+    Timer* timer = nullptr;
     /// When all that is on its way in could be there, and when the last message was.
     double in_free_s = 0;
     double in_last_s = 0;
@@ -87,117 +99,140 @@ class Departures {
     int passing_out = 0;
     int passing_in = 0;
 
-    /// Counts a message whose bytes may move now; returns how long others keep it from coming in.
-    double wait_s(const MessageTimes& times) {
-      in_free_s = std::max(in_free_s, now_s()) + times.busy_in_s;
-      for (; !arrivals.empty() && arrivals.front().due_s <= now_s(); arrivals.pop_front())
-        in_last_s = std::max(in_last_s, arrivals.front().due_s);
-      const double alone_s = now_s() + times.work_s;
-      const auto place =
-          std::ranges::upper_bound(arrivals, alone_s + instant_s, {}, &Arrival::alone_s);
-      const double last_s = place == arrivals.begin() ? in_last_s : std::prev(place)->due_s;
-      const double due_s = std::max(alone_s, std::min(last_s + times.busy_in_s, in_free_s));
-      arrivals.insert(place, {alone_s, due_s});
-      return due_s - alone_s;
+    /// When the first message is there. What came in beside others need not come in again.
+    [[nodiscard]] double due_s() const {
+      const auto& first = *coming.front();
+      return std::max(first.arrival_s, std::min(in_last_s + first.times.busy_in_s, in_free_s));
     }
   };
   struct Message {
     Action* action = nullptr;
-    const Host* from = nullptr;
+    long rank = 0;
     Port* out = nullptr;
     Port* in = nullptr;
     MessageTimes times;
-    double leaves_s = 0;
-    /// When its bytes move without those that come in before it.
-    double moves_s = 0;
-    /// Until its bytes move, and until the next one may leave that its bytes do not wait for.
+    std::shared_ptr<Departure> departure;
+    double began_s = 0;
+    double arrival_s = 0;
+    /// Until its bytes move, and until it arrives where it waits for none there.
     Timer* timer = nullptr;
-    Timer* departure = nullptr;
     bool passes = false;
+    bool has_left = false;
   };
 
   static double now_s() { return simgrid::s4u::Engine::get_clock(); }
+  static long rank_of(const Host* host) {
+    return host == nullptr ? 0 : host->get_all_actors().front()->get_pid();
+  }
   Port* port_of(const Host* host) { return host == nullptr ? nullptr : &ports_[host]; }
+
+  /// Does something at a time, or at once.
+  template <class Deed>
+  static void at(double time_s, Timer*& timer, Deed deed) {
+    if (time_s <= now_s()) return deed();
+    timer = Timer::set(time_s, [&timer, deed] {
+      timer = nullptr;
+      deed();
+    });
+  }
+  static void forget(Timer*& timer) {
+    if (timer != nullptr) timer->remove();
+    timer = nullptr;
+  }
 
   /// The message's turn to leave has come.
   void let_go(Message& message) {
-    if (message.out != nullptr) message.leaves_s = std::max(message.leaves_s, message.out->free_s);
-    message.moves_s = message.leaves_s + message.times.latency_s;
-    const bool comes_in_turn = message.in != nullptr && message.times.busy_in_s > 0;
-    if (comes_in_turn) message.in->starting.push_back(&message);
-    const auto start = [this, &message, comes_in_turn] {
-      comes_in_turn ? take_turns(*message.in) : pass(message);
-    };
-    if (message.moves_s <= now_s()) return start();
-    message.timer = Timer::set(message.moves_s, [&message, start] {
-      message.timer = nullptr;
-      start();
-    });
+    at(message.out->free_s, message.timer, [this, &message] { begin(message); });
   }
-  /// Messages whose bytes may move now come in one after the other; of several the one of the
-  /// lowest rank is first.
-  void take_turns(Port& port) {
-    std::vector<Message*> ready;
-    for (auto* message : port.starting)
-      if (message->moves_s < now_s() + instant_s) ready.push_back(message);
-    for (const auto* message : ready) std::erase(port.starting, message);
-    if (ready.size() > 1) std::ranges::sort(ready, {}, [](auto* each) { return rank_of(*each); });
-    for (auto* message : ready) {
-      if (message->timer != nullptr) message->timer->remove();
-      message->timer = nullptr;
-      const double wait_s = port.wait_s(message->times);
-      if (wait_s > 0)
-        keep_back(*message, wait_s);
-      else
-        pass(*message);
-    }
-  }
-  /// Others keep a message from coming in. Its sender goes on as if they did not.
-  void keep_back(Message& message, double wait_s) {
-    message.times.latency_s += wait_s;
-    message.timer = Timer::set(now_s() + wait_s, [this, &message] {
-      message.timer = nullptr;
-      pass(message);
-    });
-    message.departure = Timer::set(now_s() + message.times.work_s, [this, &message] {
-      message.departure = nullptr;
-      leave(message, message.leaves_s + message.times.work_s);
-    });
-  }
-  static long rank_of(const Message& message) {
-    return message.from->get_all_actors().front()->get_pid();
-  }
-  void pass(Message& message) {
+  /// Its bytes move.
+  void begin(Message& message) {
+    const auto& times = message.times;
+    message.began_s = now_s();
+    if (auto* in = message.in; in != nullptr)
+      in->in_free_s = std::max(in->in_free_s, now_s() + times.latency_s) + times.busy_in_s;
+    if (times.work_s == 0) return leave(message);
+    message.action->set_remains(times.moved_bytes);
     count(message, 1);
     message.passes = true;
+    bound(message);
     message.action->resume();
   }
+  /// Its bytes have left. The next one may, and it arrives: SimGrid's action ends only then.
+  void leave(Message& message) {
+    message.has_left = true;
+    if (message.passes) count(message, -1);
+    message.passes = false;
+    if (message.out != nullptr) make_way(message);
+    message.arrival_s = now_s() + message.times.latency_s;
+    if (message.in != nullptr) return arrive(message);
+    at(message.arrival_s, message.timer, [&message] { finish(message); });
+  }
+  /// An action that has moved all goes on, so it must not look as if it were over. SimGrid computes
+  /// with shares of links meanwhile: they change when it has done so.
+  void keep_up(Message& message) {
+    message.action->set_state(Action::State::STARTED);
+    message.action->set_remains(std::numeric_limits<double>::max());
+    left_.push_back(&message);
+    if (left_.size() > 1) return;
+    Timer::set(now_s(), [this] {
+      auto left = std::exchange(left_, {});
+      std::ranges::sort(left, {}, &Message::rank);
+      for (auto* each : left) each->action->suspend();
+      for (auto* each : left) leave(*each);
+    });
+  }
+  static void finish(const Message& message) { message.action->finish(Action::State::FINISHED); }
+  void make_way(Message& message) {
+    auto& port = *message.out;
+    port.waiting.pop_front();
+    port.free_s = std::max(now_s(), message.began_s + message.times.busy_out_s);
+    if (message.departure != nullptr) tell(*message.departure);
+    if (!port.waiting.empty()) let_go(*port.waiting.front());
+  }
+  static void tell(Departure& departure) {
+    departure.is_over = true;
+    if (departure.waiting != nullptr) departure.waiting->release();
+  }
 
-  /// Its last byte left a latency ago.
+  /// It comes in by its time; of several at one time the one of the lowest rank is first.
+  void arrive(Message& message) {
+    auto& coming = message.in->coming;
+    const auto is_before = [&](const Message* other) {
+      const double ahead_s = message.arrival_s - other->arrival_s;
+      return ahead_s < -instant_s || (ahead_s < instant_s && message.rank < other->rank);
+    };
+    auto place = coming.end();
+    while (place != coming.begin() && is_before(*std::prev(place))) --place;
+    coming.insert(place, &message);
+    if (coming.front() == &message) look(*message.in);
+  }
+  /// Waits until the first message is there.
+  void look(Port& port) {
+    forget(port.timer);
+    if (port.coming.empty()) return;
+    at(port.due_s(), port.timer, [this, &port] {
+      if (port.due_s() > now_s() + instant_s) return look(port);
+      const auto& message = *port.coming.front();
+      port.coming.pop_front();
+      port.in_last_s = now_s();
+      finish(message);
+      look(port);
+    });
+  }
+
+  /// Its bytes have left, it is there, or it has failed.
   void end(const Action* action) {
     const auto place = messages_.find(action);
     if (place == messages_.end()) return;
     auto& message = place->second;
-    for (auto* timer : {message.timer, message.departure})
-      if (timer != nullptr) timer->remove();
-    if (message.passes)
-      count(message, -1);
-    else if (message.in != nullptr)
-      std::erase(message.in->starting, &message);
-    leave(message, now_s() - message.times.latency_s);
+    const bool has_failed = action->get_state() != Action::State::FINISHED;
+    if (!has_failed && !message.has_left) return keep_up(message);
+    forget(message.timer);
+    if (message.passes) count(message, -1);
+    std::erase(left_, &message);
+    if (message.out != nullptr) std::erase(message.out->waiting, &message);
+    if (message.in != nullptr) std::erase(message.in->coming, &message);
     messages_.erase(place);
-  }
-  /// The next one from its host may leave after it, if it has not done so.
-  void leave(Message& message, double left_s) {
-    auto* port = message.out;
-    if (port == nullptr) return;
-    const auto place = std::ranges::find(port->waiting, &message);
-    if (place == port->waiting.end()) return;
-    const bool is_first = place == port->waiting.begin();
-    port->waiting.erase(place);
-    if (!is_first) return;
-    port->free_s = std::max(left_s, message.leaves_s + message.times.busy_out_s);
-    if (!port->waiting.empty()) let_go(*port->waiting.front());
   }
 
   /// Counts a message that passes, or takes it off; messages the other way notice.
@@ -206,19 +241,21 @@ class Departures {
     message.out->passing_out += change;
     message.in->passing_in += change;
     for (const auto& [action, each] : messages_)
-      if (each.times.against_s > 0) bound(each);
+      if (each.passes && each.times.against_s > 0) bound(each);
   }
   static void bound(const Message& message) {
     const auto& times = message.times;
-    if (times.work_s == 0) return;
     const bool is_against = message.out != nullptr && message.in != nullptr &&
                             (message.out->passing_in > 0 || message.in->passing_out > 0);
     message.action->set_bound(times.moved_bytes /
                               (times.work_s + (is_against ? times.against_s : 0)));
   }
 
+  static inline std::unordered_map<const Host*, std::shared_ptr<Departure>> awaited_;
   std::unordered_map<const Host*, Port> ports_;
   std::unordered_map<const Action*, Message> messages_;
+  /// Messages whose bytes have left just now.
+  std::vector<Message*> left_;
 };
 
 }  // namespace nhalf::simulator

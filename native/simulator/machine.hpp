@@ -80,26 +80,36 @@ std::vector<Number> numbers(std::string_view text) {
 ///
 ///     topology kind=fat-tree down=16,32 up=1,16 cables=1,1
 ///     link bandwidth_Bps=1e9 latency_s=1e-7 nearest=2 duplex=1 medium_Bps=0
-///     node count=512 ranks=2 bandwidth_Bps=4e9
+///     node count=512 ranks=2 bandwidth_Bps=4e9 eager_bytes=16384
 ///     share ranks=1 away=0 one_way_Bps=1e9 both_ways_Bps=1.1e9
 ///     curve apart=0 gap_s=1e-6
 ///     segment from_bytes=0 latency_s=1e-6 rate_Bps=1e9 send_s=5e-7 recv_s=5e-7
 ///     between out 0 1000 1000000000 0
+///     alone
 ///
 /// Segments belong to the curve before them; both come in rising order. Curves hold between nodes
 /// that are `nearest` links apart; every further link adds its latency. A `medium_Bps` of 0 is
 /// none: no wire that all nodes have in common. A node has a host for each of its `ranks`; 1: one
-/// host, for however many. Kinds are star (a link from every node to one switch), direct, fat-tree
-/// (with route=switch the leaf switches at both ends decide on the cable) and torus. `within` nodes
-/// and `between` them, lines follow of spacings as network/wires.hpp has them.
+/// host, for however many. Sends of more than `eager_bytes` end when their bytes have left. Kinds
+/// are star (a link from every node to one switch), direct, fat-tree (with route=switch the leaf
+/// switches at both ends decide on the cable) and torus. `within` nodes and `between` them, lines
+/// follow of spacings as network/wires.hpp has them.
 struct Machine {
   Options topology, link, node;
+  /// Whether no node has a second rank.
+  bool are_ranks_alone = false;
   std::vector<Share> shares;
   std::vector<Curve> curves;
   /// Within a node, and between nodes.
   std::array<Spacings, 2> spacings;
 
   [[nodiscard]] double medium_Bps() const { return link.number("medium_Bps", 0.0); }
+  /// The rate of a way that some ranks of a node have for themselves, 0: all. Messages of one rank
+  /// leave it, and come in, one after the other anyway.
+  [[nodiscard]] double own_Bps(double rate_Bps, std::size_t ranks = 0) const {
+    return are_ranks_alone || ranks == 1 ? std::max(rate_Bps, wide_Bps) : rate_Bps;
+  }
+  [[nodiscard]] double eager_bytes() const { return eager_bytes_; }
 
   /// Reads a file. Throws InputError where it cannot be read, or says what is not known.
   static Machine read(const std::string& path) {
@@ -118,6 +128,8 @@ struct Machine {
   }
 
  private:
+  double eager_bytes_ = std::numeric_limits<double>::infinity();
+
   void add(const std::string& line) {
     const auto cut = std::min(line.find(' '), line.size());
     const auto word = line.substr(0, cut);
@@ -126,7 +138,11 @@ struct Machine {
     const auto values = Options::parse(std::string_view(line).substr(cut), ' ');
     if (word == "topology") topology = values;
     if (word == "link") link = values;
-    if (word == "node") node = values;
+    if (word == "alone") are_ranks_alone = true;
+    if (word == "node") {
+      node = values;
+      eager_bytes_ = node.number("eager_bytes", eager_bytes_);
+    }
     if (word == "share")
       shares.push_back({values.number("ranks", std::size_t{0}), values.number("away", 0) != 0,
                         values.number("one_way_Bps", 0.0), values.number("both_ways_Bps", 0.0)});
@@ -138,6 +154,8 @@ struct Machine {
            values.number("rate_Bps", std::numeric_limits<double>::infinity()),
            values.number("send_s", 0.0), values.number("recv_s", 0.0)});
   }
+
+  static constexpr double wide_Bps = 1e15;
 
   static void add_spacing(Spacings& known, const std::string& text) {
     network::DescriptionLine line(text);

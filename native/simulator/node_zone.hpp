@@ -76,7 +76,8 @@ class NodeZones {
         const auto name =
             "-" + std::to_string(place) + "-" + std::to_string(id) + "-" + std::to_string(first);
         if (share.one_way_Bps > 0) {
-          resource.one_way = zone->create_split_duplex_link("one-way" + name, share.one_way_Bps);
+          resource.one_way = zone->create_split_duplex_link(
+              "one-way" + name, machine_.own_Bps(share.one_way_Bps, share.ranks));
           resource.one_way->seal();
         }
         if (share.both_ways_Bps > 0)

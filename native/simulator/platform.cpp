@@ -16,6 +16,7 @@
 #include "simulator/departures.hpp"
 #include "simulator/machine.hpp"
 #include "simulator/neighbours.hpp"
+#include "simulator/sends.hpp"
 #include "simulator/wiring.hpp"
 
 namespace simgrid::kernel::activity {
@@ -59,12 +60,11 @@ class Costs {
     const auto& [out, in, both] = machine_.spacings[curve.apart > 0 ? 1 : 0];
     const double alone_s = cost.latency_s + own_bytes / cost.rate_Bps;
     MessageTimes times{.moved_bytes = moved_bytes,
-                       .work_s = std::min(alone_s, moved_bytes / cost.rate_Bps),
-                       .busy_out_s = curve.gap_s,
-                       .busy_in_s = curve.gap_s};
+                       .work_s = std::min(alone_s, own_bytes / cost.rate_Bps),
+                       .is_awaited = own_bytes > machine_.eager_bytes()};
+    times.busy_out_s = times.busy_in_s = std::max(curve.gap_s, times.work_s);
     if (!out.empty()) {
       times.busy_out_s = Spacings::at(out, own_bytes);
-      times.busy_in_s = std::max(times.busy_in_s, times.work_s);
       times.work_s = std::min(times.work_s, least_work_s(moved_bytes, times, way));
     }
     if (!in.empty()) times.busy_in_s = Spacings::at(in, own_bytes);

@@ -20,6 +20,11 @@ class Group {
   [[nodiscard]] aid_t actor(int rank) const;
 };
 class Topo;
+class Request {
+ public:
+  void start();
+  static void finish_wait(Request** request, MPI_Status* status);
+};
 class Comm {
  public:
   Comm(Group* group, std::shared_ptr<Topo> topology, bool within_node, int number);

@@ -39,6 +39,7 @@ class Wiring {
                                           list<unsigned int>("up"), list<unsigned int>("cables"));
       s4u::create_fatTree_zone("machine", nullptr, parameters, leaves(), link_Bps_, 0, policy_)
           ->seal();
+      if (policy_ == s4u::Link::SharingPolicy::SPLITDUPLEX) widen_leaf_cables();
     } else if (kind == "direct") {
       direct();
     } else {
@@ -100,17 +101,30 @@ class Wiring {
   /// A node at the end of a link of its own.
   void attach(s4u::NetZone* zone, unsigned long id) {
     const auto [place, router] = node(zone, id);
-    zone->add_route(place, nullptr, router, nullptr, {cable(zone, "link-" + std::to_string(id))},
-                    true);
+    zone->add_route(place, nullptr, router, nullptr,
+                    {cable(zone, "link-" + std::to_string(id), machine_.own_Bps(link_Bps_))}, true);
   }
 
   /// A new link as it leads up.
-  s4u::LinkInRoute cable(s4u::NetZone* zone, const std::string& name) const {
+  s4u::LinkInRoute cable(s4u::NetZone* zone, const std::string& name, double rate_Bps) const {
     if (policy_ == s4u::Link::SharingPolicy::SHARED)
       return s4u::LinkInRoute(zone->create_link(name, link_Bps_)->seal());
-    auto* link = zone->create_split_duplex_link(name, link_Bps_);
+    auto* link = zone->create_split_duplex_link(name, rate_Bps);
     link->seal();
     return {link, s4u::LinkInRoute::Direction::UP};
+  }
+
+  /// SimGrid's trees have cables of one rate. Its names of them begin with the number below, and
+  /// nodes are numbered first.
+  void widen_leaf_cables() const {
+    const std::string start = "link_from_";
+    const auto nodes = machine_.node.number("count", 1UL);
+    const auto is_of_node = [&](const s4u::Link* link) {
+      const auto& name = link->get_name();
+      return name.starts_with(start) && std::stoul(name.substr(start.size())) < nodes;
+    };
+    for (auto* link : s4u::Engine::get_instance()->get_filtered_links(is_of_node))
+      link->set_bandwidth(machine_.own_Bps(link_Bps_));
   }
 
   /// A link of its own between every two nodes.
@@ -120,9 +134,10 @@ class Wiring {
     for (unsigned long id = 0; id < machine_.node.number("count", 1UL); ++id) {
       nodes.push_back(node(zone, id));
       for (std::size_t peer = 0; peer < id; ++peer)
-        zone->add_route(nodes[peer].first, nodes[id].first, nodes[peer].second, nodes[id].second,
-                        {cable(zone, "link-" + std::to_string(peer) + "-" + std::to_string(id))},
-                        true);
+        zone->add_route(
+            nodes[peer].first, nodes[id].first, nodes[peer].second, nodes[id].second,
+            {cable(zone, "link-" + std::to_string(peer) + "-" + std::to_string(id), link_Bps_)},
+            true);
     }
     zone->seal();
   }
@@ -138,13 +153,13 @@ class Wiring {
       const auto name = std::to_string(leaf);
       auto* zone = s4u::create_star_zone("leaf-" + name);
       zone->set_parent(top);
-      auto* router = zone->create_router("switch-" + name);
+      auto* router = own_switch(zone, name);
       for (unsigned long id = 0; id < down[0]; ++id) attach(zone, leaf * down[0] + id);
       zone->seal();
       leaves.emplace_back(zone->get_netpoint(), router);
       auto& mine = up.emplace_back();
       for (unsigned long number = 0; number < cables; ++number)
-        mine.push_back(cable(top, "cable-" + name + "-" + std::to_string(number)));
+        mine.push_back(cable(top, "cable-" + name + "-" + std::to_string(number), link_Bps_));
       for (unsigned long peer = 0; peer < leaf; ++peer) {
         const auto number = (leaf + peer) % cables;
         const auto way = [&](unsigned long from, unsigned long to) {
@@ -156,6 +171,18 @@ class Wiring {
       }
     }
     top->seal();
+  }
+
+  /// A switch in a zone of its own: to one beside the nodes' zones SimGrid leaves out what lies
+  /// within these.
+  static NetPoint* own_switch(s4u::NetZone* zone, const std::string& name) {
+    auto* place = s4u::create_full_zone("switches-" + name);
+    place->set_parent(zone);
+    auto* router = place->create_router("switch-" + name);
+    place->seal();
+    zone->add_route(place->get_netpoint(), nullptr, router, nullptr,
+                    std::vector<s4u::LinkInRoute>{}, true);
+    return router;
   }
 
   static s4u::LinkInRoute reversed(const s4u::LinkInRoute& link) {

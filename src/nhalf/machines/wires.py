@@ -27,6 +27,7 @@ SEEDS = 2**63
 LAUNCHES_MAX = 1000
 """Launches whose seeds differ from those of the next seed."""
 MPI = "mpi"
+EAGER_BYTES = 16384
 UNLIMITED = 2**63
 """Sends of nhalf's own transports do not wait until long messages have left."""
 OVERHEADS_SHARE_MAX = 0.9
@@ -135,10 +136,14 @@ def description(
             lines += spacings
         if exchange := exchange_of(messages, curve):
             lines += curve_lines("both", exchange)
-    if messages.curve.transport != MPI:
-        lines.append(f"eager {UNLIMITED}")
+    lines.append(f"eager {eager_bytes_of(messages)}")
     lines += capacity_lines(messages, max(Counter(nodes).values()))
     return "\n".join(lines) + "\n"
+
+
+def eager_bytes_of(messages: Messages) -> int:
+    """Sends of more end when their bytes have left."""
+    return EAGER_BYTES if messages.curve.transport == MPI else UNLIMITED
 
 
 def _wire(distance: int, curve: FittedModel, costs: SoftwareCosts) -> list[str]:

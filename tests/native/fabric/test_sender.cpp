@@ -47,6 +47,21 @@ TEST_CASE("a delay is added to either end and to the way") {
   CHECK(message.cost == Network::receive + 3000);
 }
 
+TEST_CASE("messages come in as close as they were seen to, and a delay of bytes keeps them apart") {
+  using nhalf::fabric::Delay;
+  Message message;
+  message.size_bytes = 100;
+  message.flow.work = 700;
+  message.busy_in = 500;
+  message.busy_out = 900;
+  Delay{}.add_to(message);
+  CHECK(message.busy_in == 500);
+  CHECK(message.busy_out == 900);
+  Delay{0, 0, 5.0}.add_to(message);
+  CHECK(message.busy_in == 500 + 500);
+  CHECK(message.busy_out == 700 + 500);
+}
+
 TEST_CASE("a rank's message to itself is there at once") {
   Network network;
   RankOfTest rank(network, 0);

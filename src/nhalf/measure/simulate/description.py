@@ -2,8 +2,7 @@
 
 The text is read by native/simulator/machine.hpp, which explains each line. Every time t0 + n/r of a
 ping-pong is divided into the overheads of the two processors (o_s, o_r: they are busy), a latency
-and n/r; from the rendezvous threshold on, where SMPI charges processors nothing, all of t0 is
-latency. So a message without contention takes the time of the curve, at any size and distance.
+and n/r. So a message without contention takes the time of the curve, at any size and distance.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from nhalf.machines.curve import (
     OVERHEAD_SHARE,
     is_between_nodes,
     software_costs,
-    threshold_bytes,
 )
 from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
@@ -44,7 +42,7 @@ from nhalf.machines.topology import (
     Torus,
     elementary,
 )
-from nhalf.machines.wires import OVERHEADS_SHARE_MAX
+from nhalf.machines.wires import OVERHEADS_SHARE_MAX, eager_bytes_of
 
 NODES_MAX = 1 << 20
 
@@ -55,16 +53,13 @@ class Description:
 
     `text` is the simulator's input but for spacings, `nodes` the number of nodes and
     `ranks_per_node` the ranks of each (0: as many as requested), distinguished by `hosts_per_node`
-    hosts; `rendezvous_bytes` is the size from which a send waits for its receiver, `shortest_s` the
-    time of the shortest message; `assumed` lists in sentences what was unknown.
+    hosts; `assumed` lists in sentences what was unknown.
     """
 
     text: str
     nodes: int
     ranks_per_node: int
     hosts_per_node: int
-    rendezvous_bytes: int
-    shortest_s: float
     assumed: tuple[str, ...]
     messages: Messages | None = None
 
@@ -81,7 +76,7 @@ class Description:
         if alone.machine != self.messages.machine:
             return describe(alone, self.nodes).text_for(nodes)
         ranks = len(nodes)
-        lines = []
+        lines = ["alone"] if ranks == len(set(nodes)) else []
         within, between = self.messages.within_node, self.messages.between_nodes[0][1]
         for where, curve in (("within", within), ("between", between)):
             if is_between_nodes(curve.placement) == is_between_nodes(self.messages.curve.placement):
@@ -103,8 +98,6 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, nodes))
     assumed = list(machine.assumptions)
-    rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
-    assumed.append(threshold)
     assumed += _operations_by_messages(machine)
     node = machine.node or Node(ranks=0)
     fastest = [fastest_Bps(within), max(fastest_Bps(model) for _, model in between)]
@@ -125,12 +118,13 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         "topology " + _wiring(topology),
         f"link bandwidth_Bps={link_Bps!r} latency_s={network.latency_s or 0.0!r} "
         f"nearest={_nearest(topology)} duplex={int(network.duplex)} medium_Bps={wire_Bps!r}",
-        f"node count={topology.nodes} ranks={hosts_per_node(machine)} bandwidth_Bps={memory_Bps!r}",
+        f"node count={topology.nodes} ranks={hosts_per_node(machine)} bandwidth_Bps={memory_Bps!r}"
+        f" eager_bytes={eager_bytes_of(messages)}",
         *(share.line for share in shared),
-        *_curve(machine, 0, within, ways_Bps[0], rendezvous_bytes, assumed),
+        *_curve(machine, 0, within, ways_Bps[0], assumed),
     ]
     for apart, model in between:
-        lines += _curve(machine, apart, model, ways_Bps[1], rendezvous_bytes, assumed)
+        lines += _curve(machine, apart, model, ways_Bps[1], assumed)
     if topology.nodes > NODES_MAX:
         raise InputError(
             f"{machine.name} has {topology.nodes} nodes, and {NODES_MAX} can be simulated at most",
@@ -138,16 +132,11 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         )
     text = "".join(f"{line}\n" for line in lines)
     unique = tuple(dict.fromkeys(assumed))
-    first = [model.segments[0] for model in (within, *(model for _, model in between))]
-    smallest_s = (segment.time_s(segment.from_bytes) for segment in first)
-    shortest_s = min((time_s for time_s in smallest_s if time_s > 0), default=0.0)
     return Description(
         text,
         topology.nodes,
         node.ranks,
         hosts_per_node(machine),
-        rendezvous_bytes,
-        shortest_s,
         unique,
         messages,
     )
@@ -219,7 +208,6 @@ def _curve(
     apart: int,
     model: FittedModel,
     link_Bps: float,
-    rendezvous_bytes: int,
     assumed: list[str],
 ) -> list[str]:
     """Return the lines of one curve."""
@@ -230,14 +218,11 @@ def _curve(
         )
     send_s, recv_s, gap_s = software_costs(machine, model)
     lines = [f"curve apart={apart} gap_s={gap_s!r}"]
-    for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
+    for piece in pieces(model, max(link_Bps, fastest_Bps(model))):
         # As below a library, something is left for the network.
         most_s = OVERHEADS_SHARE_MAX * max(0.0, model.segments[0].t0_s)
         busy_s = min(piece.t0_s, send_s + recv_s, most_s)
-        if piece.from_bytes >= rendezvous_bytes or busy_s == 0:
-            busy_s = mine_s = 0.0
-        else:
-            mine_s = busy_s * send_s / (send_s + recv_s)
+        mine_s = busy_s and busy_s * send_s / (send_s + recv_s)
         lines.append(
             f"segment from_bytes={piece.from_bytes} latency_s={piece.t0_s - busy_s!r} "
             f"rate_Bps={1 / piece.per_byte_s!r} send_s={mine_s!r} recv_s={busy_s - mine_s!r}"

@@ -32,9 +32,10 @@ allreduce and its broadcast of 70 kB between two ranks end the simulation (MPI_E
 
 TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
 """SMPI allocates and frees memory for every message: caching it saves a tenth of the time."""
-FINEST_S = 1e-12
-SHARE_OF_SHORTEST = 0.04
-RANKS_FEW = 32
+PRECISION_S = 1e-12
+"""Events that are closer together count as simultaneous."""
+ANY_BYTES = 2**31 - 1
+"""Messages of any size set out when they are sent (native/simulator/sends.hpp)."""
 HOST_FLOPS = 1e9
 """Floating-point operations per second of every host (native/simulator/node_zone.hpp)."""
 
@@ -61,9 +62,7 @@ class SimulatedMachine(Subject):
 class SmpiMachine(SimulatedMachine):
     """A machine whose messages SMPI simulates, on the nodes of its own site."""
 
-    machine_description: Description = field(
-        default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ())
-    )
+    machine_description: Description = field(default_factory=lambda: Description("", 0, 0, 1, ()))
     site: Site = HERE
     selector: str = SELECTORS[0]
     computing_factor: float = 0.0
@@ -74,23 +73,13 @@ class SmpiMachine(SimulatedMachine):
         """One point per core, unless computing is timed."""
         return 1 if self.computing_factor else len(os.sched_getaffinity(0))
 
-    def precision_s(self, ranks: int) -> float:
-        """Return the time within which events count as simultaneous, in seconds.
-
-        Whenever a message begins or ends, all that share links with it get new rates: with many
-        ranks that is most of the work. A 25th of the shortest message halves it, and changes the
-        times of rings of 512 ranks by 0.05 % in the median and at most by 4 %.
-        """
-        coarse_s = SHARE_OF_SHORTEST * self.machine_description.shortest_s
-        return max(FINEST_S, coarse_s if ranks > RANKS_FEW else 0.0)
-
     def launch(
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
         """Return the tokens and variables that simulate the ranks on the machine's own nodes."""
         nodes = self.site.expected_hosts(placement, ranks)
         hosts = distinct_hosts(nodes, self.machine_description.hosts_per_node)
-        settings = settings_of(self.machine_description, self.selector, self.precision_s(ranks))
+        settings = settings_of(self.selector)
         if self.computing_factor:
             settings += [
                 f"--cfg={name}:{value}" for name, value in computing(self.computing_factor).items()
@@ -101,14 +90,14 @@ class SmpiMachine(SimulatedMachine):
         return command, variables(self.machine_description.text_for(nodes))
 
 
-def settings_of(description: Description, selector: str, precision_s: float) -> list[str]:
-    """Return SimGrid's options for a machine."""
+def settings_of(selector: str) -> list[str]:
+    """Return SimGrid's options for the collectives of a library."""
     settings = {
         **SETTINGS,
-        "smpi/async-small-thresh": description.rendezvous_bytes,
-        "smpi/send-is-detached-thresh": description.rendezvous_bytes,
+        "smpi/async-small-thresh": ANY_BYTES,
+        "smpi/send-is-detached-thresh": ANY_BYTES,
         "smpi/coll-selector": selector,
-        "surf/precision": f"{precision_s:.3g}",
+        "surf/precision": PRECISION_S,
     }
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
@@ -251,7 +240,7 @@ def simulated_actions_s(messages: Messages, hosts: Sequence[str], actions: Seque
             *("-platform", str(platform(parts))),
             *("-hostfile", str(cached_file("hosts", "".join(f"{node}\n" for node in nodes)))),
             *("-wrapper", f"env LD_PRELOAD={preloaded_plugin()}"),
-            *("-replay", str(index), *settings_of(description, SELECTORS[0], FINEST_S)),
+            *("-replay", str(index), *settings_of(SELECTORS[0])),
             *(f"--log={setting}" for setting in _QUIET),
         ]
         outcome = run(command, TIMEOUT_S, variables(description.text_for(hosts)))

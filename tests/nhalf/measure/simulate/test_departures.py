@@ -10,15 +10,15 @@ import pytest
 from nhalf.decide.predict import predict
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
-from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Segment
 from nhalf.machines.topology import Crossbar
+from nhalf.machines.wires import EAGER_BYTES
 
 Ask = Callable[..., list[dict[str, Any]]]
 
 RANKS = 8
 T0_S, RATE_Bps = 8e-6, 1e9
 O_S, O_R, GAP_S = 1e-6, 2e-6, 4e-6
-RENDEZVOUS_BYTES = 1 << 20
 EXACT = 1e-3
 ALIKE = 0.02
 """Between a simulation and a prediction."""
@@ -35,7 +35,6 @@ def plain(gap_s: float = 0.0) -> Machine:
         name="plain",
         node=Node(ranks=1),
         network=Network(topology=Crossbar(RANKS)),
-        protocol=Protocol(rendezvous_bytes=RENDEZVOUS_BYTES),
         models=(pingpong,),
         loggp=(loggp,),
     )
@@ -56,10 +55,13 @@ def test_the_first_message_of_a_tree_arrives_before_the_second(ask: Ask) -> None
 
 
 def test_following_messages_leave_when_the_one_before_has_left(ask: Ask) -> None:
-    """Latencies pass at once: the last leaves after o_s and the bytes of the other six."""
-    size = 32768
-    (time_s,) = simulated_s(ask, plain(), ["linear"], [size])
-    assert time_s == pytest.approx(T0_S + (RANKS - 1) * size / RATE_Bps, rel=EXACT)
+    """Latencies pass at once: the last leaves after the bytes of the other six, and after their o_s
+    where each send waits until its bytes have left."""
+    sizes = (EAGER_BYTES, EAGER_BYTES + 1)
+    short_s, long_s = simulated_s(ask, plain(), ["linear"], sizes)
+    assert short_s == pytest.approx(T0_S + (RANKS - 1) * sizes[0] / RATE_Bps, rel=EXACT)
+    busy_s = (RANKS - 2) * O_S
+    assert long_s == pytest.approx(T0_S + busy_s + (RANKS - 1) * sizes[1] / RATE_Bps, rel=EXACT)
 
 
 def test_short_messages_leave_a_gap_apart(ask: Ask) -> None:
@@ -102,10 +104,8 @@ def test_nothing_is_left_on_the_way_of_the_next_point(ask: Ask) -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["altix-bx2", "myrinet-gm", "sp2-mpl"])
 def test_broadcasts_take_what_is_predicted(ask: Ask, name: str) -> None:
-    """But for long messages sent one after the other: a simulated send of them waits until its
-    message has arrived."""
     machine = catalogue.machine(name)
-    ways, sizes = ("binomial", "scatter-allgather"), (8, 8192, 65536, 1 << 20)
+    ways, sizes = ("linear", "binomial", "scatter-allgather"), (8, 8192, 65536, 1 << 20)
     predicted = predict("bcast", machine, [RANKS], sizes, algorithms(), mpi="", extrapolate=True)
     rows = {way.algorithm: predicted.time_s[place, 0] for place, way in enumerate(predicted.ways)}
     expected_s = [float(time_s) for way in ways for time_s in rows[way]]

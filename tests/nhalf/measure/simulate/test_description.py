@@ -11,7 +11,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
 from nhalf.machines.change import OVERHEAD_SHARE, change
-from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Segment
 from nhalf.machines.message import Messages
 from nhalf.machines.topology import (
     Crossbar,
@@ -22,6 +22,7 @@ from nhalf.machines.topology import (
     Topology,
     Torus,
 )
+from nhalf.machines.wires import EAGER_BYTES
 from nhalf.measure.simulate.description import NODES_MAX, describe
 
 SIZES = [0, 1, 7, 8, 100, 511, 512, 4095, 65535, 65536, 65537, 262143, 1 << 20, 1 << 22, 1 << 24]
@@ -116,7 +117,6 @@ def test_all_that_is_told_is_possible(name: str, changes: tuple[str, ...]) -> No
     known = describe(Messages(change(machine, changes)), nodes=4)
     told = read(known.text)
     assert known.nodes == told.node["count"] >= 1
-    assert known.rendezvous_bytes > 0
     assert len(set(known.assumed)) == len(known.assumed)
     apart = [one.apart for one in told.curves]
     assert apart == sorted(set(apart))
@@ -157,13 +157,28 @@ def test_the_parts_of_a_time_add_up_to_the_published_one(name: str) -> None:
     assert compared > 0
 
 
-def test_processors_are_busy_only_where_a_send_does_not_wait() -> None:
+def test_processors_are_busy_for_messages_of_any_size() -> None:
     loggp = LogGP(transport="mpi", send_overhead_s=1e-6, recv_overhead_s=2e-6)
     told = read(describe(Messages(machine(loggp=(loggp,)))).text).curves[1]
-    below, above = told.at(65535), told.at(65536)
-    assert (below["send_s"], below["recv_s"]) == pytest.approx((1e-6, 2e-6))
-    assert below["latency_s"] == pytest.approx(1e-6)
-    assert (above["send_s"], above["recv_s"], above["latency_s"]) == (0, 0, pytest.approx(20e-6))
+    for size, latency_s in ((65535, 1e-6), (65536, 17e-6)):
+        piece = told.at(size)
+        assert (piece["send_s"], piece["recv_s"]) == pytest.approx((1e-6, 2e-6))
+        assert piece["latency_s"] == pytest.approx(latency_s)
+
+
+def test_long_sends_end_when_their_bytes_have_left_as_below_a_library() -> None:
+    told = read(describe(Messages(machine())).text)
+    assert told.node["eager_bytes"] == EAGER_BYTES
+
+
+@pytest.mark.parametrize(
+    ("nodes", "is_alone"), [(["a", "b", "c"], True), (["a", "b", "b"], False), (["a"], True)]
+)
+def test_ranks_alone_on_their_nodes_have_the_ways_of_these(
+    nodes: list[str], is_alone: bool
+) -> None:
+    text = describe(Messages(machine()), nodes=3).text_for(nodes)
+    assert ("alone" in text.splitlines()) == is_alone
 
 
 def test_overheads_that_are_not_known_are_a_share_and_said_to_be_assumed() -> None:
@@ -178,15 +193,6 @@ def test_overheads_of_more_than_the_latency_are_cut_in_proportion() -> None:
     first = read(describe(Messages(machine(loggp=(loggp,)))).text).curves[1].at(0)
     assert (first["send_s"], first["recv_s"]) == pytest.approx((2.7e-6, 0.9e-6))
     assert first["latency_s"] == pytest.approx(0.4e-6)
-
-
-def test_a_threshold_within_a_range_divides_it() -> None:
-    protocol = Protocol(rendezvous_bytes=1000)
-    known = describe(Messages(machine(protocol=protocol)))
-    told = read(known.text).curves[1]
-    assert known.rendezvous_bytes == 1000
-    assert told.at(999)["send_s"] > 0 == told.at(1000)["send_s"]
-    assert told.time_s(999) + 1e-9 == pytest.approx(told.time_s(1000))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +320,7 @@ def test_spacings_are_told_where_they_are_known() -> None:
     alone = known.text_for([str(node) for node in range(32)])
     assert f"between in 0 {round((13.3 + 3 / 31) * 1e6)} " in alone
     plain = describe(Messages(catalogue.machine("altix-bx2")))
-    assert plain.text_for(["0", "1"]) == plain.text
+    assert plain.text_for(["0", "1", "1"]) == plain.text
 
 
 def test_ranks_of_one_node_move_what_they_do_within_it() -> None:

@@ -16,6 +16,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.change import change
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Topology, Torus
+from nhalf.machines.wires import EAGER_BYTES
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.simulate.subject import SELECTORS, site_of, smpi_subject
 from tests.patience import patience_s
@@ -124,16 +125,15 @@ def test_each_further_link_adds_its_latency(
     assert time_s(got) == pytest.approx(T0 + further * LINK_S, rel=1e-3)
 
 
-def test_small_sends_do_not_wait_and_large_ones_do(ask: Ask) -> None:
+def test_long_sends_end_when_their_bytes_have_left(ask: Ask) -> None:
     patterns = ("overhead-send", "overhead-recv", "roundtrip", "gap")
-    sizes = (0, THRESHOLD - 1, THRESHOLD)
+    sizes = (0, EAGER_BYTES, EAGER_BYTES + 1)
     lines = [f"pattern={name} bytes={size}" for size in sizes for name in patterns]
     got = [time_s(record) for record in ask(box(Crossbar(2)), lines)]
-    small, largest_eager, late = (got[place : place + 4] for place in (0, 4, 8))
-    assert small == pytest.approx([O_S, O_R, 2 * T0, O_R], rel=1e-3)
-    assert largest_eager[:2] == pytest.approx([O_S, O_R], rel=1e-3)
-    whole_s = LATE_T0 + THRESHOLD / RATE
-    assert late[:2] == pytest.approx([whole_s, whole_s], rel=1e-3)
+    empty, short, long = (got[place : place + 4] for place in (0, 4, 8))
+    assert empty == pytest.approx([O_S, O_R, 2 * T0, O_R], rel=1e-3)
+    assert short[:2] == pytest.approx([O_S, O_R], rel=1e-3)
+    assert long[:2] == pytest.approx([O_S + (EAGER_BYTES + 1) / RATE, O_R], rel=1e-3)
 
 
 def test_a_load_that_is_offered_is_accepted(ask: Ask) -> None:

@@ -17,11 +17,12 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("ranks", [2, 5, 24])
+@pytest.mark.parametrize("ranks", [2, 5, 16])
 def test_results_are_those_that_SMPI_has_with_its_own_set_up(
     ask: Ask, monkeypatch: pytest.MonkeyPatch, ranks: int
 ) -> None:
-    # Without our library SMPI takes each host for a node: here each node is one.
+    # Without our library SMPI takes each host for a node: here each node is one. Its broadcast has
+    # messages too many where the hosts are not two to a power, as ours has not.
     machine = msgspec.structs.replace(catalogue.machine("sunfire-link"), node=None, shared=())
     found = ask(machine, LINES, ranks)
     monkeypatch.setattr(subject, "preloaded_plugin", lambda: "")
