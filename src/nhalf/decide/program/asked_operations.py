@@ -29,7 +29,7 @@ from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar
-from nhalf.measure.virtual.asked import Question
+from nhalf.measure.virtual.asked import WITH_WORK, Question
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""
@@ -38,6 +38,7 @@ PLACEMENTS_MAX = 8
 CLOSE = 0.02
 """An algorithm whose messages take this share more or less than the library is its algorithm."""
 OWN = "its own"
+PERSISTENT = "-persistent"
 
 Nodes = tuple[int, ...]
 Ask = Callable[[Nodes, Iterable[Question]], Mapping[Question, float]]
@@ -101,6 +102,8 @@ class AskedOperations:
         for pattern, size_bytes in sorted(questions):
             sizes[pattern].append(size_bytes)
         grid = {Question(name, size) for name, own in sizes.items() for size in _grid(own)}
+        begun = {name for name in sizes if name.startswith("i") or name.endswith(PERSISTENT)}
+        grid |= {Question(name + WITH_WORK, size) for name, size in grid if name in begun}
         self._keep(nodes, self.ask(nodes, grid))
         between = [
             Question(name, size)
@@ -133,6 +136,19 @@ class AskedOperations:
         if answer is None and operation(call) in BY_NAME:
             self.unanswered.add(operation(call))
         return answer or None
+
+    def left(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
+        """The share of an operation that is left after as much work as it takes, at the size next
+        to this one that was asked; 1 if none was.
+        """
+        question, placed = question_of(call, len(nodes), size_bytes), self._placed(nodes)
+        curve = question and self.curves.get((placed, question.pattern + WITH_WORK))
+        if not question or not curve:
+            return 1.0
+        size = min(curve.sizes_bytes, key=lambda asked: abs(asked - question.size_bytes))
+        whole = self._at(placed, question.pattern, size)
+        left = curve.times_s[curve.sizes_bytes.index(size)] / whole[0] if whole else 1.0
+        return min(1.0, left)
 
     def _at(self, nodes: Nodes, pattern: str, size_bytes: int) -> tuple[float, str] | None:
         curve = self.curves.get((nodes, pattern))
@@ -170,7 +186,7 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
     if row.data in ("sum", "summed_blocks"):
         part_bytes += -part_bytes % 4
     if call.endswith("_init"):
-        pattern += "-persistent"
+        pattern += PERSISTENT
     elif is_non_blocking(call):
         pattern = f"i{pattern}"
     return Question(pattern, 0 if row.data == "nothing" else part_bytes)
@@ -206,7 +222,7 @@ def _close(
     composer: Composer | None, pattern: str, ranks: int, size_bytes: int, time_s: float
 ) -> Iterator[tuple[str, float]]:
     """The algorithms that take as long as the library, with how much more or less they take."""
-    base = pattern.removesuffix("-persistent")
+    base = pattern.removesuffix(PERSISTENT)
     base = base if base in algorithms() else base.removeprefix("i")
     for algorithm in algorithms().get(base, ()) if composer else ():
         composed_s = composer.time_s(base, algorithm.name, ranks, size_bytes) if composer else None

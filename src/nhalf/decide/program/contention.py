@@ -17,7 +17,7 @@ from nhalf.base.arrays import Floats
 from nhalf.decide.program.costs import Costs, work_s
 from nhalf.decide.program.ports import Ports, before_each
 from nhalf.facts.program.operations import Places, is_non_blocking
-from nhalf.facts.program.schedule import RECEIVE, SEND, Actor
+from nhalf.facts.program.schedule import RECEIVE, SEND
 from nhalf.facts.program.script import Script
 
 WAITED = 0.1
@@ -84,7 +84,7 @@ def _sends(script: Script, ports: Ports) -> tuple[Floats, Floats, Floats]:
     """
     sent_s, measured_s, delay_s = (np.full(len(script.route), np.nan) for _ in range(3))
     for actor in script.actors:
-        begins_s, _ = _times_s(actor)
+        begins_s, _ = actor.times_s
         for place in actor.places_of(SEND).tolist():
             message = int(actor.message[place])
             if message < 0:
@@ -141,7 +141,7 @@ def _observe(
 def _arrivals(script: Script, number: int) -> Iterator[_Arrival]:
     """The calls of an actor that complete messages."""
     actor = script.actors[number]
-    begins_s, ends_s = _times_s(actor)
+    begins_s, ends_s = actor.times_s
     places = actor.places_of(RECEIVE)
     places = places[actor.message[places] >= 0]
     waits, awaited = script.awaited_by(number)
@@ -151,14 +151,6 @@ def _arrivals(script: Script, number: int) -> Iterator[_Arrival]:
         yield float(begins_s[place]), float(ends_s[place]), own
 
 
-def _times_s(actor: Actor) -> tuple[Floats, Floats]:
-    """When each call of an actor began and ended; of loops of polls, when the first one began."""
-    if not len(actor.form):
-        return np.zeros(0), np.zeros(0)
-    ends_s = actor.rows["end_s"].to_numpy().astype(float)
-    return ends_s - actor.measured_s, ends_s
-
-
 def _operations_s(script: Script, costs: Costs) -> Floats:
     """By part: its end after the last arrival that counts, less its cost; NaN of operations that
     another call ends.
@@ -166,8 +158,7 @@ def _operations_s(script: Script, costs: Costs) -> Floats:
     parts = script.parts
     if not len(parts.step):
         return np.zeros(0)
-    times_s = [np.concatenate(own_s) for own_s in zip(*map(_times_s, script.actors), strict=True)]
-    begins_s, ends_s = (own_s[parts.step] for own_s in times_s)
+    begins_s, ends_s = (own_s[parts.step] for own_s in script.times_s)
     is_begun = np.array([is_non_blocking(form.call) for form in script.forms], bool)[parts.form]
     latest_s, root_s = (np.full(parts.operations, -np.inf) for _ in range(2))
     np.maximum.at(latest_s, parts.operation, begins_s)

@@ -15,7 +15,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
-from nhalf.facts.program.operations import operation
+from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
@@ -35,6 +35,8 @@ OVERHEAD_SHARE = 0.25
 
 Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 """Seconds and algorithm of an MPI library that was asked, by call, node of each rank and bytes."""
+Left = Callable[[str, Sequence[int], int], float]
+"""The share of an asked operation that is left after as much work as it takes."""
 THE_MACHINES = "the machine's own"
 IN_ROUNDS = "messages in rounds"
 
@@ -79,6 +81,10 @@ class Costs(ABC):
     @abstractmethod
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """From the last arrival to the end."""
+
+    def hidden_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
+        """How much of a nonblocking operation goes on while no rank calls MPI."""
+        return 0.0
 
 
 def work_s(costs: Costs, work: Work) -> float:
@@ -155,6 +161,7 @@ class MachineCosts(Costs):
         """Operations whose time is not that of the library's own: asked, measured or published."""
         self.used: set[UsedAlgorithm] = set()
         self._answer: Answer | None = None
+        self._left: Left = lambda *work: 1.0
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
         self._nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
@@ -174,9 +181,9 @@ class MachineCosts(Costs):
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
-    def asks(self, answer: Answer, *, where_measured: bool) -> None:
+    def asks(self, answer: Answer, left: Left, *, where_measured: bool) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
-        self._answer, self._asks_where_measured = answer, where_measured
+        self._answer, self._left, self._asks_where_measured = answer, left, where_measured
 
     def _distance(self, source: int, target: int) -> _Distance:
         return (
@@ -239,6 +246,13 @@ class MachineCosts(Costs):
             return time_s
         self.guessed.add(name)  # It was asked with blocks of one size.
         return self.guess_ratio * time_s
+
+    def hidden_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
+        """What a library does while a rank works; of a time that is not its answer, nothing."""
+        if not is_non_blocking(call) or not self._answers.get((call, tuple(ranks), size_bytes)):
+            return 0.0
+        left = self._left(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        return (1 - left) * self.collective_s(call, ranks, size_bytes)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:
         """The rule of a table that covers an operation."""

@@ -140,7 +140,10 @@ class _Column(ctypes.Structure):
 
 class _Costs(ctypes.Structure):
     _fields_ = (
-        *((name, _Column) for name in ("way", "crossing", "sending", "receiving", "work", "wait")),
+        *(
+            (name, _Column)
+            for name in ("way", "crossing", "sending", "receiving", "work", "hidden", "wait")
+        ),
         ("rendezvous_bytes", ctypes.c_int64),
         ("computing", ctypes.c_double),
     )
@@ -218,6 +221,7 @@ def _costs(columns: _Columns, script: Script, costs: Costs, computing: float) ->
         busy_s[:, 0],
         busy_s[:, 1],
         [work_s(costs, work) for work in script.parts.works],
+        [costs.hidden_s(*work) for work in script.parts.works],
         _shortest_waits_s(script, costs),
     )
     members = (columns.add(column_s, float) for column_s in seconds)

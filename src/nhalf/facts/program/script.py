@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, CallForm, Places, operation
@@ -177,6 +178,14 @@ class Script:
         begin, end = np.searchsorted(self.awaited.step, self.first[number : number + 2])
         step, completed = self.awaited.step[begin:end], self.awaited.completed[begin:end]
         return step - self.first[number], completed
+
+    @property
+    def times_s(self) -> tuple[Floats, Floats]:
+        """When each step began and ended."""
+        none = np.zeros(0)
+        own = [(none, none), *(actor.times_s for actor in self.actors)]
+        begins_s, ends_s = map(np.concatenate, zip(*own, strict=True))
+        return begins_s, ends_s
 
     @cached_property
     def ended(self) -> Completions:

@@ -38,6 +38,10 @@ LIMIT_S = 120.0
 FOLDER = "asked"
 
 
+WITH_WORK = " axis.work=1"
+"""After a pattern: what is left of a begun operation after as much work as it takes."""
+
+
 class Question(NamedTuple):
     """An operation: its pattern, and its size as patterns have it."""
 
@@ -99,7 +103,10 @@ class AskedLibrary:
                     "samples_min=1 samples_max=1"
                 )
                 record = probe.receive(left_s, identity=str(number))
-                if samples_s := record.get("samples_s"):
+                values = record.get("values", {})
+                if question.pattern.endswith(WITH_WORK) and "total_s" in values:
+                    yield question, max(0.0, values["total_s"] - values["work_s"])
+                elif samples_s := record.get("samples_s"):
                     yield question, median(samples_s)
 
     def _kept_at(self, nodes: Sequence[int]) -> Path:

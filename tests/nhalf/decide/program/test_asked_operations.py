@@ -146,7 +146,11 @@ def test_answers_come_before_guesses_and_after_what_was_measured_with_the_librar
     of_machine = Messages(machine(patterns=(model_of("alltoall", 0.02),)))
     for where_measured, time_s, algorithm in ((True, 0.5, "ring"), (False, 0.02, THE_MACHINES)):
         costs = MachineCosts(of_machine, ["a", "b"])
-        costs.asks(lambda call, nodes, size: (0.5, "ring"), where_measured=where_measured)
+        costs.asks(
+            lambda call, nodes, size: (0.5, "ring"),
+            lambda call, nodes, size: 1.0,
+            where_measured=where_measured,
+        )
         assert costs.collective_s("MPI_Alltoall", (0, 1), 64) == pytest.approx(time_s)
         assert costs.used == {UsedAlgorithm("alltoall", 2, 64, algorithm, where_measured)}
         assert not costs.guessed
