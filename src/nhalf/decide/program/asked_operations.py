@@ -21,7 +21,7 @@ from nhalf.base.operations import BY_NAME
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, is_persistent, operation
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms
@@ -29,7 +29,7 @@ from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar
-from nhalf.measure.virtual.asked import WITH_WORK, Question
+from nhalf.measure.virtual.asked import PLACED_IN, WITH_WORK, Question
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""
@@ -102,7 +102,7 @@ class AskedOperations:
         for pattern, size_bytes in sorted(questions):
             sizes[pattern].append(size_bytes)
         grid = {Question(name, size) for name, own in sizes.items() for size in _grid(own)}
-        begun = {name for name in sizes if name.startswith("i") or name.endswith(PERSISTENT)}
+        begun = {name for name in sizes if name.startswith("i") or PERSISTENT in name}
         grid |= {Question(name + WITH_WORK, size) for name, size in grid if name in begun}
         self._keep(nodes, self.ask(nodes, grid))
         between = [
@@ -185,10 +185,12 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
     _, part_bytes = pattern_of(row.name, ranks, size_bytes)
     if row.data in ("sum", "summed_blocks"):
         part_bytes += -part_bytes % 4
-    if call.endswith("_init"):
+    if is_persistent(call):
         pattern += PERSISTENT
     elif is_non_blocking(call):
         pattern = f"i{pattern}"
+    if call.endswith(IN_PLACE):
+        pattern += PLACED_IN
     return Question(pattern, 0 if row.data == "nothing" else part_bytes)
 
 
@@ -222,7 +224,7 @@ def _close(
     composer: Composer | None, pattern: str, ranks: int, size_bytes: int, time_s: float
 ) -> Iterator[tuple[str, float]]:
     """The algorithms that take as long as the library, with how much more or less they take."""
-    base = pattern.removesuffix(PERSISTENT)
+    base = pattern.partition(" ")[0].removesuffix(PERSISTENT)
     base = base if base in algorithms() else base.removeprefix("i")
     for algorithm in algorithms().get(base, ()) if composer else ():
         composed_s = composer.time_s(base, algorithm.name, ranks, size_bytes) if composer else None

@@ -11,13 +11,13 @@ import polars as pl
 
 from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
-from nhalf.facts.program.operations import is_non_blocking
+from nhalf.facts.program.operations import IN_PLACE, is_non_blocking
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
 from nhalf.facts.program.script import script
 from nhalf.facts.program.waits import both_ends
 
-_TAKEN = (pl.col("call").cast(pl.String), "size_bytes", "time_s", "queued_s")
+_TAKEN = ("call", "size_bytes", "time_s", "queued_s")
 SizeTimes = Sequence[tuple[int, float]]
 """Sizes in increasing order, with seconds."""
 
@@ -102,8 +102,10 @@ def _typical(name: str) -> pl.Expr:
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
     calls = numbered(program).filter(pl.col("kind") == "collective")
+    name = pl.col("call").cast(pl.String)
     calls = calls.with_columns(
-        queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s"))
+        call=pl.when(pl.col("tag") != 0).then(name + IN_PLACE).otherwise(name),
+        queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s")),
     )
     operations = calls.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
@@ -111,7 +113,7 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
         # Two ranks may be queued one after the other.
         queued_s=pl.col("queued_s").top_k(2).sum(),
     )
-    begun = [call for call in operations["call"].unique() if is_non_blocking(str(call))]
+    begun = [call for call in operations["call"].unique() if is_non_blocking(call)]
     if begun:
         blocking = operations.filter(~pl.col("call").is_in(begun))
         operations = pl.concat([blocking.select(_TAKEN), _in_waits(program)])
