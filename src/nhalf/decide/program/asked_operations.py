@@ -28,7 +28,7 @@ from nhalf.machines.algorithms import algorithms
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
-from nhalf.machines.topology import Crossbar
+from nhalf.machines.topology import Crossbar, FatTree, elementary
 from nhalf.measure.virtual.asked import PLACED_IN, WITH_WORK, Question
 
 SIZES_MAX = 24
@@ -81,11 +81,12 @@ class AskedOperations:
     unanswered: set[str] = field(default_factory=set)
     refusals: set[str] = field(default_factory=set)
     curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
+    placed: dict[tuple[Nodes, bytes], Nodes] = field(default_factory=dict)
 
     def prepare(self, works: Iterable[Work], nodes: Sequence[int]) -> None:
         """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
         by_nodes: dict[Nodes, set[Question]] = defaultdict(set)
-        for call, members, size_bytes in works:
+        for call, members, size_bytes in sorted(works):
             if question := question_of(call, len(members), size_bytes):
                 by_nodes[self._placed([nodes[rank] for rank in members])].add(question)
         ordered = sorted(by_nodes.items(), key=lambda item: (-len(item[0]), -len(item[1])))
@@ -155,12 +156,24 @@ class AskedOperations:
         return curve.at(size_bytes) if curve else None
 
     def _placed(self, nodes: Sequence[int]) -> Nodes:
-        """Nodes as they are asked; where each is as far from every other, from 0 on."""
+        """Nodes as they are asked: of those that are as far from each other, the first ones."""
         network = self.messages.machine.network
-        if network is not None and not isinstance(network.topology, Crossbar):
+        topology = elementary(network.topology) if network else Crossbar()
+        if not isinstance(topology, Crossbar | FatTree):
             return tuple(nodes)
-        numbers: dict[int, int] = {}
-        return tuple(numbers.setdefault(node, len(numbers)) for node in nodes)
+        sizes = np.cumprod([1, *topology.down]) if isinstance(topology, FatTree) else [1]
+        numbers: list[dict[int, int]] = [{} for _ in sizes]
+        alike = tuple(
+            own.setdefault(node // size, len(own))
+            for own, size in zip(numbers, sizes, strict=True)
+            for node in nodes
+        )
+        distances = [distance for distance, _ in self.messages.between_nodes]
+        if len(sizes) == len(distances) == 1:
+            return alike
+        # Curves may hold from a distance of numbers on.
+        apart = np.digitize(np.abs(np.subtract.outer(nodes, nodes)), distances)
+        return self.placed.setdefault((alike, apart.tobytes()), tuple(nodes))
 
     def _composer(self, nodes: Nodes) -> Composer | None:
         """What follows the messages of algorithms between nodes; None if nothing can."""

@@ -157,6 +157,8 @@ class MachineCosts(Costs):
         self.rendezvous_bytes = threshold_bytes(machine, curve)[0]
         self._rules = rules
         self.guess_ratio = guess_ratio
+        self.port_ratio = 1.0
+        """How many times as long as one way a message keeps a rank from others both ways."""
         self.guessed: set[str] = set()
         """Operations whose time is not that of the library's own: asked, measured or published."""
         self.used: set[UsedAlgorithm] = set()
@@ -208,7 +210,8 @@ class MachineCosts(Costs):
             return 0.0
         distance = self._distance(source, target)
         bytes_s = max(0.0, distance.time_s(size_bytes) - distance.time_s(0))
-        return max(self._gaps_s[distance is self._between_nodes], bytes_s)
+        longest_s = max(self._gaps_s[distance is self._between_nodes], bytes_s)
+        return self.port_ratio * longest_s
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The algorithm of a rule, else what a library answered, else the machine's own model, else

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 
@@ -156,6 +157,25 @@ def test_communicators_are_asked_for_by_their_nodes() -> None:
     assert {places for places, _ in library.asked} == {(0, 0), (0, 1)}
     near, far = (asked.answer("MPI_Allreduce", places, 8) for places in ((0, 0), (0, 1)))
     assert near and far and near[0] < far[0]
+
+
+def test_places_that_are_as_far_from_each_other_are_asked_once() -> None:
+    """Of a tree of 8 nodes below a switch; the first such nodes are asked, whatever the order."""
+    tree = Messages(catalogue.machine("altix-bx2"))
+    pairs = [(0, 1), (2, 3), (9, 8), (0, 8), (9, 1), (4, 4)]
+    answered_s = [1, 1, 1, 2, 2, 3]
+    for ordered in (pairs, pairs[::-1]):
+        seen: list[Nodes] = []
+
+        def ask(nodes: Nodes, some: Iterable[Question], seen: list[Nodes] = seen) -> Any:
+            seen.append(nodes)
+            return dict.fromkeys(some, float(len(seen)))
+
+        asked = AskedOperations("mpich-5.0.2", "MPICH 5.0.2", tree, ask)
+        asked.prepare([("MPI_Allreduce", pair, 8) for pair in ordered], range(32))
+        assert seen == [(0, 1), (0, 8), (4, 4)]
+        times = [asked.answer("MPI_Allreduce", pair, 8) for pair in pairs]
+        assert [answer and answer[0] for answer in times] == answered_s
 
 
 def test_what_cannot_be_asked_is_told() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nhalf.decide.program.asked_operations import AskedOperations
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.predict import predict_program
+from nhalf.decide.program.predict import AT_ONCE_RATIO, OPERATIONS_DOUBT, predict_program
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
+from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.virtual.asked import WITH_WORK, Question
 from tests.nhalf.decide.program.known_programs import call, machine, with_counts
@@ -83,6 +86,8 @@ def test_what_goes_on_while_ranks_work_is_hidden(work_s: float, hidden_s: float)
     assert found.spent[0].collectives_s == pytest.approx(2.0 - hidden_s)
     predicted = predict_program(made, Target(ON, "2x1", answers=library))
     assert predicted.time_s == pytest.approx(2 * work_s + 2.0 - hidden_s)
+    # They go on beside each other, so they may take less than one after the other.
+    assert predicted.doubt_ratio[OPERATIONS_DOUBT] == pytest.approx(AT_ONCE_RATIO)
 
 
 def test_begun_at_once_operations_go_on_one_after_the_other() -> None:
@@ -113,6 +118,26 @@ def test_messages_that_are_waited_for_on_most_of_their_way_tell_what_it_takes() 
     assert costs.message_s(0, 1, 1000) == 0.5
     # The other one had most of its way behind it, so it takes the time of the shorter one.
     assert costs.message_s(0, 1, 2000) == 0.5
+
+
+def test_messages_at_once_may_share_what_a_rank_moves() -> None:
+    """Each of 3 ranks sends 1 MB to both others, and waits for theirs: 4 MB pass each rank."""
+    size_bytes, rows = 1_000_000, []
+    for rank in range(3):
+        for other in {0, 1, 2} - {rank}:
+            both = {"size_bytes": size_bytes}
+            rows.append(call("MPI_Irecv", "received", rank, other, (0.0, 0.1), **both))
+            rows.append(call("MPI_Isend", "sent", rank, other, (0.0, 0.0), **both))
+        rows.append(call("MPI_Waitall", "waiting", rank, -2, (0.0, 0.1)))
+    made, there = with_counts(rows, 3, 0.1), Messages(catalogue.machine("myrinet-gm"))
+    made = replace(made, calls=made.calls.with_columns(min_s=0.0))
+    alone_s = MachineCosts(there, ["0", "1", "2"]).message_s(0, 1, size_bytes)
+    found = predict_program(made, Target(there, "3x1"))
+    assert found.time_s == pytest.approx(alone_s, rel=0.01)
+    assert found.high_s == pytest.approx(4 * alone_s, rel=0.01)
+    # Within a node nobody says so.
+    found = predict_program(made, Target(ON, "1x3"))
+    assert found.high_s == pytest.approx(found.time_s)
 
 
 def test_a_blocking_operation_hides_nothing() -> None:
