@@ -20,6 +20,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.operations import BY_NAME
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
+from nhalf.decide.program.crowding import crowdings
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, is_persistent, operation
 from nhalf.facts.program.program import Program, has_whole_timeline
@@ -81,12 +82,15 @@ class AskedOperations:
     unanswered: set[str] = field(default_factory=set)
     refusals: set[str] = field(default_factory=set)
     curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
+    crowding: dict[tuple[str, int, Nodes], float] = field(default_factory=dict)
     placed: dict[tuple[Nodes, bytes], Nodes] = field(default_factory=dict)
 
     def prepare(self, works: Iterable[Work], nodes: Sequence[int]) -> None:
         """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
+        works = sorted(works)
+        self.crowding.update(crowdings(self.messages, works, nodes))
         by_nodes: dict[Nodes, set[Question]] = defaultdict(set)
-        for call, members, size_bytes in sorted(works):
+        for call, members, size_bytes in works:
             if question := question_of(call, len(members), size_bytes):
                 by_nodes[self._placed([nodes[rank] for rank in members])].add(question)
         ordered = sorted(by_nodes.items(), key=lambda item: (-len(item[0]), -len(item[1])))
@@ -137,6 +141,10 @@ class AskedOperations:
         if answer is None and operation(call) in BY_NAME:
             self.unanswered.add(operation(call))
         return answer or None
+
+    def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
+        """How many times as long at most, beside the same operation of other communicators."""
+        return self.crowding.get((call, size_bytes, tuple(nodes)), 1.0)
 
     def left(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
         """The share of an operation that is left after as much work as it takes, at the size next

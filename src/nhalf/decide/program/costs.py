@@ -35,8 +35,11 @@ OVERHEAD_SHARE = 0.25
 
 Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 """Seconds and algorithm of an MPI library that was asked, by call, node of each rank and bytes."""
-Left = Callable[[str, Sequence[int], int], float]
-"""The share of an asked operation that is left after as much work as it takes."""
+Share = Callable[[str, Sequence[int], int], float]
+"""The share of an asked operation that is left after as much work as it takes, and how many times
+as long it takes at most beside others."""
+CROWDED = 1.02
+"""Operations that take less than this many times as long are alone."""
 THE_MACHINES = "the machine's own"
 IN_ROUNDS = "messages in rounds"
 
@@ -163,7 +166,8 @@ class MachineCosts(Costs):
         """Operations whose time is not that of the library's own: asked, measured or published."""
         self.used: set[UsedAlgorithm] = set()
         self._answer: Answer | None = None
-        self._left: Left = lambda *work: 1.0
+        self._left: Share = lambda *work: 1.0
+        self._crowd: Share = lambda *work: 1.0
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
         self._nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
@@ -183,9 +187,10 @@ class MachineCosts(Costs):
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
-    def asks(self, answer: Answer, left: Left, *, where_measured: bool) -> None:
+    def asks(self, answer: Answer, left: Share, crowd: Share, *, where_measured: bool) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
-        self._answer, self._left, self._asks_where_measured = answer, left, where_measured
+        self._answer, self._left, self._crowd = answer, left, crowd
+        self._asks_where_measured = where_measured
 
     def _distance(self, source: int, target: int) -> _Distance:
         return (
@@ -245,6 +250,11 @@ class MachineCosts(Costs):
             return None
         time_s, algorithm = answer
         self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=True))
+        crowd = self._crowd(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        if crowd > CROWDED:
+            # From not at all to all of it; as a guess goes, and in the middle of both.
+            time_s *= crowd ** (0.5 + 0.5 * np.sign(self.guess_ratio - 1))
+            self.guessed.add(name)
         if not BY_NAME[name].is_varying:
             return time_s
         self.guessed.add(name)  # It was asked with blocks of one size.

@@ -57,7 +57,8 @@ class Target:
         costs = MachineCosts(self.messages, hosts, self.rules, guess_ratio)
         if self.answers is not None:
             is_other = self.answers.name != self.messages.library
-            costs.asks(self.answers.answer, self.answers.left, where_measured=is_other)
+            own = self.answers
+            costs.asks(own.answer, own.left, own.crowd, where_measured=is_other)
         return costs
 
 

@@ -120,7 +120,7 @@ def test_an_operation_in_place_is_asked_as_such() -> None:
     asked = answers(lambda _, some: {key: len(key.pattern) / 10 for key in some})
     asked.prepare(works, APART)
     known = MachineCosts(MYRINET, list("abcd"))
-    known.asks(asked.answer, asked.left, where_measured=True)
+    known.asks(asked.answer, asked.left, asked.crowd, where_measured=True)
     for work in works:
         (pattern, _) = question_of(work[0], 4, 64) or ("", 0)
         assert known.collective_s(*work) == pytest.approx(len(pattern) / 10)
@@ -201,7 +201,7 @@ def test_answers_come_before_guesses_and_after_what_was_measured_with_the_librar
         costs = MachineCosts(of_machine, ["a", "b"])
         costs.asks(
             lambda call, nodes, size: (0.5, "ring"),
-            lambda call, nodes, size: 1.0,
+            *[lambda call, nodes, size: 1.0] * 2,
             where_measured=where_measured,
         )
         assert costs.collective_s("MPI_Alltoall", (0, 1), 64) == pytest.approx(time_s)
