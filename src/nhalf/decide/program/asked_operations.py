@@ -20,7 +20,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.operations import BY_NAME
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
-from nhalf.decide.program.crowding import crowdings
+from nhalf.decide.program.crowding import slower_ratios
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, is_persistent, operation
 from nhalf.facts.program.program import Program, has_whole_timeline
@@ -82,13 +82,13 @@ class AskedOperations:
     unanswered: set[str] = field(default_factory=set)
     refusals: set[str] = field(default_factory=set)
     curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
-    crowding: dict[tuple[str, int, Nodes], float] = field(default_factory=dict)
+    slower_ratio: dict[tuple[str, int, Nodes], float] = field(default_factory=dict)
     placed: dict[tuple[Nodes, bytes], Nodes] = field(default_factory=dict)
 
     def prepare(self, works: Iterable[Work], nodes: Sequence[int]) -> None:
         """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
         works = sorted(works)
-        self.crowding.update(crowdings(self.messages, works, nodes))
+        self.slower_ratio.update(slower_ratios(self.messages, works, nodes))
         by_nodes: dict[Nodes, set[Question]] = defaultdict(set)
         for call, members, size_bytes in works:
             if question := question_of(call, len(members), size_bytes):
@@ -144,7 +144,7 @@ class AskedOperations:
 
     def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
         """How many times as long at most, beside the same operation of other communicators."""
-        return self.crowding.get((call, size_bytes, tuple(nodes)), 1.0)
+        return self.slower_ratio.get((call, size_bytes, tuple(nodes)), 1.0)
 
     def left(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
         """The share of an operation that is left after as much work as it takes, at the size next
@@ -154,10 +154,10 @@ class AskedOperations:
         curve = question and self.curves.get((placed, question.pattern + WITH_WORK))
         if not question or not curve:
             return 1.0
-        size = min(curve.sizes_bytes, key=lambda asked: abs(asked - question.size_bytes))
-        whole = self._at(placed, question.pattern, size)
-        left = curve.times_s[curve.sizes_bytes.index(size)] / whole[0] if whole else 1.0
-        return min(1.0, left)
+        nearest = min(curve.sizes_bytes, key=lambda size: abs(size - question.size_bytes))
+        whole = self._at(placed, question.pattern, nearest)
+        left_s = curve.times_s[curve.sizes_bytes.index(nearest)]
+        return min(1.0, left_s / whole[0]) if whole else 1.0
 
     def _at(self, nodes: Nodes, pattern: str, size_bytes: int) -> tuple[float, str] | None:
         curve = self.curves.get((nodes, pattern))

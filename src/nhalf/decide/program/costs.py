@@ -187,9 +187,9 @@ class MachineCosts(Costs):
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
-    def asks(self, answer: Answer, left: Share, crowd: Share, *, where_measured: bool) -> None:
+    def asks(self, answer: Answer, share: Share, crowd: Share, *, where_measured: bool) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
-        self._answer, self._left, self._crowd = answer, left, crowd
+        self._answer, self._left, self._crowd = answer, share, crowd
         self._asks_where_measured = where_measured
 
     def _distance(self, source: int, target: int) -> _Distance:
@@ -264,8 +264,8 @@ class MachineCosts(Costs):
         """What a library does while a rank works; of a time that is not its answer, nothing."""
         if not is_non_blocking(call) or not self._answers.get((call, tuple(ranks), size_bytes)):
             return 0.0
-        left = self._left(call, [self._nodes[rank] for rank in ranks], size_bytes)
-        return (1 - left) * self.collective_s(call, ranks, size_bytes)
+        share = self._left(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        return (1 - share) * self.collective_s(call, ranks, size_bytes)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:
         """The rule of a table that covers an operation."""

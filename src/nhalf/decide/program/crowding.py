@@ -14,35 +14,35 @@ from nhalf.machines.message import Messages
 from nhalf.machines.together import ConcurrentMessages
 
 PAIRS_MOST = 20_000
-"""Of more pairs of ranks it is not asked what they share."""
+"""What more pairs of ranks share is left open."""
 MESSAGE_BYTES = 65536.0
 _Key = tuple[str, int, tuple[int, ...]]
 """A call, its size, and the nodes of its ranks."""
 
 
-def crowdings(messages: Messages, works: Iterable[Work], nodes: Sequence[int]) -> dict[_Key, float]:
+def slower_ratios(
+    messages: Messages, works: Iterable[Work], nodes: Sequence[int]
+) -> dict[_Key, float]:
     """How many times as long at most: where others of the same call and size have other ranks.
 
     By what every pair of a communicator's ranks moves at the same time as all others, over what it
     moves beside those of its own communicator.
     """
-    together: dict[tuple[str, int], list[tuple[int, ...]]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[tuple[int, ...]]] = defaultdict(list)
     for call, members, size_bytes in sorted(works):
-        others = together[call, size_bytes]
-        if call and len(members) > 1 and not any(set(members) & set(other) for other in others):
-            others.append(members)
-    known: dict[tuple[tuple[int, ...], ...], list[float]] = {}
-    found: dict[_Key, float] = {}
-    for (call, size_bytes), groups in together.items():
-        if len(groups) < 2:
-            continue
-        key = tuple(groups)
-        if key not in known:
-            known[key] = _slower(messages, groups, nodes)
-        for members, ratio in zip(groups, known[key], strict=True):
+        before = groups[call, size_bytes]
+        if call and len(members) > 1 and not any(set(members) & set(group) for group in before):
+            before.append(members)
+    ratios_of: dict[tuple[tuple[int, ...], ...], list[float]] = {}
+    slower_ratio: dict[_Key, float] = {}
+    for (call, size_bytes), of_call in groups.items():
+        key = tuple(of_call)
+        if len(key) > 1 and key not in ratios_of:
+            ratios_of[key] = _slower(messages, key, nodes)
+        for members, ratio in zip(key, ratios_of.get(key, ()), strict=False):
             place = call, size_bytes, tuple(nodes[rank] for rank in members)
-            found[place] = max(found.get(place, 1.0), ratio)
-    return found
+            slower_ratio[place] = max(slower_ratio.get(place, 1.0), ratio)
+    return slower_ratio
 
 
 def _slower(
@@ -52,11 +52,11 @@ def _slower(
     nothing = [1.0] * len(groups)
     if sum(len(group) ** 2 for group in groups) > PAIRS_MOST:
         return nothing
-    per_node, taken = max(Counter(nodes).values()), Counter[int]()
+    per_node, ranks_on = max(Counter(nodes).values()), Counter[int]()
     places: dict[int, int] = {}
     for rank in sorted(rank for group in groups for rank in group):
-        places[rank] = nodes[rank] * per_node + taken[nodes[rank]]
-        taken[nodes[rank]] += 1
+        places[rank] = nodes[rank] * per_node + ranks_on[nodes[rank]]
+        ranks_on[nodes[rank]] += 1
     pairs = [list(permutations((places[rank] for rank in group), 2)) for group in groups]
     with suppress(NhalfError):
         shared = ConcurrentMessages(messages, Draws(1), per_node)

@@ -53,10 +53,10 @@ library was asked. Beside `nhalf try`, eight programs of large operations were 0
 median and 3.3 % at most, and Open MPI's alltoalls of 5 ranks, two on a node, 9 %: ranks leave one
 operation at different times, and the next one begins as they do."""
 AT_ONCE_RATIO = 1.25
-"""The same where ranks wait for several operations at once, which go on beside each other: Open
-MPI's sums in place of 32 ranks took 11 % less together than one after the other."""
+"""A program whose ranks wait for several operations at once may take as many times more or less:
+Open MPI's sums in place of 32 ranks took 11 % less together than one after the other."""
 QUEUES_MOST = 200_000
-"""Of more messages it is not asked how they would wait for each other."""
+"""How more messages wait for each other is left open."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,7 @@ def predict_program(
 ) -> ProgramPrediction:
     """Predict the run time of a program on the target.
 
-    Raises InputError if nothing was traced, the machine has no ping-pong, or the placement has
-    no room for all ranks.
+    Raises InputError if nothing was traced, the machine has no ping-pong or no room for all ranks.
     """
     if program.calls.is_empty() or program.elapsed_s <= 0:
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
@@ -186,7 +185,6 @@ def predict_program(
         origin_name,
         _shares(spent, left_out_s),
         forced,
-        target.computing.each_ratio,
         computing=target.computing.basis,
         doubt_ratio={
             REPLAY_DOUBT: error_ratio,
@@ -205,6 +203,7 @@ def _target_fields(target: Target, costs: MachineCosts) -> dict[str, Any]:
     """What a prediction says of its target, and of the algorithms of operations there."""
     order = operator.attrgetter("operation", "ranks", "size_bytes", "algorithm")
     return {
+        "computing_ratio": target.computing.each_ratio,
         "placement": target.placement,
         "mpi": target.library,
         "library_asked": target.answers.title if target.answers else "",
@@ -229,7 +228,6 @@ def _of_schedule(program: Program, target: Target, costs: MachineCosts) -> Progr
         traced_on="",
         time_share=_shares(spent, 0.0),
         forced=forced,
-        computing_ratio=target.computing.each_ratio,
         computing=AS_STATED if basis == AS_MEASURED else basis,
         **_target_fields(target, costs),
     )
@@ -311,7 +309,8 @@ def _queued_s(program: Program, target: Target, costs: MachineCosts) -> float:
     """The end if messages between nodes leave a rank, and come into one, one after the other, and
     those of both ways share what it moves; 0 where nobody knows.
     """
-    if not has_whole_timeline(program) or target.messages.machine.network is None:
+    is_known = has_whole_timeline(program) and target.messages.machine.network is not None
+    if not is_known or target.simgrid:
         return 0.0
     script = undisturbed(program)
     if not 0 < len(script.route) <= QUEUES_MOST or len(set(costs.hosts)) < 2:

@@ -68,7 +68,7 @@ def hosts_on(
     """The node of each rank on a machine: without a placement as traced, if that was there or its
     file says nothing of nodes; else node after node is filled, as `nhalf try` does it.
 
-    Raises InputError where the machine has too few nodes, or a node holds fewer ranks.
+    Raises InputError if the machine has too few nodes, or a node holds fewer ranks.
     """
     virtual = program.trace.virtual
     is_there = machine.name in (traced_on, virtual.machine if virtual else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.crowding import crowdings
+from nhalf.decide.program.crowding import slower_ratios
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 
@@ -16,7 +16,7 @@ COLUMNS = [tuple(range(column, 32, 8)) for column in range(8)]
 
 
 def of(groups: list[tuple[int, ...]], on: Messages = TREE) -> list[float]:
-    found = crowdings(on, [("MPI_Allreduce", group, 8) for group in groups], NODES)
+    found = slower_ratios(on, [("MPI_Allreduce", group, 8) for group in groups], NODES)
     return list(found.values())
 
 
@@ -33,10 +33,10 @@ def test_who_works_alone_shares_nothing() -> None:
     assert of([]) == of(COLUMNS[:1]) == []
     assert of([(0, 8), (0, 16)]) == [], "rank 0 does one after the other"
     works = [("MPI_Allreduce", COLUMNS[0], 8), ("MPI_Bcast", COLUMNS[1], 8)]
-    assert crowdings(TREE, works, NODES) == {}
+    assert slower_ratios(TREE, works, NODES) == {}
     one_each = Messages(catalogue.machine("opteron-myrinet"))
     works = [("MPI_Allreduce", group, 8) for group in COLUMNS]
-    alone = crowdings(one_each, works, list(range(32)))
+    alone = slower_ratios(one_each, works, list(range(32)))
     assert list(alone.values()) == pytest.approx([1.0] * 8)
 
 
