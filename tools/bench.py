@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks import (
     accuracy,
+    asked_programs,
     bearing,
     bearing_injected,
     collectives,
@@ -81,6 +82,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "libraries": (
         libraries.measure,
         "How near is a prediction for another MPI library to launches of it?",
+    ),
+    "asked": (
+        asked_programs.measure,
+        "How near is a prediction with an installed library's answers to the program on it?",
     ),
     "timelines": (
         predicted_timelines.measure,

@@ -83,6 +83,12 @@ inline Role collective(const Caller& on, Call call, std::uint64_t bytes, MPI_Com
   const bool is_last = is_scan && group.own == group.size - 1;
   return collective({is_last ? 0 : bytes, is_first ? 0 : bytes}, group);
 }
+/// In place or not, the same bytes pass.
+template <class Contributed>
+Role collective(const Caller& on, Call call, const Contributed& bytes, MPI_Comm comm,
+                const void* /*in*/) {
+  return collective(on, call, bytes, comm);
+}
 inline Role rooted(const Caller&, Call, const Share& share, int, MPI_Comm comm) {
   return collective(share, Group::of(comm));
 }

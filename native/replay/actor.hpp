@@ -37,6 +37,8 @@ struct Actor {
   Pairs awaited, ended;
   /// Processor time of large sends that do not block, spent in its next receive or wait.
   double pending_sends_s = 0;
+  /// Until when operations that it began went on while it was elsewhere.
+  double hidden_until_s = 0;
   Spent spent{};
   CallTimes calls;
 

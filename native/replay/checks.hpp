@@ -86,7 +86,8 @@ inline const char* messages(const Script& script) {
 inline const char* costs(const Script& script, const Costs& costs, const Contention& contention) {
   const Place routes = script.source.size, count = script.route.size;
   if (!have_size(routes, costs.way_s, costs.crossing_s, costs.sending_s, costs.receiving_s) ||
-      costs.wait_s.size != script.kind.size || !lies_within(script.work, 0, costs.work_s.size))
+      costs.wait_s.size != script.kind.size || !lies_within(script.work, 0, costs.work_s.size) ||
+      (!costs.hidden_s.empty() && costs.hidden_s.size != costs.work_s.size))
     return "costs";
   if (contention.before.empty() && contention.operation_s.empty()) return nullptr;
   if (!have_size(count, contention.sending_s, contention.receiving_s, contention.way_s,

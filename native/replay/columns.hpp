@@ -67,10 +67,11 @@ struct Script {
 };
 
 /// Seconds of a machine: by route from send to arrival, alone and with one the opposite way, and of
-/// the processors at either end; by work of operations; by form of waits.
+/// the processors at either end; by work of operations, and how much of it goes on while a rank
+/// that began one is elsewhere, nothing if none does; by form of waits.
 struct Costs {
   Column<const double> way_s, crossing_s, sending_s, receiving_s;
-  Column<const double> work_s;
+  Column<const double> work_s, hidden_s;
   Column<const double> wait_s;
   /// From this size on a send waits for its receive.
   std::int64_t rendezvous_bytes;

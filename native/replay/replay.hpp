@@ -3,8 +3,9 @@
 // Time outside MPI is taken as measured. A message arrives the machine's message time after its
 // send began; a large one as large_messages.hpp says. A collective operation ends its cost after
 // the last rank arrived; one from a root its cost after the root arrived; in one to a root only the
-// root waits. A nonblocking one ends when it is waited for. A wait also takes its shortest measured
-// time. Messages do not slow each other down, but by contention that is given.
+// root waits. A nonblocking one ends when it is waited for, and takes what did not go on before. A
+// wait also takes its shortest measured time. Messages do not slow each other down, but by
+// contention that is given.
 #pragma once
 
 #include <algorithm>
@@ -231,7 +232,7 @@ class Replay {
     for (const auto message : sends) end_s = std::max(end_s, arrivals_.at_s(message));
     actor.spend(end_s, own_s);
     for_each_operation(actor, [&](Number part) {
-      end_operation(actor, part, *operations_.last_s(part));
+      end_operation(actor, part, *operations_.last_s(part), hidden_s(actor, part, now_s));
       return true;
     });
     return true;
@@ -298,11 +299,21 @@ class Replay {
   bool attend(Actor& actor, Number part) {
     const auto last_s = operations_.last_s(part);
     if (!last_s) return wait_for_operation(actor, part);
-    end_operation(actor, part, *last_s);
+    end_operation(actor, part, *last_s, 0.0);
     return true;
   }
 
-  void end_operation(Actor& actor, Number part, double last_s) {
+  /// What went on of an operation before a wait that begins now; that of several is done in turn.
+  double hidden_s(Actor& actor, Number part, double now_s) {
+    if (costs_.hidden_s.empty()) return 0.0;
+    const double most_s = costs_.hidden_s[script_.work[part]];
+    const double from_s = std::max(*operations_.last_s(part), actor.hidden_until_s);
+    const double hidden_s = std::clamp(now_s - from_s, 0.0, most_s);
+    if (hidden_s > 0) actor.hidden_until_s = from_s + hidden_s;
+    return hidden_s;
+  }
+
+  void end_operation(Actor& actor, Number part, double last_s, double hidden_s) {
     if (last_s > actor.now_s) {
       actor.spent.waiting_s += last_s - actor.now_s;
       actor.now_s = last_s;
@@ -311,7 +322,7 @@ class Replay {
       actor.spent.operations_s += seconds;
       actor.now_s += seconds;
     };
-    spend(costs_.work_s[script_.work[part]]);
+    spend(costs_.work_s[script_.work[part]] - hidden_s);
     if (!contention_.operation_s.empty()) spend(contention_.operation_s[part]);
   }
 

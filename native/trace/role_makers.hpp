@@ -159,9 +159,12 @@ auto exchange_begun(Recorder& on, Call call, Bytes bytes, int to, int tag, Begun
   return {on.subject(call, Kind::received, group, no_process, 0), tag, group, request, true};
 }
 
+/// The tag of an operation tells whether its result comes where the data was, for which libraries
+/// have other algorithms.
 [[gnu::noinline]] inline Counted collective(Recorder& on, Call call, std::uint64_t bytes,
-                                            MPI_Comm comm) {
-  return {on.subject(call, Kind::collective, on.communicator(comm), no_partner, bytes)};
+                                            MPI_Comm comm, const void* in = nullptr) {
+  return {on.subject(call, Kind::collective, on.communicator(comm), no_partner, bytes),
+          in == MPI_IN_PLACE};
 }
 
 [[gnu::noinline]] inline Counted rooted(Recorder& on, Call call, std::uint64_t bytes, int root,
@@ -173,7 +176,7 @@ auto exchange_begun(Recorder& on, Call call, Bytes bytes, int to, int tag, Begun
 
 [[gnu::noinline]] inline Prepared prepared(Recorder& on, Counted what, MPI_Comm comm,
                                            MPI_Request* request) {
-  return {what.subject, 0, on.communicator(comm), request};
+  return {what.subject, what.tag, on.communicator(comm), request};
 }
 
 [[gnu::noinline]] inline Counted one_sided(Recorder& on, Call call, std::uint64_t bytes, int target,

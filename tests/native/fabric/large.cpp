@@ -1,7 +1,11 @@
-// Programs of large operations and nothing else: training, sharded training, transposes, a centre.
+// Programs of large operations and little else: training, sharded training, transposes, a centre,
+// training that overlaps sums with computing.
 #include <mpi.h>
 
+#include <array>
+#include <chrono>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -16,6 +20,21 @@ void allreduce(int bytes) {
 void train() {
   for (int step = 0; step < 3; ++step)
     for (const int bytes : {4 << 20, 1 << 20, 256 << 10, 4}) allreduce(bytes);
+}
+
+/// Buckets are summed in place while the next ones are computed.
+void overlap() {
+  constexpr std::array buckets{256 << 10, 4 << 20, 1 << 20};
+  std::array<MPI_Request, buckets.size()> sums{};
+  for (int step = 0; step < 3; ++step) {
+    char* bucket = given.data();
+    for (std::size_t at = 0; at < buckets.size(); bucket += buckets[at++]) {
+      std::this_thread::sleep_for(std::chrono::microseconds(1500));
+      MPI_Iallreduce(MPI_IN_PLACE, bucket, buckets[at] / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                     &sums[at]);
+    }
+    MPI_Waitall(static_cast<int>(sums.size()), sums.data(), MPI_STATUSES_IGNORE);
+  }
 }
 
 void shard() {
@@ -52,6 +71,7 @@ int main(int count, char** words) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::string_view which = words[1];
   if (which == "train") train();
+  if (which == "overlap") overlap();
   if (which == "shard") shard();
   if (which == "transpose") transpose();
   if (which == "centre") centre();

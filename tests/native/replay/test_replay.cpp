@@ -28,7 +28,7 @@ struct OneMessage {
   std::vector<std::uint8_t> traits{Traits::blocks, Traits::progresses}, always_waits{0}, no_bits;
   std::vector<std::int64_t> size_bytes{8};
   std::vector<Role> role;
-  std::vector<double> way_s{3}, crossing_s{3}, busy_s{1}, work_s, wait_s{0, 0};
+  std::vector<double> way_s{3}, crossing_s{3}, busy_s{1}, work_s, hidden_s, wait_s{0, 0};
   std::int64_t rendezvous_bytes = 100;
 
   template <class Use>
@@ -39,8 +39,8 @@ struct OneMessage {
         of(none),         of(none),    of(none),    of(none),           of(route),
         of(always_waits), of(source),  of(target),  of(size_bytes),     of(none),
         of(none),         of(role),    of(no_bits)};
-    const Costs costs{of(way_s),  of(crossing_s), of(busy_s),       of(busy_s),
-                      of(work_s), of(wait_s),     rendezvous_bytes, 1};
+    const Costs costs{of(way_s),    of(crossing_s), of(busy_s),       of(busy_s), of(work_s),
+                      of(hidden_s), of(wait_s),     rendezvous_bytes, 1};
     return use(script, costs);
   }
 
@@ -77,6 +77,40 @@ TEST_CASE("a large send waits for its receive") {
   CHECK(spent[1].end_s == doctest::Approx(10 + 3));
 }
 
+/// One rank begins an operation that takes 4 s, computes, and waits for it.
+double end_of_begun_s(double computing_s, double hidden_s) {
+  const std::vector<Number> rank{0}, form{0, 1}, subject{0, -1}, none, wait{1}, begun{0},
+      first_one{0};
+  const std::vector<double> zero{0}, before_s{1, computing_s}, measured_s{0, 0}, no_s, work_s{4};
+  const std::vector<double> hidden{hidden_s}, wait_s{0, 0};
+  const std::vector<const double*> before{before_s.data()}, measured{measured_s.data()};
+  const std::vector<Place> first{0, 2};
+  const std::vector<Kind> kind{Kind::collective, Kind::wait};
+  const std::vector<std::uint8_t> traits{Traits::begins, Traits::progresses}, no_bits, no_root{0};
+  const std::vector<std::int64_t> no_sizes;
+  const std::vector<Role> role{Role::all};
+  const Script script{of(rank),      of(zero), of(zero),   {before.data(), 1}, {measured.data(), 1},
+                      of(first),     of(kind), of(traits), of(form),           of(subject),
+                      of(none),      of(none), of(wait),   of(begun),          of(none),
+                      of(no_bits),   of(none), of(none),   of(no_sizes),       of(first_one),
+                      of(first_one), of(role), of(no_root)};
+  const Costs costs{of(no_s),   of(no_s),   of(no_s), of(no_s), of(work_s),
+                    of(hidden), of(wait_s), 1,        1};
+  std::vector<Spent> spent(1);
+  Answer answer{{spent.data(), 1}, {}, {}, 0};
+  CHECK(misfit(script, costs, {}, answer) == nullptr);
+  const Contention nothing{};
+  Replay(script, costs, nothing).run(answer);
+  return spent[0].end_s;
+}
+
+TEST_CASE("what goes on of an operation while its rank computes is hidden") {
+  CHECK(end_of_begun_s(2, 0) == doctest::Approx(1 + 2 + 4));
+  CHECK(end_of_begun_s(2, 3) == doctest::Approx(1 + 4));
+  CHECK(end_of_begun_s(5, 3) == doctest::Approx(1 + 5 + 1));
+  CHECK(end_of_begun_s(0, 3) == doctest::Approx(1 + 4));
+}
+
 TEST_CASE("what nobody sends is skipped after the measured time") {
   OneMessage lost;
   lost.subject[0] = -1;
@@ -105,7 +139,7 @@ TEST_CASE("what a message took beyond its costs is the way's, if its receiver wa
 
 TEST_CASE("columns that lead out of others are refused") {
   std::vector<Spent> spent;
-  OneMessage subject, route, first, wait;
+  OneMessage subject, route, first, wait, hidden;
   subject.subject[1] = 1;
   CHECK(subject.run(spent) == std::string("subjects"));
   route.route[0] = 1;
@@ -114,6 +148,8 @@ TEST_CASE("columns that lead out of others are refused") {
   CHECK(first.run(spent) == std::string("actors"));
   wait.wait_s.pop_back();
   CHECK(wait.run(spent) == std::string("costs"));
+  hidden.hidden_s.assign(1, 0.5);
+  CHECK(hidden.run(spent) == std::string("costs"));
 }
 
 }  // namespace

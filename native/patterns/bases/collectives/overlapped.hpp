@@ -81,9 +81,10 @@ class Overlapped : public Blocking {
   }
 
  private:
-  /// Enough repetitions for a tenth of a second and for a median; every rank makes as many.
-  static int repetitions(double pure_s) {
-    if constexpr (is_exact<T>) return 1;
+  /// Enough repetitions for a tenth of a second and for a median; every rank makes as many. Virtual
+  /// time needs one.
+  int repetitions(double pure_s) const {
+    if (is_exact<T> || has_virtual_clock(this->transport_)) return 1;
     return static_cast<int>(std::clamp(0.1 / std::max(pure_s, 1e-9), 3.0, 51.0));
   }
 

@@ -20,16 +20,17 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.operations import BY_NAME
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
+from nhalf.decide.program.crowding import slower_ratios
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, is_persistent, operation
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
-from nhalf.machines.topology import Crossbar
-from nhalf.measure.virtual.asked import Question
+from nhalf.machines.topology import Crossbar, FatTree, elementary
+from nhalf.measure.virtual.asked import PLACED_IN, WITH_WORK, Question
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""
@@ -38,6 +39,7 @@ PLACEMENTS_MAX = 8
 CLOSE = 0.02
 """An algorithm whose messages take this share more or less than the library is its algorithm."""
 OWN = "its own"
+PERSISTENT = "-persistent"
 
 Nodes = tuple[int, ...]
 Ask = Callable[[Nodes, Iterable[Question]], Mapping[Question, float]]
@@ -80,9 +82,13 @@ class AskedOperations:
     unanswered: set[str] = field(default_factory=set)
     refusals: set[str] = field(default_factory=set)
     curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
+    slower_ratio: dict[tuple[str, int, Nodes], float] = field(default_factory=dict)
+    placed: dict[tuple[Nodes, bytes], Nodes] = field(default_factory=dict)
 
     def prepare(self, works: Iterable[Work], nodes: Sequence[int]) -> None:
         """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
+        works = sorted(works)
+        self.slower_ratio.update(slower_ratios(self.messages, works, nodes))
         by_nodes: dict[Nodes, set[Question]] = defaultdict(set)
         for call, members, size_bytes in works:
             if question := question_of(call, len(members), size_bytes):
@@ -101,6 +107,8 @@ class AskedOperations:
         for pattern, size_bytes in sorted(questions):
             sizes[pattern].append(size_bytes)
         grid = {Question(name, size) for name, own in sizes.items() for size in _grid(own)}
+        begun = {name for name in sizes if name.startswith("i") or PERSISTENT in name}
+        grid |= {Question(name + WITH_WORK, size) for name, size in grid if name in begun}
         self._keep(nodes, self.ask(nodes, grid))
         between = [
             Question(name, size)
@@ -134,17 +142,46 @@ class AskedOperations:
             self.unanswered.add(operation(call))
         return answer or None
 
+    def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
+        """How many times as long at most, beside the same operation of other communicators."""
+        return self.slower_ratio.get((call, size_bytes, tuple(nodes)), 1.0)
+
+    def left(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
+        """The share of an operation that is left after as much work as it takes, at the size next
+        to this one that was asked; 1 if none was.
+        """
+        question, placed = question_of(call, len(nodes), size_bytes), self._placed(nodes)
+        curve = question and self.curves.get((placed, question.pattern + WITH_WORK))
+        if not question or not curve:
+            return 1.0
+        nearest = min(curve.sizes_bytes, key=lambda size: abs(size - question.size_bytes))
+        whole = self._at(placed, question.pattern, nearest)
+        left_s = curve.times_s[curve.sizes_bytes.index(nearest)]
+        return min(1.0, left_s / whole[0]) if whole else 1.0
+
     def _at(self, nodes: Nodes, pattern: str, size_bytes: int) -> tuple[float, str] | None:
         curve = self.curves.get((nodes, pattern))
         return curve.at(size_bytes) if curve else None
 
     def _placed(self, nodes: Sequence[int]) -> Nodes:
-        """Nodes as they are asked; where each is as far from every other, from 0 on."""
+        """Nodes as they are asked: of those that are as far from each other, the first ones."""
         network = self.messages.machine.network
-        if network is not None and not isinstance(network.topology, Crossbar):
+        topology = elementary(network.topology) if network else Crossbar()
+        if not isinstance(topology, Crossbar | FatTree):
             return tuple(nodes)
-        numbers: dict[int, int] = {}
-        return tuple(numbers.setdefault(node, len(numbers)) for node in nodes)
+        sizes = np.cumprod([1, *topology.down]) if isinstance(topology, FatTree) else [1]
+        numbers: list[dict[int, int]] = [{} for _ in sizes]
+        alike = tuple(
+            own.setdefault(node // size, len(own))
+            for own, size in zip(numbers, sizes, strict=True)
+            for node in nodes
+        )
+        distances = [distance for distance, _ in self.messages.between_nodes]
+        if len(sizes) == len(distances) == 1:
+            return alike
+        # Curves may hold from a distance of numbers on.
+        apart = np.digitize(np.abs(np.subtract.outer(nodes, nodes)), distances)
+        return self.placed.setdefault((alike, apart.tobytes()), tuple(nodes))
 
     def _composer(self, nodes: Nodes) -> Composer | None:
         """What follows the messages of algorithms between nodes; None if nothing can."""
@@ -169,10 +206,12 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
     _, part_bytes = pattern_of(row.name, ranks, size_bytes)
     if row.data in ("sum", "summed_blocks"):
         part_bytes += -part_bytes % 4
-    if call.endswith("_init"):
-        pattern += "-persistent"
+    if is_persistent(call):
+        pattern += PERSISTENT
     elif is_non_blocking(call):
         pattern = f"i{pattern}"
+    if call.endswith(IN_PLACE):
+        pattern += PLACED_IN
     return Question(pattern, 0 if row.data == "nothing" else part_bytes)
 
 
@@ -206,7 +245,7 @@ def _close(
     composer: Composer | None, pattern: str, ranks: int, size_bytes: int, time_s: float
 ) -> Iterator[tuple[str, float]]:
     """The algorithms that take as long as the library, with how much more or less they take."""
-    base = pattern.removesuffix("-persistent")
+    base = pattern.partition(" ")[0].removesuffix(PERSISTENT)
     base = base if base in algorithms() else base.removeprefix("i")
     for algorithm in algorithms().get(base, ()) if composer else ():
         composed_s = composer.time_s(base, algorithm.name, ranks, size_bytes) if composer else None

@@ -32,7 +32,7 @@ class CostColumns(ctypes.Structure):
     _fields_ = (
         *(
             (name, NativeColumn)
-            for name in ("way", "crossing", "sending", "receiving", "work", "wait")
+            for name in ("way", "crossing", "sending", "receiving", "work", "hidden", "wait")
         ),
         ("rendezvous_bytes", ctypes.c_int64),
         ("computing", ctypes.c_double),
@@ -89,6 +89,7 @@ def cost_columns(
         busy_s[:, 0],
         busy_s[:, 1],
         [work_s(costs, work) for work in script.parts.works],
+        [costs.hidden_s(*work) for work in script.parts.works],
         _shortest_waits_s(script, costs),
     )
     members = (columns.add(column_s, float) for column_s in seconds)

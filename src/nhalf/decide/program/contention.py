@@ -43,7 +43,7 @@ class Contention:
 
 def contention(script: Script, costs: Costs) -> Contention:
     """What the messages and operations of a script took beyond the costs."""
-    begins_s, ends_s = _times_s(script)
+    begins_s, ends_s = script.times_s
     beyond = observed(script, costs, begins_s, ends_s)
     sizes = np.array([size_bytes for _, _, size_bytes in script.routes], np.int64)
     bytes_s = np.array(
@@ -78,16 +78,6 @@ def observed(
         raise ValueError(f"the columns of a script do not fit each other: {misfit}")
     streams_bytes, operations_s = np.zeros(messages, np.int64), np.zeros(len(script.parts.step))
     return Contention(transits_s, sends_s, receives_s, before, streams_bytes, operations_s)
-
-
-def _times_s(script: Script) -> tuple[Floats, Floats]:
-    """When each step began and ended; of loops of polls, when the first one began."""
-    ends_s = [
-        actor.rows["end_s"].to_numpy().astype(float) for actor in script.actors if len(actor.form)
-    ]
-    measured_s = [actor.measured_s for actor in script.actors]
-    end_s = np.concatenate([np.zeros(0), *ends_s])
-    return end_s - np.concatenate([np.zeros(0), *measured_s]), end_s
 
 
 def _operations_s(script: Script, costs: Costs, begins_s: Floats, ends_s: Floats) -> Floats:

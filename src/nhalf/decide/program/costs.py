@@ -15,7 +15,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
-from nhalf.facts.program.operations import operation
+from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.curve import (
@@ -37,6 +37,11 @@ CROSSING = "pingping"
 
 Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 """Seconds and algorithm of an MPI library that was asked, by call, node of each rank and bytes."""
+Share = Callable[[str, Sequence[int], int], float]
+"""The share of an asked operation that is left after as much work as it takes, and how many times
+as long it takes at most beside others."""
+CROWDED = 1.02
+"""Operations that take less than this many times as long are alone."""
 THE_MACHINES = "the machine's own"
 IN_ROUNDS = "messages in rounds"
 
@@ -81,6 +86,10 @@ class Costs(ABC):
     @abstractmethod
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """From the last arrival to the end."""
+
+    def hidden_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
+        """How much of a nonblocking operation goes on while no rank calls MPI."""
+        return 0.0
 
 
 def work_s(costs: Costs, work: Work) -> float:
@@ -152,10 +161,14 @@ class MachineCosts(Costs):
         self.rendezvous_bytes = threshold_bytes(machine, curve)[0]
         self._rules = rules
         self.guess_ratio = guess_ratio
+        self.port_ratio = 1.0
+        """How many times as long as one way a message keeps a rank from others both ways."""
         self.guessed: set[str] = set()
         """Operations whose time is not that of the library's own: asked, measured or published."""
         self.used: set[UsedAlgorithm] = set()
         self._answer: Answer | None = None
+        self._left: Share = lambda *work: 1.0
+        self._crowd: Share = lambda *work: 1.0
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
         self._nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
@@ -175,9 +188,10 @@ class MachineCosts(Costs):
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
-    def asks(self, answer: Answer, *, where_measured: bool) -> None:
+    def asks(self, answer: Answer, share: Share, crowd: Share, *, where_measured: bool) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
-        self._answer, self._asks_where_measured = answer, where_measured
+        self._answer, self._left, self._crowd = answer, share, crowd
+        self._asks_where_measured = where_measured
 
     def _distance(self, source: int, target: int) -> _Distance:
         return (
@@ -202,7 +216,7 @@ class MachineCosts(Costs):
             return 0.0
         distance = self._distance(source, target)
         bytes_s = max(0.0, distance.time_s(size_bytes) - distance.time_s(0))
-        return max(distance.software.gap_s, bytes_s)
+        return self.port_ratio * max(distance.software.gap_s, bytes_s)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The algorithm of a rule, else what a library answered, else the machine's own model, else
@@ -236,10 +250,22 @@ class MachineCosts(Costs):
             return None
         time_s, algorithm = answer
         self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=True))
+        crowd = self._crowd(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        if crowd > CROWDED:
+            # From not at all to all of it; as a guess goes, and in the middle of both.
+            time_s *= crowd ** (0.5 + 0.5 * np.sign(self.guess_ratio - 1))
+            self.guessed.add(name)
         if not BY_NAME[name].is_varying:
             return time_s
         self.guessed.add(name)  # It was asked with blocks of one size.
         return self.guess_ratio * time_s
+
+    def hidden_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
+        """What a library does while a rank works; of a time that is not its answer, nothing."""
+        if not is_non_blocking(call) or not self._answers.get((call, tuple(ranks), size_bytes)):
+            return 0.0
+        share = self._left(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        return (1 - share) * self.collective_s(call, ranks, size_bytes)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:
         """The rule of a table that covers an operation."""

@@ -57,7 +57,8 @@ class Target:
         costs = MachineCosts(self.messages, hosts, self.rules, guess_ratio)
         if self.answers is not None:
             is_other = self.answers.name != self.messages.library
-            costs.asks(self.answers.answer, where_measured=is_other)
+            own = self.answers
+            costs.asks(own.answer, own.left, own.crowd, where_measured=is_other)
         return costs
 
 
@@ -66,15 +67,15 @@ def hosts_on(
 ) -> tuple[str, ...]:
     """The node of each rank on a machine: without a placement as traced, if that was there or its
     file says nothing of nodes; else node after node is filled, as `nhalf try` does it.
+
+    Raises InputError if the machine has too few nodes, or a node holds fewer ranks.
     """
     virtual = program.trace.virtual
     is_there = machine.name in (traced_on, virtual.machine if virtual else "")
-    if placement or is_there or machine.network is None or not program.is_timed:
-        return hosts_of(program, placement)
-    try:
-        return tuple(map(str, nodes_of(machine, program.ranks, "")))
-    except InputError:  # it holds fewer ranks
-        return program.hosts
+    hosts = hosts_of(program, placement)
+    if machine.network is None or (not placement and (is_there or not program.is_timed)):
+        return hosts
+    return tuple(map(str, nodes_of(machine, program.ranks, ",".join(hosts) if placement else "")))
 
 
 def hosts_of(program: Program, placement: str) -> tuple[str, ...]:

@@ -10,11 +10,15 @@ import numpy as np
 import polars as pl
 
 from nhalf.decide.program.costs import Costs
+from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
+from nhalf.facts.program.operations import IN_PLACE, is_non_blocking
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import messages, numbered
+from nhalf.facts.program.script import script
 from nhalf.facts.program.waits import both_ends, late_senders
 
+_TAKEN = ("call", "size_bytes", "time_s", "queued_s")
 SizeTimes = Sequence[tuple[int, float]]
 """Sizes in increasing order, with seconds."""
 
@@ -23,9 +27,9 @@ class TracedCosts(Costs):
     """Costs of a program's own calls.
 
     A message takes the median of those whose receive was posted in time, a collective operation the
-    median from the last arrival to the end; where others had the processor of a rank in the call,
-    without that. Without a timeline these are the shortest calls. A size that does not occur takes
-    the time of the next smaller one.
+    median from the last arrival to the end, of a nonblocking one within waits; where others had the
+    processor of a rank in the call, without that. Without a timeline these are the shortest calls.
+    A size that does not occur takes the time of the next smaller one.
     """
 
     def __init__(self, program: Program) -> None:
@@ -73,8 +77,7 @@ def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
 
 def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
-    calls, pairs, (_, late_s) = numbered(program), messages(program), late_senders(program)
-    late = np.flatnonzero(late_s > 0)
+    calls, pairs, late = numbered(program), messages(program), _waited_for(program)
     sent, received = (pairs[name].to_numpy()[late] for name in ("row", "row_received"))
     arrived_s = calls["end_s"].to_numpy()[received]
     way_s = arrived_s - calls["start_s"].to_numpy()[sent]
@@ -82,7 +85,7 @@ def _transfer_times(program: Program) -> SizeTimes:
     if queued(program):
         ends = (
             both_ends(program)
-            .filter(pl.col("late_sender_s") > 0)
+            .select(pl.all().gather(late))
             .with_columns(begins_s=pl.max_horizontal("sent_s", "received_s"))
             .collect()
         )
@@ -90,6 +93,20 @@ def _transfer_times(program: Program) -> SizeTimes:
         queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
         times = times.with_columns(queued_s=queued_s)
     return _listed(times.group_by("size_bytes").agg(_typical("way_s")))
+
+
+def _waited_for(program: Program) -> Whole:
+    """The messages for which the receiver waited: from before they were sent on, or else, of a size
+    without such, for most of their way.
+    """
+    calls, pairs, (wait, late_s) = numbered(program), messages(program), late_senders(program)
+    size_bytes, is_late = pairs["size_bytes"].to_numpy(), late_s > 0
+    others = np.flatnonzero(~np.isin(size_bytes, np.unique(size_bytes[is_late])) & (wait >= 0))
+    start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
+    sent, received = (pairs[name].to_numpy()[others] for name in ("row", "row_received"))
+    arrived_s = end_s[received]
+    is_late[others] = 2 * (arrived_s - start_s[wait[others]]) > arrived_s - start_s[sent]
+    return np.flatnonzero(is_late)
 
 
 def _typical(name: str) -> pl.Expr:
@@ -101,10 +118,12 @@ def _typical(name: str) -> pl.Expr:
 
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
-    names = ("rank", "communicator", "call", "number", "size_bytes", "start_s", "end_s")
+    names = ("rank", "communicator", "call", "number", "tag", "size_bytes", "start_s", "end_s")
     calls = numbered(program).lazy().filter(pl.col("kind") == "collective").select(names).collect()
+    name = pl.col("call").cast(pl.String)
     calls = calls.with_columns(
-        queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s"))
+        call=pl.when(pl.col("tag") != 0).then(name + IN_PLACE).otherwise(name),
+        queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s")),
     )
     operations = calls.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
@@ -112,8 +131,49 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
         # Two ranks may be queued one after the other.
         queued_s=pl.col("queued_s").top_k(2).sum(),
     )
+    begun = [call for call in operations["call"].unique() if is_non_blocking(call)]
+    if begun:
+        blocking = operations.filter(~pl.col("call").is_in(begun))
+        operations = pl.concat([blocking.select(_TAKEN), _in_waits(program)])
     typical = operations.group_by("call", "size_bytes").agg(_typical("time_s"))
     return _by_call(typical)
+
+
+def _in_waits(program: Program) -> pl.DataFrame:
+    """By nonblocking operation: what it takes of the waits that complete it, from its last arrival
+    on. Those of one wait take it in turn, each as long as its bytes say.
+    """
+    whole = script(program)
+    parts, ended = whole.parts, whole.ended
+    part = whole.subject[ended.completed]
+    is_begun = np.isin(ended.completed, parts.step)
+    part, wait = part[is_begun], ended.step[is_begun]
+    begins_s, ends_s = whole.times_s
+    arrived_s = np.full(parts.operations, -np.inf)
+    np.maximum.at(arrived_s, parts.operation, begins_s[parts.step])
+    from_s = begins_s.copy()
+    np.maximum.at(from_s, wait, arrived_s[parts.operation[part]])
+    ranks = np.repeat([actor.rank for actor in whole.actors], np.diff(whole.first))
+    queued_s = np.zeros(len(from_s))
+    own = np.unique(wait)
+    spans = pl.DataFrame([pl.Series(column[own]) for column in (ranks, from_s, ends_s)])
+    queued_s[own] = queued_in_calls_s(program, spans).to_numpy()
+    size = np.array([size_bytes for _, _, size_bytes in parts.works])[parts.work[part]]
+    share = np.maximum(size, 1) / np.bincount(wait, np.maximum(size, 1))[wait]
+    rows = pl.DataFrame({
+        "operation": parts.operation[part],
+        "call": [parts.works[work][0] for work in parts.work[part].tolist()],
+        "size_bytes": size,
+        "from_s": from_s[wait],
+        "end_s": ends_s[wait],
+        "share": share,
+        "queued_s": share * queued_s[wait],
+    })  # fmt: skip
+    # Until the last rank waits, others wait for it.
+    took_s = (pl.col("end_s").max() - pl.col("from_s").max()).clip(0)
+    of_all = rows.filter(pl.col("call") != "").group_by("operation", "call", "size_bytes")
+    times = of_all.agg(time_s=took_s * pl.col("share").mean(), queued_s=pl.col("queued_s").max())
+    return times.select(_TAKEN)
 
 
 def _shortest_of_all(calls: pl.DataFrame) -> Mapping[str, SizeTimes]:

@@ -34,17 +34,26 @@ FOR_ALL = tuple(
 each pair of ranks (alltoallv, allgatherv) may have nothing for some, and scans go one way."""
 
 
+IN_PLACE = ", in place"
+"""After a call whose result comes where the data was: libraries have other algorithms for it."""
+
+
 @functools.cache
 def operation(call: str) -> str:
     """'MPI_Ibcast', 'MPI_Bcast_init' and 'MPI_Bcast' are 'bcast'."""
-    name = call.removeprefix("MPI_").removesuffix("_init")
+    name = call.removeprefix("MPI_").removesuffix(IN_PLACE).removesuffix("_init")
     return name[1:] if _has_mark(name) else name.lower()
 
 
 @functools.cache
 def is_non_blocking(call: str) -> bool:
     """Whether a collective operation is completed by another call."""
-    return call.endswith("_init") or _has_mark(call.removeprefix("MPI_"))
+    return is_persistent(call) or _has_mark(call.removeprefix("MPI_"))
+
+
+def is_persistent(call: str) -> bool:
+    """Whether a call sets up what others start."""
+    return call.removesuffix(IN_PLACE).endswith("_init")
 
 
 def _has_mark(name: str) -> bool:

@@ -120,6 +120,14 @@ class Actor:
     def _ended_by_wait(self) -> dict[int, list[int]]:
         return self.ended.by_wait()
 
+    @property
+    def times_s(self) -> tuple[Floats, Floats]:
+        """When each call began and ended; of loops of polls, when the first one began."""
+        if not len(self.form):
+            return np.zeros(0), np.zeros(0)
+        ends_s = self.rows["end_s"].to_numpy().astype(float)
+        return ends_s - self.measured_s, ends_s
+
     def form_at(self, place: int) -> CallForm:
         """The form of a step."""
         form: CallForm = self.forms[self.form[place]]

@@ -11,9 +11,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import distinct_rows, place_of_each
-from nhalf.facts.program.operations import FROM_ROOT, SCATTERS, TO_ROOT, CallForm, Places, operation
+from nhalf.facts.program.operations import (
+    FROM_ROOT,
+    IN_PLACE,
+    SCATTERS,
+    TO_ROOT,
+    CallForm,
+    Places,
+    operation,
+)
 from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import (
@@ -26,8 +35,9 @@ from nhalf.facts.program.schedule import (
 )
 
 Work = tuple[str, tuple[int, ...], int]
-"""What ranks do in an operation once nobody is waited for: its call, its ranks and the mean size of
-their input. Of a rank that only sends its part to a root the call is '', and the ranks are both.
+"""What ranks do in an operation once nobody is waited for: its call, with IN_PLACE if it is so, its
+ranks and the mean size of their input. Of a rank that only sends its part to a root the call is '',
+and the ranks are both.
 """
 
 
@@ -58,8 +68,8 @@ class OperationParts:
     def of(cls, actors: Sequence[Actor], first: Places, forms: Sequence[CallForm]) -> Self:
         """The parts of actors whose steps are from `first` on."""
         columns = [_columns(*own) for own in zip(actors, first.tolist(), strict=False)]
-        step, rank, form, communicator, number, root, size_bytes = np.concatenate(
-            [np.zeros((7, 0), np.int64), *columns], axis=1
+        step, rank, form, communicator, number, root, size_bytes, in_place = np.concatenate(
+            [np.zeros((8, 0), np.int64), *columns], axis=1
         )
         meetings = _Meetings(communicator, number, rank)
         names = [operation(of_call.call) for of_call in forms]
@@ -81,12 +91,13 @@ class OperationParts:
             np.where(only_sends, rank, meetings.members[meetings.operation]),
             np.where(only_sends, root, -1),
             np.where(only_sends, size_bytes, mean_bytes),
+            np.where(only_sends, 0, in_place != 0),
         ])  # fmt: skip
         work = distinct_rows(*kinds)
         works: list[Work] = [
-            (forms[call].call, meetings.member_sets[who], size) if call >= 0
+            (forms[call].call + IN_PLACE * place, meetings.member_sets[who], size) if call >= 0
             else ("", (who, to), size)
-            for call, who, to, size in kinds[:, place_of_each(work)].T.tolist()
+            for call, who, to, size, place in kinds[:, place_of_each(work)].T.tolist()
         ]  # fmt: skip
         return cls(step, form, meetings.operation, role, is_root, work, works, meetings.count)
 
@@ -96,9 +107,9 @@ class OperationParts:
 
 
 def _columns(actor: Actor, first: int) -> Places:
-    """Step, rank, form, communicator, number, root and size of an actor's operations."""
+    """Step, rank, form, communicator, number, root, size and tag of an actor's operations."""
     places = actor.places_of(COLLECTIVE)
-    names = ("communicator", "number", "partner", "size_bytes")
+    names = ("communicator", "number", "partner", "size_bytes", "tag")
     own = [actor.column(name)[places] for name in names]
     return np.stack([first + places, np.full(len(places), actor.rank), actor.form[places], *own])
 
@@ -180,6 +191,14 @@ class Script:
         begin, end = np.searchsorted(self.awaited.step, self.first[number : number + 2])
         step, completed = self.awaited.step[begin:end], self.awaited.completed[begin:end]
         return step - self.first[number], completed
+
+    @property
+    def times_s(self) -> tuple[Floats, Floats]:
+        """When each step began and ended."""
+        none = np.zeros(0)
+        own = [(none, none), *(actor.times_s for actor in self.actors)]
+        begins_s, ends_s = map(np.concatenate, zip(*own, strict=True))
+        return begins_s, ends_s
 
     @cached_property
     def ended(self) -> Completions:

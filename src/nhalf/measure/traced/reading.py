@@ -162,7 +162,8 @@ class Process:
             "bytes": cells["bytes"],
             "time_s": cells["time"] * tick_s,
             "waiting_s": cells["waiting"] * tick_s,
-            "min_s": cells["least"] * tick_s,
+            # Of a receive that took no time within calls there is no shortest one.
+            "min_s": np.minimum(cells["least"], cells["most"]) * tick_s,
             "max_s": cells["most"] * tick_s,
         }
         return _frame(columns, self.file.rank, thread, CALLS)

@@ -12,7 +12,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -38,8 +39,14 @@ LIMIT_S = 120.0
 FOLDER = "asked"
 
 
+PLACED_IN = " axis.place=in"
+"""After a pattern: the result comes where the data was."""
+WITH_WORK = " axis.work=1"
+"""After a pattern: what is left of a begun operation after as much work as it takes."""
+
+
 class Question(NamedTuple):
-    """An operation: its pattern, and its size as patterns have it."""
+    """An operation: its pattern, with axes if they count, and its size as patterns have it."""
 
     pattern: str
     size_bytes: int
@@ -49,15 +56,19 @@ class Question(NamedTuple):
 class AskedLibrary:
     """A library on the network of a machine, of which answers are kept.
 
-    `installed` are all libraries here; `say` takes a line about how far a launch is; after
-    `deadline_s` of the monotonic clock nothing more is asked.
+    `installed` are all libraries here; `say` takes a line about how far a launch is; nothing more
+    is asked `limit_s` after the first question, before which a probe may be compiled.
     """
 
     messages: Messages
     library: Library
     installed: Sequence[Library]
     say: Callable[[str], None] = lambda _: None
-    deadline_s: float = field(default_factory=lambda: time.monotonic() + LIMIT_S)
+    limit_s: float = LIMIT_S
+
+    @cached_property
+    def _deadline_s(self) -> float:
+        return time.monotonic() + self.limit_s
 
     def times_s(self, nodes: Sequence[int], questions: Iterable[Question]) -> dict[Question, float]:
         """The seconds of operations of ranks on these nodes, without those that have no answer.
@@ -83,7 +94,7 @@ class AskedLibrary:
         ranks = VirtualRanks(wires, len(nodes), self.library, VirtualProgress(self.say))
         # Short operations first, so that few are left out for want of time.
         ordered = sorted(questions, key=lambda question: question.size_bytes)
-        left_s = self.deadline_s - time.monotonic()
+        left_s = self._deadline_s - time.monotonic()
         if left_s <= 0:
             return
         with (
@@ -91,7 +102,7 @@ class AskedLibrary:
             VirtualProbe(ranks, begin.command, begin.environment, left_s, NOBODY) as probe,
         ):
             for number, question in enumerate(ordered):
-                left_s = self.deadline_s - time.monotonic()
+                left_s = self._deadline_s - time.monotonic()
                 if left_s <= 0:
                     return
                 probe.send(
@@ -99,7 +110,10 @@ class AskedLibrary:
                     "samples_min=1 samples_max=1"
                 )
                 record = probe.receive(left_s, identity=str(number))
-                if samples_s := record.get("samples_s"):
+                values = record.get("values", {})
+                if question.pattern.endswith(WITH_WORK) and "total_s" in values:
+                    yield question, max(0.0, values["total_s"] - values["work_s"])
+                elif samples_s := record.get("samples_s"):
                     yield question, median(samples_s)
 
     def _kept_at(self, nodes: Sequence[int]) -> Path:

@@ -20,6 +20,7 @@ from nhalf.decide.program.predict import (
     COUNTS_DOUBT,
     FIRST_USE_DOUBT,
     LAUNCHES_DOUBT,
+    MESSAGES_DOUBT,
     OPERATIONS_DOUBT,
     REPLAY_DOUBT,
     SIMGRID,
@@ -79,6 +80,10 @@ WHY = {
         "operations that the machine file does not have are guessed within a factor of 2, which "
         "makes a factor of {}",
         "measure them there: nhalf run collectives",
+    ),
+    MESSAGES_DOUBT: (
+        "messages that are under way together may wait for each other, which makes a factor of {}",
+        "let them share the network: --engine simgrid",
     ),
     FIRST_USE_DOUBT: (
         "so short a run depends on what the other library does once, by a factor of {}",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.program.asked_operations import (
     OWN,
     PLACEMENTS_MAX,
@@ -19,12 +20,19 @@ from nhalf.decide.program.asked_operations import (
 from nhalf.decide.program.costs import THE_MACHINES, MachineCosts, UsedAlgorithm
 from nhalf.decide.program.predict import ASKED_RATIO, OPERATIONS_DOUBT, predict_program
 from nhalf.decide.program.target import Target, hosts_on
+from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.machines import catalogue
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.measure.virtual.asked import Question
-from tests.nhalf.decide.program.known_programs import machine, model_of, ping_pong
+from tests.nhalf.decide.program.known_programs import (
+    call,
+    machine,
+    model_of,
+    ping_pong,
+    with_counts,
+)
 from tests.nhalf.decide.program.test_other_library import operations
 
 APART = (0, 1, 2, 3)
@@ -66,6 +74,8 @@ def answers(library: Library) -> AskedOperations:
         ("MPI_Alltoallv", 64, Question("alltoallv", 16)),
         ("MPI_Iallgather", 64, Question("iallgather", 64)),
         ("MPI_Bcast_init", 64, Question("bcast-persistent", 64)),
+        ("MPI_Allreduce, in place", 9, Question("allreduce axis.place=in", 12)),
+        ("MPI_Ialltoall, in place", 64, Question("ialltoall axis.place=in", 16)),
         ("MPI_Reduce_scatter_block", 64, Question("reduce-scatter", 64)),
         ("MPI_Reduce_scatter", 64, Question("reduce-scatterv", 64)),
         ("MPI_Barrier", 0, Question("barrier", 0)),
@@ -94,6 +104,30 @@ def test_algorithms_are_named_by_what_they_take() -> None:
     )
     slower.prepare([("MPI_Allreduce", APART, 8)], APART)
     assert (slower.answer("MPI_Allreduce", APART, 8) or ("", ""))[1] == OWN
+
+
+def test_an_operation_in_place_is_asked_as_such() -> None:
+    """A library that takes as many tenths of a second as its question has letters."""
+    rows = [
+        call(name, "collective", rank, -2, (start_s, start_s + 0.1), size_bytes=64, tag=tag)
+        for start_s, (name, tag) in enumerate([("MPI_Allreduce", 0), ("MPI_Iallreduce", 1)])
+        for rank in range(4)
+    ]
+    rows += [call("MPI_Wait", "waiting", rank, -2, (1.5, 1.6)) for rank in range(4)]
+    made = with_counts(rows, 4, 2.0)
+    works = works_of(made)
+    assert works == {("MPI_Allreduce", APART, 64), ("MPI_Iallreduce, in place", APART, 64)}
+    asked = answers(lambda _, some: {key: len(key.pattern) / 10 for key in some})
+    asked.prepare(works, APART)
+    known = MachineCosts(MYRINET, list("abcd"))
+    known.asks(asked.answer, asked.left, asked.crowd, where_measured=True)
+    for work in works:
+        (pattern, _) = question_of(work[0], 4, 64) or ("", 0)
+        assert known.collective_s(*work) == pytest.approx(len(pattern) / 10)
+    # The trace tells them apart as well.
+    own = TracedCosts(made)
+    assert [own.collective_s(*work) for work in works] == pytest.approx([0.1, 0.1])
+    assert own.collective_s("MPI_Allreduce, in place", APART, 64) == 0.0
 
 
 def test_between_many_sizes_times_are_interpolated_unless_the_algorithm_changes() -> None:
@@ -125,6 +159,25 @@ def test_communicators_are_asked_for_by_their_nodes() -> None:
     assert near and far and near[0] < far[0]
 
 
+def test_places_that_are_as_far_from_each_other_are_asked_once() -> None:
+    """Of a tree of 8 nodes below a switch; the first such nodes are asked, whatever the order."""
+    tree = Messages(catalogue.machine("altix-bx2"))
+    pairs = [(0, 1), (2, 3), (9, 8), (0, 8), (9, 1), (4, 4)]
+    answered_s = [1, 1, 1, 2, 2, 3]
+    for ordered in (pairs, pairs[::-1]):
+        seen: list[Nodes] = []
+
+        def ask(nodes: Nodes, some: Iterable[Question], seen: list[Nodes] = seen) -> Any:
+            seen.append(nodes)
+            return dict.fromkeys(some, float(len(seen)))
+
+        asked = AskedOperations("mpich-5.0.2", "MPICH 5.0.2", tree, ask)
+        asked.prepare([("MPI_Allreduce", pair, 8) for pair in ordered], range(32))
+        assert seen == [(0, 1), (0, 8), (4, 4)]
+        times = [asked.answer("MPI_Allreduce", pair, 8) for pair in pairs]
+        assert [answer and answer[0] for answer in times] == answered_s
+
+
 def test_what_cannot_be_asked_is_told() -> None:
     def cannot(nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, float]:
         raise MissingError("there is no probe", "install one")
@@ -146,7 +199,11 @@ def test_answers_come_before_guesses_and_after_what_was_measured_with_the_librar
     of_machine = Messages(machine(patterns=(model_of("alltoall", 0.02),)))
     for where_measured, time_s, algorithm in ((True, 0.5, "ring"), (False, 0.02, THE_MACHINES)):
         costs = MachineCosts(of_machine, ["a", "b"])
-        costs.asks(lambda call, nodes, size: (0.5, "ring"), where_measured=where_measured)
+        costs.asks(
+            lambda call, nodes, size: (0.5, "ring"),
+            *[lambda call, nodes, size: 1.0] * 2,
+            where_measured=where_measured,
+        )
         assert costs.collective_s("MPI_Alltoall", (0, 1), 64) == pytest.approx(time_s)
         assert costs.used == {UsedAlgorithm("alltoall", 2, 64, algorithm, where_measured)}
         assert not costs.guessed
@@ -176,3 +233,22 @@ def test_nodes_are_filled_as_a_trial_fills_them() -> None:
     assert hosts_on(made, there, "2x1") == ("0", "1")
     assert hosts_on(made, there, "", "myrinet-gm") == made.hosts
     assert hosts_on(made, machine(), "") == made.hosts
+
+
+@pytest.mark.parametrize(
+    ("name", "placement", "reason"),
+    [
+        ("sunfire-link", "8x1", "sunfire-link has 4 nodes, not 8"),
+        ("sunfire-link", "16x1", "sunfire-link has 4 nodes, not 8"),
+        ("myrinet-gm", "1x8", "ranks per node of myrinet-gm: at most 2, not 8"),
+        ("gige-pair", "", "gige-pair holds 2 ranks, not 8"),
+    ],
+)
+def test_what_the_machine_has_no_room_for_is_refused(
+    name: str, placement: str, reason: str
+) -> None:
+    rows = [call("MPI_Barrier", "collective", rank, -2, (0.0, 1.0)) for rank in range(8)]
+    made = with_counts(rows, 8, 1.0)
+    with pytest.raises(InputError, match=reason):
+        hosts_on(made, catalogue.machine(name), placement)
+    assert hosts_on(made, catalogue.machine("sunfire-link"), "2x4") == tuple("00001111")

@@ -101,6 +101,8 @@ def test_tables_agree_with_each_other(tmp_path: Path, programs: Path) -> None:
     assert counted.rows() == each.rows()
     assert (timeline["end_s"] >= timeline["start_s"]).all()
     assert bins["width_s"].n_unique() <= RANKS
+    sums = timeline.filter(pl.col("call") == "MPI_Allreduce").sort("rank", "start_s")
+    assert sums["tag"].to_list() == RANKS * [0, 1], "the second one is in place"
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:

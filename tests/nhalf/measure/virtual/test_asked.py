@@ -20,7 +20,7 @@ from tests.nhalf.measure.virtual.test_traced import traced
 Call = Callable[..., Any]
 CLOSE = 0.1
 ORIGIN = "altix-bx2"
-PROGRAMS = ("train", "shard", "transpose", "centre")
+PROGRAMS = ("train", "overlap", "shard", "transpose", "centre")
 QUESTION = Question("allreduce", 1024)
 
 
@@ -35,6 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "vendor", "machine", "ranks"),
     [
         pytest.param("centre", "mpich", "myrinet-gm", 8, marks=pytest.mark.slow),
+        pytest.param("overlap", "mpich", "altix-bx2", 8, marks=pytest.mark.slow),
         *(
             pytest.param(name, vendor, machine, ranks, marks=pytest.mark.full)
             for name in PROGRAMS
@@ -67,7 +68,7 @@ def test_a_program_takes_what_the_library_answers(
 
 
 def asked(**setting: int) -> AskedLibrary:
-    """A library on the network of a machine; with deadline_s=0 it answers nothing any more."""
+    """A library on the network of a machine; with limit_s=0 it answers nothing any more."""
     messages = Messages(catalogue.machine(ORIGIN))
     return AskedLibrary(messages, library_of("mpich"), libraries(), **setting)
 
@@ -77,16 +78,16 @@ def test_answers_are_kept_for_each_placement_and_setting(
 ) -> None:
     apart = asked().times_s((0, 1, 2, 3), [QUESTION, Question("no-pattern", 8)])
     assert list(apart) == [QUESTION]
-    assert asked(deadline_s=0).times_s((0, 1, 2, 3), [QUESTION]) == apart
-    assert asked(deadline_s=0).times_s((0, 0, 1, 1), [QUESTION]) == {}
+    assert asked(limit_s=0).times_s((0, 1, 2, 3), [QUESTION]) == apart
+    assert asked(limit_s=0).times_s((0, 0, 1, 1), [QUESTION]) == {}
     monkeypatch.setenv("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "ring")
-    assert asked(deadline_s=0).times_s((0, 1, 2, 3), [QUESTION]) == {}
+    assert asked(limit_s=0).times_s((0, 1, 2, 3), [QUESTION]) == {}
     assert asked().times_s((0, 1, 2, 3), [QUESTION])[QUESTION] > 1.1 * apart[QUESTION]
 
 
 @pytest.mark.parametrize("text", ["", "[", '[["allreduce",1024]]', "{}"])
 def test_a_damaged_file_of_answers_counts_as_none(folder: Path, text: str) -> None:
-    asked(deadline_s=0).times_s((0, 1), [QUESTION])
+    asked(limit_s=0).times_s((0, 1), [QUESTION])
     (path,) = folder.iterdir()
     path.write_text(text)
-    assert asked(deadline_s=0).times_s((0, 1), [QUESTION]) == {}
+    assert asked(limit_s=0).times_s((0, 1), [QUESTION]) == {}
