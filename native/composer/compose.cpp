@@ -5,6 +5,8 @@
 //   compose bcast binomial BYTES        among all ranks of the machine
 //   compose bcast chain BYTES PART_BYTES
 //   compose exchange followed BYTES     a pattern: what a round of it takes
+//   program LINES                       its lines follow, as composer/program.hpp has them; the
+//                                       answer has the rank that ends last and the ends of its steps
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -14,6 +16,7 @@
 #include <string>
 
 #include "composer/operations.hpp"
+#include "composer/program.hpp"
 #include "composer/traffic.hpp"
 
 namespace nhalf {
@@ -48,6 +51,19 @@ void answer(const std::optional<network::Wires>& wires, std::istringstream& word
   std::fflush(stdout);
 }
 
+void follow(const network::Wires& wires, std::size_t lines) {
+  ComposedProgram program(wires, std::cin, lines);
+  try {
+    const auto last = program.run();
+    std::printf("%zu", last);
+    for (const double end_s : program.ends_s(last)) std::printf(" %.17g", end_s);
+  } catch (const std::length_error&) {
+    std::printf("-");
+  }
+  std::puts("");
+  std::fflush(stdout);
+}
+
 network::Wires machine_of(std::size_t lines) {
   std::string text;
   for (std::string line; lines > 0 && std::getline(std::cin, line); --lines) text += line + "\n";
@@ -68,8 +84,10 @@ int compose() {
       answer(wires, words);
     else if (name == "machine" && words >> lines)
       wires = machine_of(lines);
+    else if (name == "program" && wires && words >> lines)
+      follow(*wires, lines);
     else
-      throw InputError("'" + line + "' is neither a machine nor a composition");
+      throw InputError("'" + line + "' is no question, or has no machine");
   }
   return 0;
 }

@@ -108,6 +108,30 @@ class Composer:
         return description(self.messages, nodes)
 
 
+def follow(
+    messages: Messages, nodes: Sequence[int], lines: Sequence[str]
+) -> tuple[int, list[float]] | None:
+    """Follow a program of ranks on nodes, as the lines of native/composer/program.hpp say it: the
+    rank that ends last, and when each of its steps ended, in seconds. None if that takes too long,
+    or longer than virtual time goes.
+    """
+    try:
+        machine = description(messages, nodes).splitlines()
+    except InputError:
+        return None
+    question = [f"machine {len(machine)}", *machine, f"program {len(lines)}", *lines, ""]
+    ended = subprocess.run(
+        [str(executable("compose"))],
+        input="\n".join(question), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if ended.returncode != 0:
+        raise FailedError(f"the program that follows messages failed: {ended.stderr.strip()}")
+    if ended.stdout.strip() == "-":
+        return None
+    last, *ends_s = ended.stdout.split()
+    return int(last), list(map(float, ends_s))
+
+
 def _spread(messages: Messages, ranks: int) -> list[int]:
     """The node of every rank: one of its own while there are enough, if messages pass between."""
     if not any(is_between_nodes(curve.placement) for curve in messages.curves):

@@ -93,7 +93,7 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
     least = evaluated(question, target, events, is_least=True) if has_loops else usual
     costs = target.costs(hosts)
     replay(undisturbed(usual.program), costs)  # which says of which operations it has no times
-    low, high = guess_bounds(usual.program, target, costs, usual.end_s)
+    low, high = guess_bounds(usual.program, target, costs, usual.replayed_s)
     left_out = dict.fromkeys(place for own in events for place in own.left_out)
     is_open = has_loops or bool(left_out)
     time_s, least_s = usual.end_s, least.end_s
