@@ -6,7 +6,8 @@
 //   compose bcast chain BYTES PART_BYTES
 //   compose exchange followed BYTES     a pattern: what a round of it takes
 //   program LINES                       its lines follow, as composer/program.hpp has them; the
-//                                       answer has the rank that ends last and the ends of its steps
+//                                       answer has the rank that ends last and the ends of its
+//                                       steps
 #include <cstdio>
 #include <iostream>
 #include <new>

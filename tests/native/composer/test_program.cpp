@@ -34,7 +34,9 @@ using Ends = std::vector<double>;
 
 }  // namespace
 
-TEST_CASE("Ranks without steps end at once") { CHECK(ends_us("rank\nrank\n", 0).empty()); }
+TEST_CASE("Ranks without steps end at once") {
+  CHECK(ends_us("rank\nrank\n", 0).empty());
+}
 
 TEST_CASE("A message arrives by the curve, and a rank that comes late takes it at once") {
   CHECK(ends_us("rank\nsend 1 1 500\nrank\nwait - 0 1\n") == Ends{10.5});

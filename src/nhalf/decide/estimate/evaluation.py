@@ -95,7 +95,9 @@ def evaluated(
     whole = followed(script, costs, target.messages)
     last, end_s = (whole.last, whole.end_s) if whole else (alone.last, alone.end_s)
     actor = script.actors[last]
-    evaluation = Evaluation(schedule.program, end_s, alone.forced, actor.rank, whole is not None, alone.end_s)
+    evaluation = Evaluation(
+        schedule.program, end_s, alone.forced, actor.rank, whole is not None, alone.end_s
+    )
     for event in events[actor.rank].events:
         if isinstance(event, Computed):
             evaluation.spend((COMPUTING, event.loop.counts.line), loops.time_s(event))

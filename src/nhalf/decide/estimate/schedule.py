@@ -92,7 +92,7 @@ class _Rank:
             self._begun[place] = len(self._rows), event.kind
         about = event.partner, event.tag, event.size_bytes
         name, site = (event.call, event.kind), self._site(event.label)
-        end_s = self._rows.append(self._actor, name, about, now_s, site)
+        end_s = self._rows.append(self._actor, name, about, now_s, site, event.communicator)
         return now_s if event.with_next else end_s
 
     def _wait(self, chosen: set[int], label: Label, now_s: float) -> float:

@@ -61,9 +61,7 @@ def _compute(time_s: float) -> str:
     return f"compute {round(_PER_S * max(0.0, time_s))}"
 
 
-def _steps(
-    script: Script, number: int, actor: Actor, operations: _Operations
-) -> Iterator[str]:
+def _steps(script: Script, number: int, actor: Actor, operations: _Operations) -> Iterator[str]:
     """What comes before each step, and the step (native/composer/program.hpp)."""
     first = int(script.first[number])
     awaited, ended = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)

@@ -32,7 +32,8 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A message or an operation: `partner` is the other end or the root, -2 for none.
+    """A message or an operation: `partner` is the other end or the root, -2 for none, a rank of
+    MPI_COMM_WORLD.
 
     `with_next` is the send of a call that receives as well: both begin at one time. Of such a
     call with one end only `written` is its own name.
@@ -47,6 +48,7 @@ class Called:
     begins: bool = False
     with_next: bool = False
     written: str = ""
+    communicator: int = 0
 
     @property
     def label(self) -> Label:

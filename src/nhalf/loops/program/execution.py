@@ -10,6 +10,7 @@ from typing import Any
 
 from pycparser import c_ast
 
+from nhalf.loops.program.communicators import Communicators
 from nhalf.loops.program.computing import InnermostLoops, Iterations
 from nhalf.loops.program.events import Computed, RankEvents
 from nhalf.loops.program.expression_values import ExpressionValues
@@ -43,7 +44,7 @@ class ProgramReading:
     loops: InnermostLoops
     numbers: dict[str, int]
     lines: dict[int, int]
-    ranks: int
+    communicators: Communicators
     nests: dict[tuple[object, ...], Iterations] = field(default_factory=dict)
     steady: dict[Any, Counter | None] = field(default_factory=dict)
 
@@ -55,7 +56,7 @@ class RankExecution:
         self.own = RankEvents()
         self._reading, self._structure = reading, reading.structure
         self._values = ExpressionValues(reading.structure, reading.numbers, self._call)
-        self._calls = MpiCalls(self._values, rank, reading.ranks, self.own)
+        self._calls = MpiCalls(self._values, rank, reading.communicators, self.own)
         self._iterations: Iterations = Tally()
         self._depth = self._steps = 0
         self._is_computing = False
@@ -328,7 +329,8 @@ class RankExecution:
         try:
             self._iterations[self._reading.loops.read(node, self._values), trips] += trips
         except RefusedSource as refusal:
-            self.own.left_out[refusal.line or line, refusal.message] = None
+            if not is_whole:  # Such a loop was run through to count, and computes no data.
+                self.own.left_out[refusal.line or line, refusal.message] = None
 
     def _is_whole(self, node: Any) -> bool:
         """Whether a loop assigns whole numbers only, which messages may depend on."""
