@@ -64,6 +64,19 @@ def test_it_says_how_each_part_grows_and_which_decides(call: Call) -> None:
     assert estimate["high_s"] is None
 
 
+def test_the_time_is_a_formula(call: Call) -> None:
+    words = (str(PROGRAMS / "transpose.c"), *SP2, "--set", "n=1024")
+    said = answer(call, *words)["formula"]
+    assert said["error"] < 0.05
+    assert said["decides"] == "bandwidth"
+    (computing,) = [term for term in said["terms"] if term["kind"] == "computing"]
+    assert computing["powers"] == {"n": {"power": 2, "log2": 0}, "ranks": {"power": -1, "log2": 0}}
+    out = call("estimate", *words).out
+    assert "  T = " in out
+    assert " n^2/ranks (computing)" in out
+    assert "bandwidth of messages decides" in out
+
+
 def test_sums_in_the_order_of_the_source_take_longer_than_the_least(call: Call) -> None:
     estimate = answer(call, str(PROGRAMS / "dot.c"), *SP2, "--set", "n=4000")
     row = part(estimate, "computing", 26)
