@@ -98,6 +98,7 @@ def evaluated(
     evaluation = Evaluation(
         schedule.program, end_s, alone.forced, actor.rank, whole is not None, alone.end_s
     )
+    loops.begin()
     for event in events[actor.rank].events:
         if isinstance(event, Computed):
             evaluation.spend((COMPUTING, event.loop.counts.line), loops.time_s(event))

@@ -23,11 +23,14 @@ class InnermostLoop:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Iterations of an innermost loop, which runs for `trips` of them at a time."""
+    """Iterations of an innermost loop, which runs for `trips` at a time; its arrays by their
+    names there, and the memory that these stand for.
+    """
 
     loop: InnermostLoop
     trips: int
     iterations: int
+    arrays: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

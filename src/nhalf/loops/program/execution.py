@@ -192,8 +192,8 @@ class RankExecution:
         self._is_computing = True
         self._computing_loop(node)
         self._is_computing = False
-        for (loop, trips), iterations in self._iterations.items():
-            self.own.events.append(Computed(loop, trips, iterations))
+        for (loop, trips, arrays), iterations in self._iterations.items():
+            self.own.events.append(Computed(loop, trips, iterations, arrays))
         self._iterations = Tally()
         return NEXT
 
@@ -292,7 +292,8 @@ class RankExecution:
             self._innermost(node)
             return
         numbers = [place_of(name).read() for name in structure.names(node)]
-        key = (node, *(number if isinstance(number, (int, float)) else "" for number in numbers))
+        key = (node, *(number if isinstance(number, (int, float)) else getattr(number, "name", "")
+                       for number in numbers))  # fmt: skip
         if key not in self._reading.nests:
             outer, self._iterations = self._iterations, Tally()
             self._nest(node)
@@ -327,7 +328,9 @@ class RankExecution:
         if not trips:
             return
         try:
-            self._iterations[self._reading.loops.read(node, self._values), trips] += trips
+            loop = self._reading.loops.read(node, self._values)
+            arrays = self._reading.loops.arrays(loop, self._values)
+            self._iterations[loop, trips, arrays] += trips
         except RefusedSource as refusal:
             if not is_whole:  # Such a loop was run through to count, and computes no data.
                 self.own.left_out[refusal.line or line, refusal.message] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nhalf.loops.source.streams import Stream
@@ -43,10 +43,72 @@ def misses(streams: Sequence[Stream], trips: int | None, cache: Cache | None) ->
     arrays = len({stream.array.name for stream in moving})
     share = capacity_misses(blocks, cache, arrays) / blocks if blocks else 0.0
     pairs = list(zip(moving, lines_per_iteration, strict=True))
-    # A line that is loaded and then stored to misses once: at its load.
-    loads = sum(line for stream, line in pairs if stream.loads)
-    stores = sum(line for stream, line in pairs if not stream.loads)
-    return Misses(share * loads, share * stores)
+    # A line that is loaded and then stored to misses once, as one of a modified array.
+    stores = sum(line for stream, line in pairs if stream.stores)
+    return Misses(share * (sum(lines_per_iteration) - stores), share * stores)
+
+
+class CacheState:
+    """What loops leave in the first level for each other: lines of arrays, the last used last.
+
+    An optimistic state: whole arrays leave in the order in which they were used, nothing else comes
+    in, and lines of a modified array miss as stores.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._capacity = cache.size_bytes // cache.line_bytes
+        self._lines: dict[str, float] = {}
+
+    def run(
+        self, streams: Sequence[Stream], arrays: Mapping[str, str], trips: int, iterations: int
+    ) -> Misses:
+        """The misses of a loop of so many trips, which is run until it had all its iterations.
+
+        `arrays` are the memory that the names of arrays stand for.
+        """
+        runs, own = iterations / trips, dict[str, list[Stream]]()
+        for stream in streams:
+            if stream.loads or stream.stores:
+                own.setdefault(arrays.get(stream.array.name, stream.array.name), []).append(stream)
+        per_trip = {name: sum(_lines_per_iteration(one, self._cache) for one in of)
+                    for name, of in own.items()}  # fmt: skip
+        again = self._share(sum(per_trip.values()) * trips, len(own))
+        goes_on = {name: any(one.goes_on for one in of) for name, of in own.items()}
+        lines = {name: per_trip[name] * trips for name in own}
+        for name, of in own.items():
+            if goes_on[name] and again:
+                lines[name] *= runs
+            elif goes_on[name]:
+                # Lines that runs share are there for the next one, as those of neighbouring rows.
+                size_bytes = of[0].array.element.size_bytes
+                lines[name] = max(1.0, trips * runs * size_bytes / self._cache.line_bytes)
+        share = self._share(sum(lines.values()), len(own))
+        loads = stores = 0.0
+        for name, of in own.items():
+            kept = min(1.0, self._lines.get(name, 0.0) / lines[name]) * (1 - share)
+            missing = lines[name] * (1 - kept)
+            missing += 0 if goes_on[name] else lines[name] * (runs - 1) * again
+            is_modified = any(one.stores for one in of)
+            loads, stores = loads + missing * (not is_modified), stores + missing * is_modified
+        self._use(lines)
+        return Misses(loads / iterations, stores / iterations)
+
+    def _share(self, blocks: float, arrays: int) -> float:
+        """The share of lines that are not there when they are read again."""
+        return capacity_misses(round(blocks), self._cache, arrays) / blocks if blocks else 0.0
+
+    def _use(self, lines: Mapping[str, float]) -> None:
+        for name, own in lines.items():
+            self._lines.pop(name, None)
+            self._lines[name] = min(own, self._capacity)
+        beyond = sum(self._lines.values()) - self._capacity
+        for name in list(self._lines):
+            gone = min(max(beyond, 0.0), self._lines[name])
+            self._lines[name] -= gone
+            beyond -= gone
+            if not self._lines[name]:
+                del self._lines[name]
 
 
 def _lines_per_iteration(stream: Stream, cache: Cache) -> float:

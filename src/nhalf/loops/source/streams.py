@@ -33,6 +33,11 @@ class Stream:
         return any(step.terms for step in self.steps) or self.is_indirect
 
     @property
+    def goes_on(self) -> bool:
+        """Whether another run of the loop accesses other elements, as rows of a matrix."""
+        return any(subscript.start().names for subscript in self.members[0][1].place.subscripts)
+
+    @property
     def is_indirect(self) -> bool:
         """Whether its subscripts are data."""
         return any(subscript.is_indirect for subscript in self.members[0][1].place.subscripts)

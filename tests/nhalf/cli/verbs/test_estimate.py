@@ -35,10 +35,12 @@ def test_computing_is_the_bound_of_the_loops_times_their_iterations(call: Call) 
     cycles = {loop["line"]: loop["cycles"] for loop in bounds["loops"]}
     estimate = answer(call, HALO, *SP2, "--set", "n=1000")
     assert estimate["processor"] == "power2"
-    for line, iterations in ((16, 1002), (25, 50_000)):
+    # The first loop finds nothing in the cache, and leaves there what the second one reads; what
+    # that one writes misses once in 50 runs.
+    for line, iterations, own in ((16, 1002, 22.0 / 8), (25, 50_000, cycles[25])):
         row = part(estimate, "computing", line)
         assert row["count"] == iterations
-        assert row["time_s"] == pytest.approx(iterations * cycles[line] / 66.7e6, rel=0.001)
+        assert row["time_s"] == pytest.approx(iterations * own / 66.7e6, rel=0.02)
 
 
 def test_messages_take_what_the_machine_says_and_all_parts_make_the_whole(call: Call) -> None:
