@@ -47,7 +47,7 @@ class LoopTimes:
         counts, misses = computed.loop.counts, None
         if self._state is not None:
             misses = self._state.run(
-                counts.streams, dict(computed.arrays), computed.trips, computed.iterations
+                counts.streams, dict(computed.arrays), computed.nest, computed.iterations
             )
         key = computed.loop, misses
         if key not in self._iteration_s:

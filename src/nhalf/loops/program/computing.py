@@ -19,8 +19,8 @@ from nhalf.loops.source.refusal import RefusedSource
 from nhalf.loops.source.variables import Variable
 
 Arrays = tuple[tuple[str, str], ...]
-Iterations = Tally[tuple[InnermostLoop, int, Arrays]]
-"""Iterations by loop, by how many run at a time, and by the memory of its arrays."""
+Iterations = Tally[tuple[InnermostLoop, tuple[tuple[str, int], ...], Arrays]]
+"""Iterations by loop, by its nest (see Computed), and by the memory of its arrays."""
 
 
 class InnermostLoops:

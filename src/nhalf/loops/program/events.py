@@ -23,12 +23,13 @@ class InnermostLoop:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Iterations of an innermost loop, which runs for `trips` at a time; its arrays by their
-    names there, and the memory that these stand for.
+    """Iterations of an innermost loop; its arrays by their names there, and the memory that these
+    stand for. `nest` has its trips, and those of the loops around it whose iterations are alike,
+    from within, each with its counter.
     """
 
     loop: InnermostLoop
-    trips: int
+    nest: tuple[tuple[str, int], ...]
     iterations: int
     arrays: tuple[tuple[str, str], ...] = ()
 

@@ -192,8 +192,8 @@ class RankExecution:
         self._is_computing = True
         self._computing_loop(node)
         self._is_computing = False
-        for (loop, trips, arrays), iterations in self._iterations.items():
-            self.own.events.append(Computed(loop, trips, iterations, arrays))
+        for (loop, nest, arrays), iterations in self._iterations.items():
+            self.own.events.append(Computed(loop, nest, iterations, arrays))
         self._iterations = Tally()
         return NEXT
 
@@ -310,8 +310,12 @@ class RankExecution:
         elif trips:
             self._begin(node)
             self._statement(node.stmt)
-            for loop in self._iterations:
-                self._iterations[loop] *= trips
+            own = self._iterations.items()
+            around = (counter.name if counter else "", trips)
+            self._iterations = Tally(
+                {(loop, (*nest, around), arrays): trips * times
+                 for (loop, nest, arrays), times in own}
+            )  # fmt: skip
 
     def _innermost(self, node: Any) -> None:
         line, is_whole = line_of(node), self._is_whole(node)
@@ -330,7 +334,7 @@ class RankExecution:
         try:
             loop = self._reading.loops.read(node, self._values)
             arrays = self._reading.loops.arrays(loop, self._values)
-            self._iterations[loop, trips, arrays] += trips
+            self._iterations[loop, (("", trips),), arrays] += trips
         except RefusedSource as refusal:
             if not is_whole:  # Such a loop was run through to count, and computes no data.
                 self.own.left_out[refusal.line or line, refusal.message] = None

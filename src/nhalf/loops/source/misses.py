@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,36 +62,46 @@ class CacheState:
         self._lines: dict[str, float] = {}
 
     def run(
-        self, streams: Sequence[Stream], arrays: Mapping[str, str], trips: int, iterations: int
-    ) -> Misses:
-        """The misses of a loop of so many trips, which is run until it had all its iterations.
+        self, streams: Sequence[Stream], arrays: Mapping[str, str], nest: Sequence[tuple[str, int]],
+        iterations: int,
+    ) -> Misses:  # fmt: skip
+        """The misses of a loop, which is run until it had all its iterations.
 
-        `arrays` are the memory that the names of arrays stand for.
+        `arrays` are the memory that the names of arrays stand for, `nest` has the trips of the loop
+        and of those around it, from within, by the names of their counters.
         """
-        runs, own = iterations / trips, dict[str, list[Stream]]()
+        own = dict[str, list[Stream]]()
         for stream in streams:
             if stream.loads or stream.stores:
                 own.setdefault(arrays.get(stream.array.name, stream.array.name), []).append(stream)
-        per_trip = {name: sum(_lines_per_iteration(one, self._cache) for one in of)
+        counters = {name: set[str]().union(*(one.outer_names for one in of))
                     for name, of in own.items()}  # fmt: skip
-        again = self._share(sum(per_trip.values()) * trips, len(own))
-        goes_on = {name: any(one.goes_on for one in of) for name, of in own.items()}
-        lines = {name: per_trip[name] * trips for name in own}
-        for name, of in own.items():
-            if goes_on[name] and again:
-                lines[name] *= runs
-            elif goes_on[name]:
-                # Lines that runs share are there for the next one, as those of neighbouring rows.
-                size_bytes = of[0].array.element.size_bytes
-                lines[name] = max(1.0, trips * runs * size_bytes / self._cache.line_bytes)
+        trips = nest[0][1]
+        lines = {name: sum(_lines_per_iteration(one, self._cache) for one in of) * trips
+                 for name, of in own.items()}  # fmt: skip
+        # Lines that are there at once, and how often one comes in.
+        missing, elements = dict(lines), dict.fromkeys(own, trips)
+        around = math.prod(times for _, times in nest)
+        for counter, times in [*nest[1:], ("", max(1, iterations // around))]:
+            share = self._share(sum(lines.values()), len(own))
+            for name, of in own.items():
+                if counter not in counters[name]:
+                    missing[name] *= 1 + (times - 1) * share
+                    continue
+                elements[name] *= times
+                lines[name], missing[name] = lines[name] * times, missing[name] * times
+                if not share:  # Rows and columns that share lines find them.
+                    size_bytes = of[0].array.element.size_bytes
+                    least = max(1.0, elements[name] * size_bytes / self._cache.line_bytes)
+                    lines[name] = min(lines[name], least)
+                    missing[name] = min(missing[name], least)
         share = self._share(sum(lines.values()), len(own))
         loads = stores = 0.0
         for name, of in own.items():
-            kept = min(1.0, self._lines.get(name, 0.0) / lines[name]) * (1 - share)
-            missing = lines[name] * (1 - kept)
-            missing += 0 if goes_on[name] else lines[name] * (runs - 1) * again
+            kept = min(self._lines.get(name, 0.0), lines[name]) * (1 - share)
             is_modified = any(one.stores for one in of)
-            loads, stores = loads + missing * (not is_modified), stores + missing * is_modified
+            came = max(0.0, missing[name] - kept)
+            loads, stores = loads + came * (not is_modified), stores + came * is_modified
         self._use(lines)
         return Misses(loads / iterations, stores / iterations)
 

@@ -33,9 +33,10 @@ class Stream:
         return any(step.terms for step in self.steps) or self.is_indirect
 
     @property
-    def goes_on(self) -> bool:
-        """Whether another run of the loop accesses other elements, as rows of a matrix."""
-        return any(subscript.start().names for subscript in self.members[0][1].place.subscripts)
+    def outer_names(self) -> set[str]:
+        """The names on which it depends where it begins, as the number of a row."""
+        place = self.members[0][1].place
+        return set[str]().union(*(subscript.start().names for subscript in place.subscripts))
 
     @property
     def is_indirect(self) -> bool:

@@ -34,7 +34,7 @@ def misses_of(tmp_path: Path) -> Run:
         (own,) = MpiProgram(path, HeaderSearch(), []).ranks({}, 1)
         loops = [event for event in own.events if isinstance(event, Computed)]
         return [
-            state.run(one.loop.counts.streams, dict(one.arrays), one.trips, one.iterations)
+            state.run(one.loop.counts.streams, dict(one.arrays), one.nest, one.iterations)
             for one in loops
         ]
 
@@ -88,3 +88,14 @@ def test_a_row_that_is_read_again_misses_once(misses_of: Run) -> None:
     assert misses_of(again) == [Misses(LINE / 10, 0)]
     sweeps = "for (int k = 0; k < 10; k++) for (int i = 0; i < 100000; i++) s += big[i];"
     assert misses_of(sweeps) == [Misses(LINE, 0)]
+
+
+def test_rows_are_there_while_they_fit_until_they_are_read_again(misses_of: Run) -> None:
+    product = """for (int i = 0; i < N; i++) for (int k = 0; k < N; k++)
+                 for (int j = 0; j < N; j++) big[i * N + j] += x[k * N + j];"""
+    body = "double *x = malloc(80000);"
+    (small,) = misses_of(body + product.replace("N", "40"))
+    assert (small.loads_per_iteration, small.stores_per_iteration) == (LINE / 40, LINE / 40)
+    (large,) = misses_of(body + product.replace("N", "200"))
+    assert large.loads_per_iteration == pytest.approx(LINE, rel=0.01)
+    assert large.stores_per_iteration == pytest.approx(LINE / 200, rel=0.01)
