@@ -1,13 +1,16 @@
 // Compositions in the library that Python loads: one call, one answer.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
 #include "composer/operations.hpp"
+#include "composer/program.hpp"
 #include "composer/traffic.hpp"
 
 /// Answers what an algorithm takes among all ranks of a machine, which network/wires.hpp describes,
@@ -37,6 +40,36 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_compose(
     // It would take too long.
   } catch (const std::exception&) {
     return "the composition cannot be followed";
+  }
+  return nullptr;
+}
+
+/// Follows a program, whose lines composer/program.hpp explains, on a machine: the rank that ends
+/// last and when its steps end, in `ends_s`, which has room for as many as there are lines; no
+/// steps if it would take too long. Returns nothing, or what was wrong.
+extern "C" __attribute__((visibility("default"))) const char* nhalf_follow(const char* machine,
+                                                                           const char* program,
+                                                                           std::uint64_t* last,
+                                                                           std::uint64_t* steps,
+                                                                           double* ends_s) {
+  using namespace nhalf;
+  memory_source = no_memory;
+  *steps = 0;
+  try {
+    const auto wires = network::Wires::read(machine);
+    if (!wires) return "the description is not that of a machine";
+    std::istringstream lines(program);
+    ComposedProgram followed(*wires, lines);
+    *last = followed.run();
+    const auto& ends = followed.ends_s(*last);
+    std::ranges::copy(ends, ends_s);
+    *steps = ends.size();
+  } catch (const std::bad_alloc&) {
+    // The messages would exceed the memory of this host.
+  } catch (const std::length_error&) {
+    // It would take too long.
+  } catch (const std::exception&) {
+    return "the program cannot be followed";
   }
   return nullptr;
 }

@@ -40,40 +40,38 @@ struct Composition {
   std::size_t part_bytes = default_part_bytes;
 };
 
-/// Runs the algorithm once at every rank; nothing if there is none of that name, or if it does not
+/// An algorithm of an operation as a rank performs it.
+using Performed = std::function<void(ComposedTransport&)>;
+
+/// Returns how ranks perform an algorithm; nothing if there is none of that name, or if it does not
 /// cut messages and parts of another size are asked for.
 template <class Signature, class... Arguments>
-std::optional<double> composed_s(
-    const std::vector<Algorithm<ComposedTransport, Signature>>& algorithms,
-    const network::Wires& wires, const Composition& composition, Arguments... arguments) {
+Performed performed(const std::vector<Algorithm<ComposedTransport, Signature>>& algorithms,
+                    const Composition& composition, int ranks, Arguments... arguments) {
   const auto chosen = std::ranges::find(algorithms, composition.algorithm,
                                         [](const auto& algorithm) { return algorithm.info.name; });
-  if (chosen == algorithms.end() || chosen->run == nullptr) return std::nullopt;
+  if (chosen == algorithms.end() || chosen->run == nullptr) return {};
   const bool is_cut = composition.part_bytes != default_part_bytes;
-  if (is_cut && chosen->run_in_parts == nullptr) return std::nullopt;
+  if (is_cut && chosen->run_in_parts == nullptr) return {};
   const auto parts = composition.size_bytes / composition.part_bytes;
-  const auto ranks = static_cast<std::size_t>(wires.ranks());
-  if (chosen->run_in_parts != nullptr && parts * ranks > ComposedMachine::messages_max)
-    return std::nullopt;
-  ComposedMachine machine(wires);
-  machine.fibers.run(wires.ranks(), [&](int rank) {
-    ComposedTransport transport(machine, rank);
+  if (chosen->run_in_parts != nullptr &&
+      parts * static_cast<std::size_t>(ranks) > ComposedMachine::messages_max)
+    return {};
+  return [=, run = chosen->run, in_parts = chosen->run_in_parts,
+          part_bytes = composition.part_bytes](ComposedTransport& transport) {
     Scratch scratch;
     if (is_cut)
-      chosen->run_in_parts(transport, arguments..., composition.part_bytes);
+      in_parts(transport, arguments..., part_bytes);
     else
-      chosen->run(transport, scratch, arguments...);
-    machine.end();
-  });
-  return machine.latest_s();
+      run(transport, scratch, arguments...);
+  };
 }
 
-/// Returns the seconds from a common start to the last end; nothing for an unknown operation.
-inline std::optional<double> composed_s(const network::Wires& wires,
-                                        const Composition& composition) {
+/// Returns how ranks perform an operation; nothing for an unknown one.
+inline Performed performed(const Composition& composition, int ranks, int root = 0) {
   using namespace algorithms;
   using T = ComposedTransport;
-  const auto p = static_cast<std::size_t>(wires.ranks());
+  const auto p = static_cast<std::size_t>(ranks);
   const auto n = composition.size_bytes;
   const auto input = [](std::size_t size_bytes) {
     return Bytes{reinterpret_cast<std::byte*>(2 * page_bytes), size_bytes};
@@ -84,24 +82,39 @@ inline std::optional<double> composed_s(const network::Wires& wires,
   const auto is = [&](std::string_view name) { return composition.operation == name; };
   // Every rank gets an equal number of floats of a scattered vector, rounded up.
   const auto block = (n / sizeof(float) + p - 1) / p * sizeof(float);
-  if (is("barrier")) return composed_s(barrier::all<T>(), wires, composition);
-  if (is("bcast")) return composed_s(bcast::all<T>(), wires, composition, 0, output(n));
-  if (is("reduce")) return composed_s(reduce::all<T>(), wires, composition, 0, input(n), output(n));
+  if (is("barrier")) return performed(barrier::all<T>(), composition, ranks);
+  if (is("bcast")) return performed(bcast::all<T>(), composition, ranks, root, output(n));
+  if (is("reduce"))
+    return performed(reduce::all<T>(), composition, ranks, root, input(n), output(n));
   if (is("allreduce"))
-    return composed_s(allreduce::all<T>(), wires, composition, input(n), output(n));
-  if (is("scan")) return composed_s(scan::all<T>(), wires, composition, input(n), output(n));
+    return performed(allreduce::all<T>(), composition, ranks, input(n), output(n));
+  if (is("scan")) return performed(scan::all<T>(), composition, ranks, input(n), output(n));
   if (is("gather"))
-    return composed_s(gather::all<T>(), wires, composition, 0, input(n), output(p * n));
+    return performed(gather::all<T>(), composition, ranks, root, input(n), output(p * n));
   if (is("scatter"))
-    return composed_s(scatter::all<T>(), wires, composition, 0, input(p * n), output(n));
+    return performed(scatter::all<T>(), composition, ranks, root, input(p * n), output(n));
   if (is("allgather"))
-    return composed_s(allgather::all<T>(), wires, composition, input(n), output(p * n));
+    return performed(allgather::all<T>(), composition, ranks, input(n), output(p * n));
   if (is("alltoall"))
-    return composed_s(alltoall::all<T>(), wires, composition, input(p * n), output(p * n));
+    return performed(alltoall::all<T>(), composition, ranks, input(p * n), output(p * n));
   if (is("reduce-scatter"))
-    return composed_s(reduce_scatter::all<T>(), wires, composition, input(p * block),
-                      output(block));
-  return std::nullopt;
+    return performed(reduce_scatter::all<T>(), composition, ranks, input(p * block), output(block));
+  return {};
+}
+
+/// Runs the algorithm once at every rank; returns the seconds from a common start to the last end,
+/// nothing for an unknown one.
+inline std::optional<double> composed_s(const network::Wires& wires,
+                                        const Composition& composition) {
+  const auto perform = performed(composition, wires.ranks());
+  if (!perform) return std::nullopt;
+  ComposedMachine machine(wires);
+  machine.fibers.run(wires.ranks(), [&](int rank) {
+    ComposedTransport transport(machine, rank);
+    perform(transport);
+    machine.end();
+  });
+  return machine.latest_s();
 }
 
 }  // namespace nhalf

@@ -30,7 +30,8 @@ using network::Picoseconds;
 /// State of all ranks: their clocks, and the messages in flight.
 ///
 /// A rank runs until it needs something from the network. When all ranks do, the network goes on to
-/// the next event that lets one of them continue.
+/// the next event that lets one of them continue. Messages of a channel between two ranks are taken
+/// in the order in which they were sent.
 class ComposedMachine {
  public:
   /// More messages are not followed.
@@ -52,13 +53,24 @@ class ComposedMachine {
     /// When its messages have left, in the order in which they were sent.
     std::vector<Picoseconds> departures;
     std::size_t sent = 0;
-    std::unordered_map<int, std::deque<Arrived>> from;
+    std::unordered_map<std::uint64_t, std::deque<Arrived>> from;
+
+    /// What came from a rank in a channel, in its order.
+    std::deque<Arrived>& coming(int source, std::uint32_t channel) {
+      return from[key(source, channel)];
+    }
+    void forget(int source, std::uint32_t channel) { from.erase(key(source, channel)); }
+    static std::uint64_t key(int source, std::uint32_t channel) {
+      return std::uint64_t{channel} << 32 | static_cast<std::uint32_t>(source);
+    }
   };
 
-  explicit ComposedMachine(const network::Wires& machine)
+  /// Follows more messages than usual, that many times as many.
+  explicit ComposedMachine(const network::Wires& machine, std::uint64_t times = 1)
       : wires(machine),
         ranks(static_cast<std::size_t>(machine.ranks())),
-        due_(ranks.size(), network::never) {
+        due_(ranks.size(), network::never),
+        times_(times) {
     flows_.begin();
   }
 
@@ -67,8 +79,8 @@ class ComposedMachine {
 
   /// Throws std::length_error if there are so many messages, or they share so much, that following
   /// them takes seconds.
-  void send(int from, int to, std::uint64_t size_bytes) {
-    if (++messages_ > messages_max || flows_.shares() > shares_max)
+  void send(int from, int to, std::uint64_t size_bytes, std::uint32_t channel) {
+    if (++messages_ > times_ * messages_max || flows_.shares() > times_ * shares_max)
       throw std::length_error("too many messages to follow");
     auto& sender = at(from);
     const auto& wire = wires.between(from, to);
@@ -77,7 +89,7 @@ class ComposedMachine {
     if (place == 0) throw std::bad_alloc();
     auto& message = *new (&memory_.state().at<std::byte>(place)) network::Message;
     message.size_bytes = size_bytes;
-    message.source.rank = static_cast<std::uint32_t>(from);
+    message.source = {static_cast<std::uint32_t>(from), channel};
     message.target = static_cast<std::uint32_t>(to);
     ++sender.sent;
     set_times(message, wire, sender.clock);
@@ -106,9 +118,15 @@ class ComposedMachine {
       fibers.wake_all();
       return;
     }
+    pass_until([&] { return settled_ == ranks.size(); });
+  }
+
+  /// Lets others, or else the network, go on until something holds; who makes it true wakes all.
+  template <class Holds>
+  void pass_until(Holds holds) {
     fibers.wait_until([&] {
-      if (settled_ < ranks.size() && !fibers.is_any_ready()) advance();
-      return settled_ == ranks.size();
+      if (!holds() && !fibers.is_any_ready()) advance();
+      return holds();
     });
   }
 
@@ -171,8 +189,8 @@ class ComposedMachine {
     const auto now = std::exchange(due, network::never);
     while (inbox.due() <= now) {
       const auto& message = inbox.take();
-      rank.from[static_cast<int>(message.source.rank)].push_back(
-          {message.arrival, message.size_bytes});
+      rank.coming(static_cast<int>(message.source.rank), message.source.endpoint)
+          .push_back({message.arrival, message.size_bytes});
       heap_.give_back(memory_.state().offset_of(&message), sizeof(network::Message));
     }
     rank.is_waiting = false;
@@ -181,7 +199,7 @@ class ComposedMachine {
 
   /// When each rank looks at the network again: never while it does not wait, or nothing has come.
   std::vector<Picoseconds> due_;
-  std::uint64_t messages_ = 0;
+  std::uint64_t times_, messages_ = 0;
   /// How many ranks are ready to start.
   std::size_t settled_ = 0;
   network::Memory memory_{memory_bytes};
@@ -201,10 +219,18 @@ class ComposedTransport {
     std::size_t sent = 0;
   };
 
-  ComposedTransport(ComposedMachine& machine, int rank) : machine_(machine), rank_(rank) {}
+  ComposedTransport(ComposedMachine& machine, int rank) : machine_(machine), rank_(rank) {
+    for (int other = 0; other < machine.wires.ranks(); ++other) members_.push_back(other);
+  }
+  /// The rank in a group of ranks, whose messages have a channel of their own.
+  ComposedTransport(ComposedMachine& machine, int rank, std::vector<int> members,
+                    std::uint32_t channel)
+      : machine_(machine), rank_(rank), channel_(channel), members_(std::move(members)) {}
 
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return static_cast<int>(machine_.ranks.size()); }
+  [[nodiscard]] int rank() const {
+    return static_cast<int>(std::ranges::find(members_, rank_) - members_.begin());
+  }
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
   [[nodiscard]] double now_s() const { return static_cast<double>(me().clock) * 1e-12; }
 
   void send(int peer, ConstBytes data) {
@@ -212,12 +238,14 @@ class ComposedTransport {
     wait(request);
   }
   void recv(int peer, Bytes data) {
-    auto& coming = me().from[peer];
+    const int source = members_[static_cast<std::size_t>(peer)];
+    auto& coming = me().coming(source, channel_);
     machine_.wait(rank_, [&] { return !coming.empty(); });
     const auto message = coming.front();
     coming.pop_front();
+    if (coming.empty()) me().forget(source, channel_);
     if (message.size_bytes > data.size()) throw InputError("a message is longer than its receive");
-    me().clock = std::max(me().clock, message.time) + machine_.wires.between(peer, rank_).receive;
+    me().clock = std::max(me().clock, message.time) + machine_.wires.between(source, rank_).receive;
   }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
     auto request = isend(to, out);
@@ -225,7 +253,7 @@ class ComposedTransport {
     wait(request);
   }
   Request isend(int peer, ConstBytes data) {
-    machine_.send(rank_, peer, data.size());
+    machine_.send(rank_, members_[static_cast<std::size_t>(peer)], data.size(), channel_);
     return {-1, {}, data.size() > machine_.wires.eager_bytes ? me().sent : 0};
   }
   Request irecv(int peer, Bytes data) { return {peer, data}; }
@@ -254,6 +282,8 @@ class ComposedTransport {
 
   ComposedMachine& machine_;
   int rank_;
+  std::uint32_t channel_ = 0;
+  std::vector<int> members_;
 };
 
 }  // namespace nhalf

@@ -27,9 +27,10 @@ with lazily(globals()):
     from nhalf.decide.program.target import Target, hosts_on
     from nhalf.facts.program.program import Program, has_whole_timeline
     from nhalf.machines.change import change
-    from nhalf.machines.computing import ComputingRatio, computing_ratio
+    from nhalf.machines.computing import Computing, ComputingRatio, computing_ratio
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
+    from nhalf.machines.processor_speed import time_ratio
     from nhalf.measure.virtual.asked import AskedLibrary
     from nhalf.measure.virtual.machine import start_s
     from nhalf.mpi.discover import find, libraries
@@ -176,7 +177,7 @@ def _predicted(
     target = Target(
         messages,
         alternative.placement,
-        _computing(request, machine, traced_on.machine if traced_on else None),
+        _computing(request, machine, traced_on.machine if traced_on else None, programs),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
         operations,
@@ -215,16 +216,39 @@ def _library_of(program: Program, machine: Machine) -> str:
 
 
 def _computing(
-    request: TraceRequest, machine: Machine, traced_on: Machine | None
+    request: TraceRequest, machine: Machine, traced_on: Machine | None, programs: Sequence[Program]
 ) -> ComputingRatio:
-    """The factor as typed, else the ratio of both machines' cores if both are known, else 1."""
-    from nhalf.decide.program.target import AS_IT_WAS
+    """The factor as typed, else the ratio of both processors, or of what both machine files say of
+    a core; unknown of a machine that says something else of its cores, else as it was.
+    """
+    from nhalf.decide.program.target import AS_IT_WAS, NOT_KNOWN
 
     if "computing_factor" in request.explicit:
         factor = _factor(request.computing_factor)
         return ComputingRatio(factor, {"as given": factor})
-    ratio = computing_ratio(traced_on.computing, machine.computing) if traced_on else None
-    return ratio or AS_IT_WAS
+    own = traced_on.computing if traced_on else None
+    if own is not None and own == machine.computing:
+        return AS_IT_WAS
+    ratio = _of_processors(own, machine.computing, programs)
+    if ratio is None and traced_on is not None:
+        ratio = computing_ratio(own, machine.computing)
+    is_other = machine.computing is not None and not (traced_on and traced_on.name == machine.name)
+    return ratio or (NOT_KNOWN if is_other else AS_IT_WAS)
+
+
+def _of_processors(
+    own: Computing | None, target: Computing | None, programs: Sequence[Program]
+) -> ComputingRatio | None:
+    """The ratio of two described processors, as `nhalf try --computing` has it; that of the trace
+    may be the one here, if it was measured.
+    """
+    from nhalf.node.described import HERE, described, is_here
+
+    if target is None or not target.processor:
+        return None
+    hosts = {host for program in programs for host in program.hosts}
+    name = own.processor if own else HERE if is_here(hosts) else ""
+    return time_ratio(described(name), described(target.processor)) if name else None
 
 
 def _factor(text: str) -> float:

@@ -14,6 +14,7 @@ from nhalf.base.units import parse_share
 from nhalf.sites.placement import Placement
 
 if TYPE_CHECKING:
+    from nhalf.machines.computing import ComputingRatio
     from nhalf.machines.wires import Noise
     from nhalf.measure.virtual.machine import VirtualMachine
 
@@ -118,33 +119,40 @@ def noise_of(text: str, seed: int) -> Noise:
 
 
 def computing_factor(computing: str) -> float:
-    """The factor of the processors' time; 0 for none. Says that of a processor.
-
-    Raises InputError for a text that is no way to count computing.
+    """The factor of the processors' time; 0 for none. Says that of a processor; raises InputError
+    for a text that is no way to count computing.
     """
+    return computing_ratio(computing).mean_ratio
+
+
+def computing_ratio(computing: str) -> ComputingRatio:
+    """The factor, with how far it may be off for a processor; the rest as `computing_factor`."""
+    from nhalf.machines.computing import ComputingRatio
+
     if computing == "none":
-        return 0.0
+        return ComputingRatio(0.0, {"none": 0.0})
     match = _MEASURED.fullmatch(computing)
-    factor = float(match[1]) if match else _factor_of_processor(computing)
-    if not 0 < factor <= FACTOR_MAX:
+    given = float(match[1]) if match else 0.0
+    ratio = ComputingRatio(given, {"given": given}) if match else _ratio_of_processor(computing)
+    if ratio is None or not 0 < ratio.mean_ratio <= FACTOR_MAX:
         raise InputError(
             f"{computing!r} is not a way to count computing",
             f"write none, measured:FACTOR or a processor, with a factor up to {FACTOR_MAX:.0f}",
         )
-    return factor
+    return ratio
 
 
-def _factor_of_processor(name: str) -> float:
-    """How many times longer than here a processor computes; 0 for a name that is none."""
+def _ratio_of_processor(name: str) -> ComputingRatio | None:
+    """How many times longer than here a processor computes; None for a name that is none."""
     from nhalf.machines.processor_file import names
     from nhalf.machines.processor_speed import time_ratio
     from nhalf.node.described import HERE, described
 
     if name not in names() and not name.endswith(".toml"):
-        return 0.0
+        return None
     ratio = time_ratio(described(HERE), described(name))
     sys.stderr.write(
         f"nhalf: computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
         f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})\n"
     )
-    return ratio.mean_ratio
+    return ratio

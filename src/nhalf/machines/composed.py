@@ -89,6 +89,25 @@ class Composer:
         return description(self.messages, nodes)
 
 
+def follow(
+    messages: Messages, nodes: Sequence[int], lines: Sequence[str]
+) -> tuple[int, list[float]] | None:
+    """Follow a program of ranks on nodes, as the lines of native/composer/program.hpp say it: the
+    rank that ends last, and when each of its steps ended, in seconds. None if that takes too long,
+    or longer than virtual time goes.
+    """
+    try:
+        machine = description(messages, nodes)
+    except InputError:
+        return None
+    last, steps = ctypes.c_uint64(), ctypes.c_uint64()
+    ends_s = (ctypes.c_double * len(lines))()
+    words = (text.encode() for text in (machine, "\n".join(lines)))
+    if wrong := ask("nhalf_follow", *words, ctypes.byref(last), ctypes.byref(steps), ends_s):
+        raise ValueError(wrong)
+    return (last.value, ends_s[: steps.value]) if steps.value else None
+
+
 def _spread(messages: Messages, ranks: int) -> list[int]:
     """The node of every rank: one of its own while there are enough, if messages pass between."""
     if not any(is_between_nodes(curve.placement) for curve in messages.curves):

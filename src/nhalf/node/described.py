@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
@@ -19,6 +21,13 @@ def path_of_here() -> Path:
     Raises MissingError if somebody else could have written there.
     """
     return data_folder() / "processors" / f"{platform.node() or 'localhost'}.toml"
+
+
+def is_here(hosts: Collection[str]) -> bool:
+    """Whether all hosts are this one, and its processor was measured."""
+    with suppress(MissingError):
+        return set(hosts) == {platform.node()} and path_of_here().is_file()
+    return False
 
 
 def keep_here(measured: Processor) -> None:

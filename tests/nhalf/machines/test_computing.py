@@ -33,3 +33,11 @@ def test_a_machine_file_keeps_it(tmp_path: Path) -> None:
     assert read(path).computing == HERE
     write(replace(read(path), computing=None), path)
     assert read(path).computing is None
+
+
+def test_a_processor_of_record_may_wait_for_fewer_cycles() -> None:
+    there = Computing(clock_hz=1e9, processor="power2")
+    found = computing_ratio(HERE, there)
+    assert found is not None
+    assert found.each_ratio == {"clock": 2.0, "chains of sums": 0.5}
+    assert (found.low, found.high) == (0.5, 2.0)

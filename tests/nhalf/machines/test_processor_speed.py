@@ -37,3 +37,21 @@ def test_a_fused_operation_counts_twice() -> None:
 def test_descriptions_with_nothing_in_common() -> None:
     with pytest.raises(InputError, match="no rates in common"):
         time_ratio(described(3e9, integer=2), described(3e9, add=1))
+
+
+def test_sums_in_chains_wait_for_each_other() -> None:
+    def with_latency(clock_hz: float, add: float, fused: float, *, fuses: bool) -> Processor:
+        latencies: dict[Name, float] = {"add": add, "fused_multiply_add": fused}
+        operations = tuple(
+            ProcessorOperation(name=name, per_cycle=2, latency_cycles=latency)
+            for name, latency in latencies.items()
+        )
+        return Processor(
+            name="own", clock_hz=clock_hz, issue_per_cycle=4, operations=operations,
+            always_fuses=fuses,
+        )  # fmt: skip
+
+    new, old = with_latency(4e9, 4, 5, fuses=False), with_latency(1e8, 1, 2, fuses=True)
+    assert time_ratio(new, old).each_ratio == {
+        "arithmetic": 40.0, "chains of sums": 10.0, "chains of products": 20.0,
+    }  # fmt: skip

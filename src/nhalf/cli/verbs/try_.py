@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.numbers import whole
+from nhalf.base.numbers import span, whole
 from nhalf.base.request import option, word
 from nhalf.base.rows import members
 from nhalf.base.units import format_size, format_time, parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
-from nhalf.cli.virtual_side import computing_factor, noise_of
+from nhalf.cli.virtual_side import computing_ratio, noise_of
 from nhalf.measure.virtual.region import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
 from nhalf.mpi import Library
 from nhalf.present.terminal.output import emit_json
 
 with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
+    from nhalf.machines.computing import ComputingRatio
     from nhalf.machines.message import Messages
     from nhalf.machines.wires import nodes_of
     from nhalf.measure.traced.layout import refuse_to_trace_each_rank
@@ -74,7 +75,8 @@ def command(request: Request) -> int:
     nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
     """
     installed = libraries()
-    trial = _trial(request)
+    trial, ratio = _trial(request), computing_ratio(request.computing)
+    trial = replace(trial, computing_factor=ratio.mean_ratio)
     if not request.json:
         _say(start_in_words(trial.library, trial.ranks))
     tried = run(trial, installed, progress=_progress(request))
@@ -88,11 +90,13 @@ def command(request: Request) -> int:
                 "noise_share": trial.noise.share,
                 "seed": trial.noise.seed if trial.noise.share else None,
                 "computing_factor": trial.computing_factor,
+                "computing_low": ratio.low,
+                "computing_high": ratio.high,
                 **members(tried, "virtual_s", "real_s", "messages", "bytes", "exit_code"),
             }
         )
     else:
-        sys.stderr.write(f"nhalf: {_summary(trial, tried)}\n")
+        sys.stderr.write(f"nhalf: {_summary(trial, tried, ratio)}\n")
     return tried.exit_code
 
 
@@ -136,7 +140,7 @@ def _trial(request: Request) -> VirtualLaunch:
         library=installed,
         command=request.command,
         nodes=nodes_of(machine, request.ranks, request.placement),
-        computing_factor=computing_factor(request.computing),
+        computing_factor=0.0,
         timeout_s=parse_duration(request.timeout),
         noise=noise_of(request.noise, request.seed),
     )
@@ -156,14 +160,17 @@ def _check_inside(way: str, library: Library) -> None:
     )
 
 
-def _summary(trial: VirtualLaunch, tried: Tried) -> str:
+def _summary(trial: VirtualLaunch, tried: Tried, ratio: ComputingRatio) -> str:
     head = f"{count(trial.ranks, 'rank')} of {trial.library.name} on {trial.messages.machine.name}"
     if not tried.has_begun:
         return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"
-    noise = trial.noise
+    noise, time_s = trial.noise, tried.virtual_s
+    # As far off as if nothing but computing took time.
+    low_s, high_s = (time_s * end / (ratio.mean_ratio or 1) for end in (ratio.low, ratio.high))
+    may_be = span(low_s, high_s, format_time) if ratio.low < ratio.high else ""
     return (
-        f"{head}: "
-        f"{format_time(tried.virtual_s)} virtual, {format_time(tried.real_s)} real, "
+        f"{head}: {format_time(time_s)} virtual{f' ({may_be})' if may_be else ''}, "
+        f"{format_time(tried.real_s)} real, "
         f"{whole(tried.messages)} messages of {format_size(tried.bytes)} together"
         + (f", noise of {100 * noise.share:g} % by seed {noise.seed}" if noise.share else "")
     )

@@ -5,20 +5,23 @@ No network is modelled here: the calls go where those of a trace go, through the
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from nhalf.base.errors import InputError
 from nhalf.decide.engines.names import MODEL, SIMGRID
 from nhalf.decide.estimate.evaluation import Evaluation, SourceQuestion, computes, evaluated
+from nhalf.decide.estimate.formula import OF_RANKS, Formula, Point, formula
 from nhalf.decide.program.predict import guess_bounds, simulated_s
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.loops.program.events import Label
+from nhalf.loops.source.refusal import RefusedSource
 
-OF_RANKS = "ranks"
 Exponents = dict[str, float | None]
 """By what power a time grows with each name; None if it is 0, or cannot be told."""
 
@@ -44,7 +47,8 @@ class Estimate:
     """The time of a program in seconds, from `low_s` on; `high_s` is None if none is known.
 
     Computing is bounded from below only. `parts` are those of `last_rank`, which ends last.
-    `left_out` has what is not in the time, `guessed` are operations within a factor of 2. With the
+    `left_out` has what is not in the time, `guessed` are operations within a factor of 2.
+    `exponent_per_name` and `formula` are with the machine's own operations. With the
     engine SIMGRID the times of the whole are its own, and those of parts as the replay has them.
     """
 
@@ -63,6 +67,7 @@ class Estimate:
     left_out: tuple[str, ...]
     forced: int
     guessed: tuple[str, ...]
+    formula: Formula | None
     engine: str = MODEL
 
     @property
@@ -74,7 +79,9 @@ class Estimate:
         """The output of `nhalf estimate --json`."""
         longest = self.decided_by
         decided_by = {"name": longest.name, "line": longest.line} if longest else None
-        return {**vars(self), "parts": list(map(vars, self.parts)), "decided_by": decided_by}
+        said = self.formula.as_json() if self.formula else None
+        parts = list(map(vars, self.parts))
+        return {**vars(self), "parts": parts, "formula": said, "decided_by": decided_by}
 
 
 def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -> Estimate:
@@ -93,13 +100,14 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
     least = evaluated(question, target, events, is_least=True) if has_loops else usual
     costs = target.costs(hosts)
     replay(undisturbed(usual.program), costs)  # which says of which operations it has no times
-    low, high = guess_bounds(usual.program, target, costs, usual.end_s)
+    low, high = guess_bounds(usual.program, target, costs, usual.replayed_s)
     left_out = dict.fromkeys(place for own in events for place in own.left_out)
     is_open = has_loops or bool(left_out)
     time_s, least_s = usual.end_s, least.end_s
     if target.simgrid:
         time_s, least_s = (simulated_s(end.program, target, hosts) for end in (usual, least))
-    by_label, total = _exponents(question, numbers, ranks, unasked)
+    points = _Points(question, {**numbers, OF_RANKS: ranks}, unasked)
+    by_label, total = points.exponents()
     return Estimate(
         question.source.path.name,
         target.messages.machine.name,
@@ -116,6 +124,7 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
         tuple(f"line {line}: {reason}" for line, reason in left_out),
         usual.forced,
         tuple(sorted(costs.guessed)),
+        formula(list(points.all()), target.messages.curve.segments[0].n_half_bytes),
         SIMGRID if target.simgrid else MODEL,
     )
 
@@ -136,40 +145,61 @@ def _parts(evaluation: Evaluation, exponents: Mapping[Label, Exponents]) -> tupl
     )
 
 
-def _exponents(
-    question: SourceQuestion, numbers: Mapping[str, int], ranks: int, present: Evaluation
-) -> tuple[dict[Label, Exponents], Exponents]:
-    """How the time of each part, and of all, grows from half to twice of each number.
+@dataclass
+class _Points:
+    """The program at other numbers, each evaluated once; None where it cannot run."""
 
-    Where the program or the machine cannot have one of these, from or to the number itself.
-    """
-    by_label: dict[Label, Exponents] = {}
-    total: Exponents = {}
-    for name in (*numbers, OF_RANKS):
-        number = ranks if name == OF_RANKS else numbers[name]
-        half = _elsewhere(question, numbers, ranks, name, number // 2)
-        twice = _elsewhere(question, numbers, ranks, name, 2 * number)
-        low, high = half or present, twice or present
-        steps = math.log((2 if twice else 1) * (number / (number // 2) if half else 1))
-        total[name] = _exponent(low.end_s, high.end_s, steps)
-        for label in {*low.time_s, *high.time_s}:
-            times_s = low.time_s.get(label, 0.0), high.time_s.get(label, 0.0)
-            by_label.setdefault(label, {})[name] = _exponent(*times_s, steps)
-    return by_label, total
+    question: SourceQuestion
+    base: Point
+    present: Evaluation
+    _known: dict[tuple[int, ...], Evaluation | None] = field(default_factory=dict)
 
+    def at(self, **others: int) -> Evaluation | None:
+        """The program with some numbers changed."""
+        point = {**self.base, **others}
+        if min(others.values()) < 1:
+            return None
+        if point == self.base:
+            return self.present
+        key = tuple(point.values())
+        if key not in self._known:
+            *_, ranks = key
+            numbers = {name: number for name, number in point.items() if name != OF_RANKS}
+            self._known[key] = None
+            with suppress(InputError, RefusedSource):
+                events = self.question.events(numbers, ranks)
+                target = self.question.target
+                self._known[key] = evaluated(self.question, target, events, is_least=False)
+        return self._known[key]
 
-def _elsewhere(
-    question: SourceQuestion, numbers: Mapping[str, int], ranks: int, name: str, number: int
-) -> Evaluation | None:
-    """The program at another number; None if it cannot run."""
-    if number < 1:
-        return None
-    numbers, ranks = (numbers, number) if name == OF_RANKS else ({**numbers, name: number}, ranks)
-    try:
-        events = question.events(numbers, ranks)
-        return evaluated(question, question.target, events, is_least=False)
-    except InputError:
-        return None
+    def all(self) -> Iterator[tuple[Point, Evaluation]]:
+        """Half and twice of each number but 0, alone and together with the ranks."""
+        names = [name for name, number in self.base.items() if number > 0]
+        yield {name: self.base[name] for name in names}, self.present
+        factors = [(0.5, 1), (2, 1), (2, 2), (0.5, 2)]
+        for name, (own, of_ranks) in itertools.product(names, factors):
+            if name == OF_RANKS and of_ranks > 1:
+                continue
+            others = {OF_RANKS: self.base[OF_RANKS] * of_ranks, name: int(self.base[name] * own)}
+            if evaluation := self.at(**others):
+                yield {name: {**self.base, **others}[name] for name in names}, evaluation
+
+    def exponents(self) -> tuple[dict[Label, Exponents], Exponents]:
+        """How the time of each part, and of all, grows from half to twice of each number.
+
+        Where the program or the machine cannot have one of these, from or to the number itself.
+        """
+        by_label: dict[Label, Exponents] = {}
+        total: Exponents = {}
+        for name, number in self.base.items():
+            half, twice = self.at(**{name: number // 2}), self.at(**{name: 2 * number})
+            low, high = half or self.present, twice or self.present
+            steps = math.log((2 if twice else 1) * (number / (number // 2) if half else 1))
+            total[name] = _exponent(low.end_s, high.end_s, steps)
+            for label in {*low.time_s, *high.time_s}:
+                times_s = low.time_s.get(label, 0.0), high.time_s.get(label, 0.0)
+                by_label.setdefault(label, {})[name] = _exponent(*times_s, steps)
+        return by_label, total
 
 
 def _exponent(low_s: float, high_s: float, steps: float) -> float | None:

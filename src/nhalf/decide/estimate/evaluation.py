@@ -10,7 +10,7 @@ import numpy as np
 
 from nhalf.base.errors import InputError
 from nhalf.decide.estimate.schedule import LoopTimes, schedule_of
-from nhalf.decide.estimate.turns import replay_in_turn
+from nhalf.decide.program.followed import followed
 from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.undisturbed import undisturbed
@@ -57,12 +57,17 @@ class SourceQuestion:
 
 @dataclass
 class Evaluation:
-    """When a program ends, and by call or loop what the last rank spent, waiting included."""
+    """When a program ends, and by call or loop what the last rank spent, waiting included.
+
+    Unless `is_followed` its messages share nothing; `replayed_s` is its end without that.
+    """
 
     program: Program
     end_s: float
     forced: int
     last_rank: int
+    is_followed: bool
+    replayed_s: float
     time_s: dict[Label, float] = field(default_factory=dict)
     count: Counter[Label] = field(default_factory=Counter)
     size_bytes: Counter[Label] = field(default_factory=Counter)
@@ -87,9 +92,13 @@ def evaluated(
     script = undisturbed(schedule.program)
     alone = replay(script, costs, follows=True)
     _check_ends(alone, schedule.labels)
-    whole = replay_in_turn(script, costs, alone)
-    actor = whole.actor
-    evaluation = Evaluation(schedule.program, whole.end_s, whole.forced, actor.rank)
+    whole = followed(script, costs, target.messages)
+    last, end_s = (whole.last, whole.end_s) if whole else (alone.last, alone.end_s)
+    actor = script.actors[last]
+    evaluation = Evaluation(
+        schedule.program, end_s, alone.forced, actor.rank, whole is not None, alone.end_s
+    )
+    loops.begin()
     for event in events[actor.rank].events:
         if isinstance(event, Computed):
             evaluation.spend((COMPUTING, event.loop.counts.line), loops.time_s(event))
@@ -99,8 +108,8 @@ def evaluated(
         evaluation.count[event.label] += not is_first_half
         if isinstance(event, Called):
             evaluation.size_bytes[event.label] += event.size_bytes
-    begins_s, ends_s = whole.spans_s(whole.last)
-    times_s = (ends_s[:-1] - begins_s).tolist()
+    begins_s, ends_s = (whole.begins_s, whole.ends_s) if whole else alone.spans_s(last)
+    times_s = (ends_s[: len(begins_s)] - begins_s).tolist()
     for site, time_s in zip(actor.column("site").tolist(), times_s, strict=True):
         evaluation.spend(schedule.labels[site], time_s)
     return evaluation

@@ -18,6 +18,7 @@ from nhalf.loops.program.events import (
     RankEvents,
 )
 from nhalf.loops.source.ma_bounds import bound
+from nhalf.loops.source.misses import CacheState, Misses
 from nhalf.machines.processor import Processor
 
 
@@ -30,21 +31,29 @@ class LoopTimes:
 
     processor: Processor | None
     is_least: bool = False
-    _iteration_s: dict[tuple[InnermostLoop, int], float] = field(default_factory=dict)
+    _state: CacheState | None = None
+    _iteration_s: dict[tuple[InnermostLoop, Misses | None], float] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """A rank begins, with nothing of it in the cache."""
+        processor = self.processor
+        has_state = processor is not None and processor.in_order and processor.caches
+        self._state = CacheState(processor.caches[0]) if processor and has_state else None
 
     def time_s(self, computed: Computed) -> float:
-        """The time of the iterations of a loop."""
-        processor = self.processor
-        if processor is None:
+        """The time of the iterations of a loop, after all others of its rank."""
+        if self.processor is None:
             return 0.0
-        # Only where misses are in the bound does it depend on how many iterations there are.
-        trips = computed.trips if processor.in_order and processor.caches else 0
-        key = computed.loop, trips
+        counts, misses = computed.loop.counts, None
+        if self._state is not None:
+            misses = self._state.run(
+                counts.streams, dict(computed.arrays), computed.nest, computed.iterations
+            )
+        key = computed.loop, misses
         if key not in self._iteration_s:
-            counts = replace(computed.loop.counts, trips=trips or None)
-            whole = bound(counts, processor)
+            whole = bound(replace(counts, misses=misses, trips=None), self.processor)
             ordered = whole if self.is_least else whole.in_order or whole
-            self._iteration_s[key] = ordered.cycles / processor.clock_hz
+            self._iteration_s[key] = ordered.cycles / self.processor.clock_hz
         return computed.iterations * self._iteration_s[key]
 
 
@@ -74,6 +83,7 @@ class _Rank:
     def play(self, own: RankEvents, loops: LoopTimes) -> float:
         """Add all events; returns when the rank ends."""
         now_s = 0.0
+        loops.begin()
         for place, event in enumerate(own.events):
             if isinstance(event, Computed):
                 now_s += loops.time_s(event)
@@ -92,7 +102,7 @@ class _Rank:
             self._begun[place] = len(self._rows), event.kind
         about = event.partner, event.tag, event.size_bytes
         name, site = (event.call, event.kind), self._site(event.label)
-        end_s = self._rows.append(self._actor, name, about, now_s, site)
+        end_s = self._rows.append(self._actor, name, about, now_s, site, event.communicator)
         return now_s if event.with_next else end_s
 
     def _wait(self, chosen: set[int], label: Label, now_s: float) -> float:

@@ -171,7 +171,7 @@ class MachineCosts(Costs):
         self._crowd: Share = lambda *work: 1.0
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
-        self._nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
+        self.nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
         self._answers: dict[tuple[str, tuple[int, ...], int], tuple[float, str] | None] = {}
         self._within_node = _Distance(
             Message(within),
@@ -244,7 +244,7 @@ class MachineCosts(Costs):
             return None
         key = call, tuple(ranks), size_bytes
         if key not in self._answers:
-            nodes = [self._nodes[rank] for rank in ranks]
+            nodes = [self.nodes[rank] for rank in ranks]
             self._answers[key] = self._answer(call, nodes, size_bytes)
         if (answer := self._answers[key]) is None:
             return None

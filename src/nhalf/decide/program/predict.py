@@ -35,13 +35,15 @@ from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program, has_whole_timeline
-from nhalf.machines.computing import AS_MEASURED, AS_STATED, Basis
+from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN, Basis
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.message import Messages
 
 UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
 REPLAY_DOUBT, COMPUTING_DOUBT = "replay", "computing"
+COMPUTING_MOST = 0.01
+"""A program that computes for a smaller share has a time whatever the cores are."""
 COUNTS_DOUBT, LAUNCHES_DOUBT, OPERATIONS_DOUBT = "counts", "launches", "operations"
 FIRST_USE_DOUBT, MESSAGES_DOUBT = "first use", "messages"
 GUESS_RATIO = 2.0
@@ -70,7 +72,8 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled, of
-    a schedule "as stated".
+    a schedule "as stated", "unknown" if the machine has other cores and nobody knows how fast they
+    are: then `high_s` is infinite.
     Of a schedule, which nobody timed, the traced time, the interval and the error are NaN.
     `placement` is the layout of the ranks, '' if it is as traced; `mpi` the library, '' if the
     machine has only one without a name.
@@ -151,8 +154,10 @@ def predict_program(
     if not program.is_timed:
         return _of_schedule(program, target, costs)
     computing = target.computing
+    is_unknown = computing.basis == UNKNOWN
+    least = 0.0 if is_unknown else computing.low
     (spent, forced), *bounds = _spent(
-        program, [(costs, ratio) for ratio in (computing.mean_ratio, computing.low, computing.high)]
+        program, [(costs, ratio) for ratio in (computing.mean_ratio, least, computing.high)]
     )
     origin_spent = _as_traced(program, _Origin(traced_on))
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
@@ -171,6 +176,8 @@ def predict_program(
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
     earliest_s, latest_s = (time_s + _end_s(bound) - _end_s(spent) for bound, _ in bounds)
     queued_s = max(0.0, _queued_s(program, target, costs) - _end_s(spent))
+    if is_unknown and earliest_s < (1 - COMPUTING_MOST) * time_s:
+        latest_s = math.inf
     guesses = guess_bounds(program, target, costs, _end_s(spent))
     once_s = first_use_s(program, target.messages, target.library)
     return ProgramPrediction(
@@ -228,7 +235,8 @@ def _of_schedule(program: Program, target: Target, costs: MachineCosts) -> Progr
         traced_on="",
         time_share=_shares(spent, 0.0),
         forced=forced,
-        computing=AS_STATED if basis == AS_MEASURED else basis,
+        computing_ratio=target.computing.each_ratio,
+        computing=AS_STATED if basis in (AS_MEASURED, UNKNOWN) else basis,
         **_target_fields(target, costs),
     )
 

@@ -9,7 +9,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.asked_operations import AskedOperations
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.facts.program.program import Program
-from nhalf.machines.computing import AS_MEASURED, ComputingRatio
+from nhalf.machines.computing import AS_MEASURED, UNKNOWN, ComputingRatio
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
@@ -17,6 +17,8 @@ from nhalf.machines.wires import nodes_of
 from nhalf.mpi.decision_table import Rule
 
 AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
+NOT_KNOWN = ComputingRatio(1.0, {"as it was": 1.0}, UNKNOWN)
+"""Of a machine whose cores are others, nobody knows by how much."""
 
 
 @dataclass(frozen=True)

@@ -112,10 +112,11 @@ class ScheduleRows:
         about: tuple[int, int, int],
         now_s: float,
         site: int = NO_SITE,
+        communicator: int = 0,
     ) -> float:
         """Add a call: its thread, name and kind; partner, tag and bytes. Returns when it ends."""
         end_s = now_s + NOMINAL_S
-        row = (*actor, *name, 0, *about, now_s, end_s, 0.0, site)
+        row = (*actor, *name, communicator, *about, now_s, end_s, 0.0, site)
         for column, value in zip(self.columns.values(), row, strict=True):
             column.append(value)
         # A receive that begins takes no time, and the calls after it are later than it is.

@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from nhalf.loops.program.events import InnermostLoop
 from nhalf.loops.program.expression_values import ExpressionValues
+from nhalf.loops.program.numbers import NumberPlace
 from nhalf.loops.program.structure import Structure, below, names_in
 from nhalf.loops.source.counts import count
 from nhalf.loops.source.iteration import Outside, read_loop
@@ -17,8 +18,9 @@ from nhalf.loops.source.polynomial import integer
 from nhalf.loops.source.refusal import RefusedSource
 from nhalf.loops.source.variables import Variable
 
-Iterations = Tally[tuple[InnermostLoop, int]]
-"""Iterations by loop and by how many run at a time."""
+Arrays = tuple[tuple[str, str], ...]
+Iterations = Tally[tuple[InnermostLoop, tuple[tuple[str, int], ...], Arrays]]
+"""Iterations by loop, by its nest (see Computed), and by the memory of its arrays."""
 
 
 class InnermostLoops:
@@ -48,6 +50,16 @@ class InnermostLoops:
         if isinstance(innermost, RefusedSource):
             raise innermost
         return innermost
+
+    def arrays(self, innermost: InnermostLoop, values: ExpressionValues) -> Arrays:
+        """The memory that the names of arrays in a loop stand for."""
+        names = dict.fromkeys(stream.array.name for stream in innermost.counts.streams)
+        places = {name: values.value(c_ast.ID(name)) for name in names}
+        return tuple(
+            (name, f"{place.frame.function} {place.name}")
+            for name, place in places.items()
+            if isinstance(place, NumberPlace)
+        )
 
     def _subscripts(self, loop: Any) -> list[str]:
         """The names in subscripts: the operations of an iteration depend on no others."""

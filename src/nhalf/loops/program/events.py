@@ -23,16 +23,21 @@ class InnermostLoop:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Iterations of an innermost loop, which runs for `trips` of them at a time."""
+    """Iterations of an innermost loop; its arrays by their names there, and the memory that these
+    stand for. `nest` has its trips, and those of the loops around it whose iterations are alike,
+    from within, each with its counter.
+    """
 
     loop: InnermostLoop
-    trips: int
+    nest: tuple[tuple[str, int], ...]
     iterations: int
+    arrays: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A message or an operation: `partner` is the other end or the root, -2 for none.
+    """A message or an operation: `partner` is the other end or the root, -2 for none, a rank of
+    MPI_COMM_WORLD.
 
     `with_next` is the send of a call that receives as well: both begin at one time. Of such a
     call with one end only `written` is its own name.
@@ -47,6 +52,7 @@ class Called:
     begins: bool = False
     with_next: bool = False
     written: str = ""
+    communicator: int = 0
 
     @property
     def label(self) -> Label:

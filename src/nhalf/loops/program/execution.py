@@ -10,6 +10,7 @@ from typing import Any
 
 from pycparser import c_ast
 
+from nhalf.loops.program.communicators import Communicators
 from nhalf.loops.program.computing import InnermostLoops, Iterations
 from nhalf.loops.program.events import Computed, RankEvents
 from nhalf.loops.program.expression_values import ExpressionValues
@@ -43,7 +44,7 @@ class ProgramReading:
     loops: InnermostLoops
     numbers: dict[str, int]
     lines: dict[int, int]
-    ranks: int
+    communicators: Communicators
     nests: dict[tuple[object, ...], Iterations] = field(default_factory=dict)
     steady: dict[Any, Counter | None] = field(default_factory=dict)
 
@@ -55,7 +56,7 @@ class RankExecution:
         self.own = RankEvents()
         self._reading, self._structure = reading, reading.structure
         self._values = ExpressionValues(reading.structure, reading.numbers, self._call)
-        self._calls = MpiCalls(self._values, rank, reading.ranks, self.own)
+        self._calls = MpiCalls(self._values, rank, reading.communicators, self.own)
         self._iterations: Iterations = Tally()
         self._depth = self._steps = 0
         self._is_computing = False
@@ -191,8 +192,8 @@ class RankExecution:
         self._is_computing = True
         self._computing_loop(node)
         self._is_computing = False
-        for (loop, trips), iterations in self._iterations.items():
-            self.own.events.append(Computed(loop, trips, iterations))
+        for (loop, nest, arrays), iterations in self._iterations.items():
+            self.own.events.append(Computed(loop, nest, iterations, arrays))
         self._iterations = Tally()
         return NEXT
 
@@ -291,7 +292,8 @@ class RankExecution:
             self._innermost(node)
             return
         numbers = [place_of(name).read() for name in structure.names(node)]
-        key = (node, *(number if isinstance(number, (int, float)) else "" for number in numbers))
+        key = (node, *(number if isinstance(number, (int, float)) else getattr(number, "name", "")
+                       for number in numbers))  # fmt: skip
         if key not in self._reading.nests:
             outer, self._iterations = self._iterations, Tally()
             self._nest(node)
@@ -308,8 +310,12 @@ class RankExecution:
         elif trips:
             self._begin(node)
             self._statement(node.stmt)
-            for loop in self._iterations:
-                self._iterations[loop] *= trips
+            own = self._iterations.items()
+            around = (counter.name if counter else "", trips)
+            self._iterations = Tally(
+                {(loop, (*nest, around), arrays): trips * times
+                 for (loop, nest, arrays), times in own}
+            )  # fmt: skip
 
     def _innermost(self, node: Any) -> None:
         line, is_whole = line_of(node), self._is_whole(node)
@@ -326,9 +332,12 @@ class RankExecution:
         if not trips:
             return
         try:
-            self._iterations[self._reading.loops.read(node, self._values), trips] += trips
+            loop = self._reading.loops.read(node, self._values)
+            arrays = self._reading.loops.arrays(loop, self._values)
+            self._iterations[loop, (("", trips),), arrays] += trips
         except RefusedSource as refusal:
-            self.own.left_out[refusal.line or line, refusal.message] = None
+            if not is_whole:  # Such a loop was run through to count, and computes no data.
+                self.own.left_out[refusal.line or line, refusal.message] = None
 
     def _is_whole(self, node: Any) -> bool:
         """Whether a loop assigns whole numbers only, which messages may depend on."""

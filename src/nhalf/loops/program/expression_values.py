@@ -21,6 +21,8 @@ from nhalf.loops.program.structure import Structure, arguments, called
 from nhalf.loops.source.variables import SIZES_BYTES, Variable, literal, type_of
 
 ALLOCATORS = ("malloc", "calloc", "realloc", "aligned_alloc", "alloca")
+WHOLE_ARRAY_MAX = 4096
+"""Elements that an initialiser does not name and that are known to be 0."""
 STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 
 
@@ -73,6 +75,8 @@ class ExpressionValues:
             number = truncated(number) if not owner.levels or place.index else number
         if isinstance(number, Unknown):
             number = Unknown(place.name)
+        if owner is not None and not owner.element.size_bytes:
+            place.forget_members()
         if not self.is_given(place.name, place.frame) or place.index:
             place.write(number)
 
@@ -83,9 +87,11 @@ class ExpressionValues:
             target = place.read()
             if isinstance(target, NumberPlace):
                 target.frame.elements.pop(target.name, None)
+                target.forget_members()
             elif not self.is_given(name, place.frame):
                 place.write(Unknown(name))
             place.frame.elements.pop(name, None)
+            place.forget_members()
 
     def numbers(self, *nodes: Any) -> list[float | None]:
         """The values of expressions; None for those that are not known, and addresses."""
@@ -105,8 +111,13 @@ class ExpressionValues:
     def declare(self, node: c_ast.Decl) -> None:
         """Give a variable its first number."""
         if isinstance(node.init, c_ast.InitList):
-            for number, part in enumerate(node.init.exprs):
-                NumberPlace(self.frame, node.name, (number,)).write(self.value(part))
+            values = [self.value(part) for part in node.init.exprs]
+            owner = self.variable(node.name)
+            length = self.value(owner.extents[0]) if owner and owner.extents else None
+            if isinstance(length, int):  # The rest of an array is 0.
+                values += [0] * min(length - len(values), WHOLE_ARRAY_MAX)
+            for number, value in enumerate(values):
+                NumberPlace(self.frame, node.name, (number,)).write(value)
         self.begin(node.name, self.value(node.init) if node.init is not None else None)
 
     def _target(self, node: Any) -> NumberPlace | None:
@@ -117,7 +128,13 @@ class ExpressionValues:
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             target = self.value(node.expr)
             return target if isinstance(target, NumberPlace) else None
-        return None
+        return self._member(node) if isinstance(node, c_ast.StructRef) else None
+
+    def _member(self, node: c_ast.StructRef) -> NumberPlace | None:
+        owner: Number | None = self.value(node.name)
+        if node.type == "." and not isinstance(owner, NumberPlace):
+            owner = self._target(node.name)
+        return owner.member(node.field.name) if isinstance(owner, NumberPlace) else None
 
     def _element(self, node: c_ast.ArrayRef) -> NumberPlace | None:
         array, subscript = self.value(node.name), self.value(node.subscript)
@@ -129,7 +146,9 @@ class ExpressionValues:
         place, owner = self.place_of(node.name), self.variable(node.name)
         if owner is not None and owner.extents and not isinstance(place.read(), NumberPlace):
             return NumberPlace(place.frame, node.name, (0,))
-        return place.read()
+        number = place.read()
+        is_structure = owner is not None and not owner.rank and not owner.element.size_bytes
+        return place if is_structure and isinstance(number, Unknown) else number
 
     def _Constant(self, node: c_ast.Constant) -> Number:
         if node.type == "string":
@@ -152,7 +171,13 @@ class ExpressionValues:
         return place.read() if place else Unknown(getattr(owner, "name", "an element"))
 
     def _StructRef(self, node: c_ast.StructRef) -> Number:
-        return Unknown(node.field.name)
+        place = self._member(node)
+        if place is None:
+            return Unknown(node.field.name)
+        if node.field.name in self.structure.array_members:
+            return NumberPlace(place.frame, place.name, (0,))
+        number = place.read()
+        return Unknown(node.field.name) if isinstance(number, Unknown) else number
 
     def _Cast(self, node: c_ast.Cast) -> Number:
         number = self.value(node.expr)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter as Tally
 from collections.abc import Sequence
 from typing import Any
 
 from pycparser import c_ast
 
+from nhalf.loops.program.communicators import (
+    NO_COMMUNICATOR,
+    PROC_NULL,
+    SELF,
+    WORLD,
+    Communicator,
+    Communicators,
+    balanced,
+)
 from nhalf.loops.program.events import COLLECTIVE, RECEIVED, SENT, Called, RankEvents, WaitedFor
 from nhalf.loops.program.expression_values import ExpressionValues
-from nhalf.loops.program.numbers import Number, NumberPlace, Unknown
+from nhalf.loops.program.numbers import Number, NumberPlace, Unknown, combined
 from nhalf.loops.program.structure import QUIET, RECEIVED_INTO, arguments, called
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
-PROC_NULL, NOBODY = -2, -2
+NOBODY = -2
 SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Isend", "MPI_Issend")
 RECEIVES = ("MPI_Recv", "MPI_Irecv")
 COUNTS = {
@@ -37,8 +48,11 @@ KNOWN = "known are messages to and from named ranks, Wait, Waitall and blocking 
 class MpiCalls:
     """Adds what calls of MPI do to the events of a rank."""
 
-    def __init__(self, values: ExpressionValues, rank: int, ranks: int, own: RankEvents) -> None:
-        self._values, self._rank, self._ranks, self._own = values, rank, ranks, own
+    def __init__(
+        self, values: ExpressionValues, rank: int, known: Communicators, own: RankEvents
+    ) -> None:
+        self._values, self._rank, self._known, self._own = values, rank, known, own
+        self._turns: Tally[int] = Tally()
         self.under_way: set[int] = set()
         """The events that began and were not waited for."""
 
@@ -46,18 +60,17 @@ class MpiCalls:
         """Do a call; raises RefusedSource for one that is not understood."""
         name, values = called(node), arguments(node)
         if name in ("MPI_Comm_rank", "MPI_Comm_size"):
-            self._check_world(node, values[0])
-            number = self._rank if name == "MPI_Comm_rank" else self._ranks
-            self._write(values[1], number)
+            own = self._communicator(node, values[0])
+            is_rank = name == "MPI_Comm_rank"
+            self._write(values[1], self._place_in(own) if is_rank else len(own.members))
         elif name in QUIET:
-            self._quiet(name, values)
+            self._quiet(node, name, values)
         elif name in SENDS or name in RECEIVES:
             self._message(node, name, values)
         elif name in ("MPI_Sendrecv", "MPI_Sendrecv_replace"):
             self._both_ways(node, name, values)
         elif name == "MPI_Barrier":
-            self._check_world(node, values[0])
-            self._add(Called(name, line_of(node), COLLECTIVE, NOBODY, 0, 0))
+            self._operation(node, self._communicator(node, values[0]), NOBODY, 0)
         elif name in COUNTS:
             self._collective(node, name, values)
         elif name == "MPI_Wait":
@@ -79,14 +92,117 @@ class MpiCalls:
         else:
             self._write(buffer, number)
 
-    def _quiet(self, name: str, values: Sequence[Any]) -> None:
-        """Calls that send nothing leave what they write unknown, and all goes well."""
-        if name == "MPI_Type_size":
-            self._write(values[1], self._values.value(values[0]))
+    def _quiet(self, node: Any, name: str, values: Sequence[Any]) -> None:
+        """Calls that send nothing: those that make types, communicators and grids, and others,
+        which leave what they write unknown.
+        """
+        if name.startswith("MPI_Type_") and len(values) > 1:
+            self._write(values[1 if name == "MPI_Type_size" else -1], self._type(name, values))
+        elif name in ("MPI_Type_commit", "MPI_Type_free"):
             return
-        for argument in values:
-            if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
-                self._write(argument, Unknown(name))
+        elif name in ("MPI_Comm_split", "MPI_Comm_dup", "MPI_Cart_create", "MPI_Cart_sub"):
+            made = self._made(node, name, values)
+            self._write(values[-1], made.number if made else NO_COMMUNICATOR)
+        elif name in ("MPI_Dims_create", "MPI_Cart_shift", "MPI_Cart_coords", "MPI_Cart_rank"):
+            self._grid(node, name, values)
+        else:
+            for argument in values:
+                if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
+                    self._write(argument, Unknown(name))
+
+    def _type(self, name: str, values: Sequence[Any]) -> Number:
+        """The size of a type, which stands for it."""
+        if name in ("MPI_Type_contiguous", "MPI_Type_vector", "MPI_Type_create_hvector"):
+            counts = values[: 1 if name == "MPI_Type_contiguous" else 2]
+            size = self._values.value(values[-2])
+            for count in counts:
+                size = combined("*", size, self._values.value(count))
+            return size
+        if name == "MPI_Type_create_subarray":
+            size, first = self._values.value(values[5]), self._values.value(values[2])
+            count = self._values.value(values[0])
+            if not isinstance(first, NumberPlace) or not isinstance(count, int):
+                return Unknown("the extents of the type")
+            for at in range(count):
+                size = combined("*", size, first.moved(at).read())
+            return size
+        return self._values.value(values[0])
+
+    def _made(self, node: Any, name: str, values: Sequence[Any]) -> Communicator | None:
+        """What a call makes of a communicator; None for a rank that is not in it."""
+        parent = self._communicator(node, values[0])
+        self._turns[parent.number] += 1
+        turn, known = self._turns[parent.number], self._known
+        place = self._place_in(parent)
+        if name == "MPI_Comm_split":
+            colour = self._whole(node, values[1], "the colour")
+            key = self._whole(node, values[2], "the key")
+            part = known.part(parent, turn, self._rank, colour, key)
+            return part if colour >= 0 else None
+        if name == "MPI_Comm_dup":
+            return known.made((parent.number, turn), parent.members, parent.extents, parent.periods)
+        if name == "MPI_Cart_create":
+            count = self._whole(node, values[1], "the number of dimensions")
+            extents, periods = (self._numbers(node, values[at], count) for at in (2, 3))
+            size = math.prod(extents)
+            if not 0 < size <= len(parent.members):
+                raise refused(node, f"a grid of {size} ranks has no room among those there are")
+            members = parent.members[:size]
+            made = known.made((parent.number, turn), members, extents, periods)
+            return made if place < size else None
+        stays = self._numbers(node, values[1], len(parent.extents))
+        own = parent.coordinates(place)
+        alike = [
+            member
+            for at, member in enumerate(parent.members)
+            if all(
+                kept or here == there
+                for kept, here, there in zip(stays, own, parent.coordinates(at), strict=True)
+            )
+        ]
+        extents, periods = (
+            [one for kept, one in zip(stays, all_of, strict=True) if kept]
+            for all_of in (parent.extents, parent.periods)
+        )
+        return known.made((parent.number, turn, *alike[:1]), alike, extents, periods)
+
+    def _grid(self, node: Any, name: str, values: Sequence[Any]) -> None:
+        """Calls that ask for a place in a grid."""
+        if name == "MPI_Dims_create":
+            ranks, count = (self._whole(node, values[at], "the grid") for at in (0, 1))
+            extents = balanced(ranks, self._numbers(node, values[2], count))
+            for at, extent in enumerate(extents):
+                self._element(node, values[2], at).write(extent)
+            return
+        grid = self._communicator(node, values[0])
+        if not grid.extents:
+            raise refused(node, f"{name} is on a communicator without a grid")
+        if name == "MPI_Cart_shift":
+            direction, by = (self._whole(node, values[at], "the shift") for at in (1, 2))
+            place = self._place_in(grid)
+            self._write(values[3], grid.shifted(place, direction, -by))
+            self._write(values[4], grid.shifted(place, direction, by))
+        elif name == "MPI_Cart_coords":
+            place = self._whole(node, values[1], "the rank")
+            for at, own in enumerate(grid.coordinates(place)):
+                self._element(node, values[3], at).write(own)
+        else:
+            place = grid.place_at(self._numbers(node, values[1], len(grid.extents)))
+            self._write(values[2], place)
+
+    def _element(self, node: Any, array: Any, at: int) -> NumberPlace:
+        first = self._values.value(array)
+        if not isinstance(first, NumberPlace) or not first.index:
+            raise refused(node, f"an array of {called(node)} is not known")
+        return first.moved(at)
+
+    def _numbers(self, node: Any, array: Any, count: int) -> list[int]:
+        """The first numbers of an array."""
+        numbers = [self._element(node, array, at).read() for at in range(count)]
+        for number in numbers:
+            if not isinstance(number, int):
+                raise unknown_number(node, f"an element in {called(node)}", number)
+        return [number for number in numbers if isinstance(number, int)]
 
     def _write(self, argument: Any, number: Number) -> None:
         self._values.write(c_ast.UnaryOp("*", argument), number)
@@ -107,13 +223,22 @@ class MpiCalls:
             raise refused(node, f"which request {called(node)} waits for is not known")
         return place
 
-    def _check_world(self, node: Any, argument: Any) -> None:
-        if self._whole(node, argument, "the communicator") != 0:
+    def _communicator(self, node: Any, argument: Any) -> Communicator:
+        number = self._whole(node, argument, "the communicator")
+        if number == SELF:
+            return Communicator(SELF, (self._rank,))
+        if number not in self._known.by_number:
             raise refused(
                 node,
-                f"{called(node)} is not on MPI_COMM_WORLD",
-                "only its ranks and MPI_COMM_WORLD itself are known",
+                f"the communicator of {called(node)} is not known",
+                "known are MPI_COMM_WORLD and what MPI_Comm_split, MPI_Comm_dup, MPI_Cart_create "
+                "and MPI_Cart_sub make of it",
             )
+        return self._known.by_number[number]
+
+    def _place_in(self, own: Communicator) -> int:
+        """The rank there."""
+        return own.members.index(self._rank)
 
     def _bytes(self, node: Any, count: Any, kind: Any) -> int:
         elements = self._whole(node, count, "the number of elements")
@@ -122,17 +247,22 @@ class MpiCalls:
             raise refused(node, f"{called(node)} has {elements} elements on rank {self._rank}")
         return size
 
-    def _partner(self, node: Any, argument: Any, is_receive: bool) -> int:
+    def _partner(self, node: Any, argument: Any, own: Communicator, is_receive: bool) -> int:
+        """The other end among the ranks of MPI_COMM_WORLD."""
         partner = self._whole(node, argument, "the other rank")
         if partner == -1 and is_receive:
             raise refused(
                 node, "a receive from any rank takes a message that the source does not name"
             )
-        if partner != PROC_NULL and not 0 <= partner < self._ranks:
+        if partner == PROC_NULL:
+            return PROC_NULL
+        ranks = len(own.members)
+        if not 0 <= partner < ranks:
             raise refused(
-                node, f"rank {self._rank} of {self._ranks} has a message with rank {partner}"
+                node,
+                f"rank {self._place_in(own)} of {ranks} has a message with rank {partner}",
             )
-        return partner
+        return own.members[partner]
 
     def _tag(self, node: Any, argument: Any) -> int:
         tag = self._whole(node, argument, "the tag")
@@ -144,8 +274,8 @@ class MpiCalls:
 
     def _message(self, node: Any, name: str, values: Sequence[Any]) -> None:
         kind = RECEIVED if name in RECEIVES else SENT
-        self._check_world(node, values[5])
-        partner = self._partner(node, values[3], kind == RECEIVED)
+        own = self._communicator(node, values[5])
+        partner = self._partner(node, values[3], own, kind == RECEIVED)
         begins = name.startswith("MPI_I")
         request = self._place(node, values[6]) if begins else None
         if partner == PROC_NULL:
@@ -153,7 +283,10 @@ class MpiCalls:
                 request.write(-1)
             return
         size, tag = self._bytes(node, values[1], values[2]), self._tag(node, values[4])
-        place = self._add(Called(name, line_of(node), kind, partner, tag, size, begins))
+        event = Called(
+            name, line_of(node), kind, partner, tag, size, begins, communicator=own.number
+        )
+        place = self._add(event)
         if request is not None:
             self.under_way.add(place)
             request.write(place)
@@ -165,43 +298,56 @@ class MpiCalls:
         else:
             _, count, kind, target, tag, source, back_tag, world = values[:8]
             back_count, back_kind = count, kind
-        self._check_world(node, world)
-        to, by = self._partner(node, target, False), self._partner(node, source, True)
+        own = self._communicator(node, world)
+        to, by = self._partner(node, target, own, False), self._partner(node, source, own, True)
         has_both = PROC_NULL not in (to, by)
         line = line_of(node)
         if to != PROC_NULL:
             size, number = self._bytes(node, count, kind), self._tag(node, tag)
             call = name if has_both else "MPI_Send"
-            self._add(Called(call, line, SENT, to, number, size, with_next=has_both, written=name))
+            self._add(Called(call, line, SENT, to, number, size, with_next=has_both, written=name,
+                             communicator=own.number))  # fmt: skip
         if by != PROC_NULL:
             size, number = self._bytes(node, back_count, back_kind), self._tag(node, back_tag)
             call = name if has_both else "MPI_Recv"
-            self._add(Called(call, line, RECEIVED, by, number, size, written=name))
+            self._add(Called(call, line, RECEIVED, by, number, size, written=name,
+                             communicator=own.number))  # fmt: skip
 
     def _collective(self, node: Any, name: str, values: Sequence[Any]) -> None:
         count, kind = COUNTS[name]
-        self._check_world(node, values[-1])
-        root = NOBODY
+        own = self._communicator(node, values[-1])
+        ranks, root = len(own.members), NOBODY
+        is_root = False
         if name in ROOTS:
-            root = self._whole(node, values[ROOTS[name]], "the root")
-            if not 0 <= root < self._ranks:
-                raise refused(node, f"{name} has root {root} of {self._ranks} ranks")
-        if name.startswith("MPI_Scatter") and root != self._rank:
+            place = self._whole(node, values[ROOTS[name]], "the root")
+            if not 0 <= place < ranks:
+                raise refused(node, f"{name} has root {place} of {ranks} ranks")
+            root = own.members[place]
+            is_root = root == self._rank
+        if name.startswith("MPI_Scatter") and not is_root:
             count, kind = 4 + (name == "MPI_Scatterv"), 5 + (name == "MPI_Scatterv")
         elif name in ("MPI_Scatterv", "MPI_Alltoallv"):
-            size = self._varying_bytes(node, values[count], values[kind])
-            self._add(Called(name, line_of(node), COLLECTIVE, root, 0, size))
+            size = self._varying_bytes(node, values[count], values[kind], ranks)
+            self._operation(node, own, root, size)
             return
         size = self._bytes(node, values[count], values[kind])
-        if name in TO_EACH or (name == "MPI_Scatter" and root == self._rank):
-            size *= self._ranks
-        self._add(Called(name, line_of(node), COLLECTIVE, root, 0, size))
+        if name in TO_EACH or (name == "MPI_Scatter" and is_root):
+            size *= ranks
+        self._operation(node, own, root, size)
 
-    def _varying_bytes(self, node: Any, counts: Any, kind: Any) -> int:
+    def _operation(self, node: Any, own: Communicator, root: int, size: int) -> None:
+        """Add an operation, which with one rank moves nothing."""
+        if len(own.members) > 1 or own.number == WORLD:
+            self._add(
+                Called(called(node), line_of(node), COLLECTIVE, root, 0, size,
+                       communicator=own.number)
+            )  # fmt: skip
+
+    def _varying_bytes(self, node: Any, counts: Any, kind: Any, ranks: int) -> int:
         """The bytes of one count for each rank."""
         first, size = self._values.value(counts), self._whole(node, kind, "the type of data")
         elements = 0
-        for rank in range(self._ranks):
+        for rank in range(ranks):
             count: Number = first.moved(rank).read() if isinstance(first, NumberPlace) else first
             if not isinstance(count, int):
                 raise unknown_number(node, f"the count for rank {rank} in {called(node)}", count)

@@ -49,6 +49,17 @@ class NumberPlace:
         else:
             self.frame.numbers[self.name] = number
 
+    def member(self, name: str) -> NumberPlace:
+        """The place of a member of the structure there."""
+        return NumberPlace(self.frame, f"{self.name}{list(self.index) or ''}.{name}")
+
+    def forget_members(self) -> None:
+        """Forget the numbers of the structures there."""
+        for kept in (self.frame.numbers, self.frame.elements):
+            for name in [name for name in kept if name.startswith((f"{self.name}.",
+                                                                   f"{self.name}["))]:  # fmt: skip
+                del kept[name]
+
     def moved(self, by: int) -> NumberPlace:
         """The place of an element further on; nothing of a single variable."""
         return NumberPlace(self.frame, self.name, (*self.index[:-1], self.index[-1] + by))

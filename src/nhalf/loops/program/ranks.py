@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pycparser import c_ast
 
+from nhalf.loops.program.communicators import Communicators, NotSplitYet
 from nhalf.loops.program.computing import InnermostLoops
 from nhalf.loops.program.events import COLLECTIVE, SENT, Called, RankEvents
 from nhalf.loops.program.execution import ProgramReading, RankExecution
@@ -49,12 +51,13 @@ class MpiProgram:
         lines = {
             int(name.removeprefix(LINE)): value for name, value in numbers.items() if _is_line(name)
         }
-        reading = ProgramReading(structure, loops, variables, lines, ranks)
+        communicators = Communicators(ranks)
+        reading = ProgramReading(structure, loops, variables, lines, communicators)
         try:
-            events = [RankExecution(reading, rank).run(tree) for rank in range(ranks)]
+            events = _events(reading, tree, ranks)
         except RecursionError:
             raise RefusedSource("it is nested too deeply to be read") from None
-        _check(events)
+        _check(events, communicators)
         return events
 
     def _tree_of(self, macros: tuple[str, ...]) -> tuple[c_ast.FileAST, Structure, InnermostLoops]:
@@ -70,52 +73,74 @@ class MpiProgram:
         return self._read[macros]
 
 
+def _events(reading: ProgramReading, tree: c_ast.FileAST, ranks: int) -> list[RankEvents]:
+    """Each rank from its begin, as far as others have said their colours, until all have."""
+    while True:
+        events, said = list[RankEvents](), reading.communicators.said
+        for rank in range(ranks):
+            with suppress(NotSplitYet):
+                events.append(RankExecution(reading, rank).run(tree))
+        if len(events) == ranks:
+            return events
+        if reading.communicators.said == said:
+            raise RefusedSource("MPI_Comm_split is not called by all ranks of its communicator")
+
+
 def _is_line(name: str) -> bool:
     return name.startswith(LINE) and name.removeprefix(LINE).isdecimal()
 
 
-def _check(ranks: Sequence[RankEvents]) -> None:
+def _check(ranks: Sequence[RankEvents], known: Communicators) -> None:
     """Raises RefusedSource unless there are calls, and both ends of each message and operation."""
     calls = [[event for event in own.events if isinstance(event, Called)] for own in ranks]
     if not any(calls) and len(ranks) > 1:
         raise RefusedSource("no rank sends anything", 0, "name a program that calls MPI")
-    _check_operations(calls)
-    ends: dict[tuple[int, int, int], Counter[str]] = {}
-    where: dict[tuple[int, int, int], int] = {}
+    _check_operations(calls, known)
+    ends: dict[tuple[int, ...], Counter[str]] = {}
+    where: dict[tuple[int, ...], int] = {}
     for rank, own in enumerate(calls):
         for event in own:
             if event.kind == COLLECTIVE:
                 continue
             pair = (rank, event.partner) if event.kind == SENT else (event.partner, rank)
-            key = (*pair, event.tag)
+            key = (*pair, event.tag, event.communicator)
             ends.setdefault(key, Counter())[event.kind] += 1
             where.setdefault(key, event.line)
-    for (source, target, tag), kinds in ends.items():
+    for key, kinds in ends.items():
         if len(set(kinds.values())) > 1 or len(kinds) < 2:
+            source, target, tag, _ = key
             raise RefusedSource(
                 f"rank {source} sends {kinds[SENT]} messages of tag {tag} to rank {target}, which "
                 f"receives {kinds.total() - kinds[SENT]}",
-                where[source, target, tag],
+                where[key],
                 "the program would not end, or not be understood: see which ranks call it",
             )
 
 
-def _check_operations(calls: Sequence[Sequence[Called]]) -> None:
-    first: list[Called] = []
+def _check_operations(calls: Sequence[Sequence[Called]], known: Communicators) -> None:
+    """Raises RefusedSource unless the ranks of a communicator call the same operations."""
+    operations: dict[tuple[int, int], list[Called]] = {}
     for rank, events in enumerate(calls):
-        operations = [event for event in events if event.kind == COLLECTIVE]
-        if rank == 0:
-            first = operations
-        for own, of_first in zip(operations, first, strict=False):
-            if own.call != of_first.call:
-                raise RefusedSource(
-                    f"rank {rank} calls {own.call} where rank 0 calls {of_first.call}", own.line
-                )
-        if len(operations) != len(first):
-            later = max(operations, first, key=len)[min(len(operations), len(first))]
+        for event in events:
+            if event.kind == COLLECTIVE:
+                operations.setdefault((rank, event.communicator), []).append(event)
+    for number, communicator in known.by_number.items():
+        first, *others = communicator.members
+        of_first = operations.get((first, number), [])
+        for rank in others:
+            _check_alike(first, of_first, rank, operations.get((rank, number), []))
+
+
+def _check_alike(first: int, of_first: Sequence[Called], rank: int, own: Sequence[Called]) -> None:
+    for other, one in zip(own, of_first, strict=False):
+        if other.call != one.call:
             raise RefusedSource(
-                f"rank 0 takes part in {len(first)} operations, and rank {rank} in "
-                f"{len(operations)}",
-                later.line,
-                "all ranks of MPI_COMM_WORLD have to call it",
+                f"rank {rank} calls {other.call} where rank {first} calls {one.call}", other.line
             )
+    if len(own) != len(of_first):
+        later = max(own, of_first, key=len)[min(len(own), len(of_first))]
+        raise RefusedSource(
+            f"rank {first} takes part in {len(of_first)} operations, and rank {rank} in {len(own)}",
+            later.line,
+            "all ranks of its communicator have to call it",
+        )

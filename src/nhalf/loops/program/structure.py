@@ -17,6 +17,10 @@ QUIET = frozenset(
         *("MPI_Comm_rank", "MPI_Comm_size", "MPI_Wtime", "MPI_Wtick", "MPI_Get_processor_name"),
         *("MPI_Comm_set_errhandler", "MPI_Type_size", "MPI_Type_commit", "MPI_Type_free"),
         *("MPI_Get_count", "MPI_Error_string", "MPI_Comm_free", "MPI_Get_version"),
+        *("MPI_Type_contiguous", "MPI_Type_vector", "MPI_Type_create_hvector"),
+        *("MPI_Type_create_resized", "MPI_Type_create_subarray", "MPI_Dims_create"),
+        *("MPI_Comm_split", "MPI_Comm_dup", "MPI_Cart_create", "MPI_Cart_sub"),
+        *("MPI_Cart_shift", "MPI_Cart_coords", "MPI_Cart_rank"),
     )
 )
 """Calls that send nothing."""
@@ -86,6 +90,8 @@ class Structure:
     functions: dict[str, SourceFunction]
     variables: dict[str, Variable]
     types: Types
+    array_members: frozenset[str] = frozenset()
+    """The names of members of structures that are arrays."""
     _talks: dict[Any, bool] = field(default_factory=dict)
     _steering: dict[Any, frozenset[str]] = field(default_factory=dict)
     _names: dict[Any, list[str]] = field(default_factory=dict)
@@ -104,7 +110,14 @@ class Structure:
                 functions[part.decl.name] = _function(part, types)
             elif _declares(part):
                 variables[part.name] = variable(part, types, "global")
-        return cls(functions, variables, types)
+        members = (part for part in below(tree) if isinstance(part, c_ast.Struct) and part.decls)
+        arrays = (
+            own.name
+            for part in members
+            for own in part.decls
+            if isinstance(own.type, c_ast.ArrayDecl)
+        )
+        return cls(functions, variables, types, frozenset(arrays))
 
     def talks(self, node: Any) -> bool:
         """Whether there is a call in a part, or in a function called there, that sends."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from nhalf.loops.source.chain import Carried, Latencies, cycles_per_iteration
 from nhalf.loops.source.essential import Essential, essential
 from nhalf.loops.source.iteration import Iteration
+from nhalf.loops.source.misses import Misses
 from nhalf.loops.source.reductions import reductions
 from nhalf.loops.source.streams import Stream, sources, streams
 from nhalf.loops.source.sums import Consumers, sums
@@ -34,6 +35,8 @@ class LoopCounts:
     chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     trips: int | None = None
+    misses: Misses | None = None
+    """Of the first level, where they are known from the loops before it."""
 
     def of(self, name: str) -> int:
         """The count of operations of this name where products are fused with additions."""

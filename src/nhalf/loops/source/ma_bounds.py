@@ -168,7 +168,7 @@ def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -
     cache = processor.caches[0] if processor.caches else None
     if not processor.in_order or cache is None:
         return hits_cycles
-    loop_misses = misses(counts.streams, counts.trips, cache)
+    loop_misses = counts.misses or misses(counts.streams, counts.trips, cache)
     load_misses, store_misses = loop_misses.loads_per_iteration, loop_misses.stores_per_iteration
     loads = load_misses * (cache.load_miss_cycles or 0.0)
     stores = store_misses * (cache.store_miss_cycles or 0.0)

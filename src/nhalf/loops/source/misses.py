@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nhalf.loops.source.streams import Stream
@@ -43,10 +44,82 @@ def misses(streams: Sequence[Stream], trips: int | None, cache: Cache | None) ->
     arrays = len({stream.array.name for stream in moving})
     share = capacity_misses(blocks, cache, arrays) / blocks if blocks else 0.0
     pairs = list(zip(moving, lines_per_iteration, strict=True))
-    # A line that is loaded and then stored to misses once: at its load.
-    loads = sum(line for stream, line in pairs if stream.loads)
-    stores = sum(line for stream, line in pairs if not stream.loads)
-    return Misses(share * loads, share * stores)
+    # A line that is loaded and then stored to misses once, as one of a modified array.
+    stores = sum(line for stream, line in pairs if stream.stores)
+    return Misses(share * (sum(lines_per_iteration) - stores), share * stores)
+
+
+class CacheState:
+    """What loops leave in the first level for each other: lines of arrays, the last used last.
+
+    An optimistic state: whole arrays leave in the order in which they were used, nothing else comes
+    in, and lines of a modified array miss as stores.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._capacity = cache.size_bytes // cache.line_bytes
+        self._lines: dict[str, float] = {}
+
+    def run(
+        self, streams: Sequence[Stream], arrays: Mapping[str, str], nest: Sequence[tuple[str, int]],
+        iterations: int,
+    ) -> Misses:  # fmt: skip
+        """The misses of a loop, which is run until it had all its iterations.
+
+        `arrays` are the memory that the names of arrays stand for, `nest` has the trips of the loop
+        and of those around it, from within, by the names of their counters.
+        """
+        own = dict[str, list[Stream]]()
+        for stream in streams:
+            if stream.loads or stream.stores:
+                own.setdefault(arrays.get(stream.array.name, stream.array.name), []).append(stream)
+        counters = {name: set[str]().union(*(one.outer_names for one in of))
+                    for name, of in own.items()}  # fmt: skip
+        trips = nest[0][1]
+        lines = {name: sum(_lines_per_iteration(one, self._cache) for one in of) * trips
+                 for name, of in own.items()}  # fmt: skip
+        # Lines that are there at once, and how often one comes in.
+        missing, elements = dict(lines), dict.fromkeys(own, trips)
+        around = math.prod(times for _, times in nest)
+        for counter, times in [*nest[1:], ("", max(1, iterations // around))]:
+            share = self._share(sum(lines.values()), len(own))
+            for name, of in own.items():
+                if counter not in counters[name]:
+                    missing[name] *= 1 + (times - 1) * share
+                    continue
+                elements[name] *= times
+                lines[name], missing[name] = lines[name] * times, missing[name] * times
+                if not share:  # Rows and columns that share lines find them.
+                    size_bytes = of[0].array.element.size_bytes
+                    least = max(1.0, elements[name] * size_bytes / self._cache.line_bytes)
+                    lines[name] = min(lines[name], least)
+                    missing[name] = min(missing[name], least)
+        share = self._share(sum(lines.values()), len(own))
+        loads = stores = 0.0
+        for name, of in own.items():
+            kept = min(self._lines.get(name, 0.0), lines[name]) * (1 - share)
+            is_modified = any(one.stores for one in of)
+            came = max(0.0, missing[name] - kept)
+            loads, stores = loads + came * (not is_modified), stores + came * is_modified
+        self._use(lines)
+        return Misses(loads / iterations, stores / iterations)
+
+    def _share(self, blocks: float, arrays: int) -> float:
+        """The share of lines that are not there when they are read again."""
+        return capacity_misses(round(blocks), self._cache, arrays) / blocks if blocks else 0.0
+
+    def _use(self, lines: Mapping[str, float]) -> None:
+        for name, own in lines.items():
+            self._lines.pop(name, None)
+            self._lines[name] = min(own, self._capacity)
+        beyond = sum(self._lines.values()) - self._capacity
+        for name in list(self._lines):
+            gone = min(max(beyond, 0.0), self._lines[name])
+            self._lines[name] -= gone
+            beyond -= gone
+            if not self._lines[name]:
+                del self._lines[name]
 
 
 def _lines_per_iteration(stream: Stream, cache: Cache) -> float:

@@ -33,6 +33,12 @@ class Stream:
         return any(step.terms for step in self.steps) or self.is_indirect
 
     @property
+    def outer_names(self) -> set[str]:
+        """The names on which it depends where it begins, as the number of a row."""
+        place = self.members[0][1].place
+        return set[str]().union(*(subscript.start().names for subscript in place.subscripts))
+
+    @property
     def is_indirect(self) -> bool:
         """Whether its subscripts are data."""
         return any(subscript.is_indirect for subscript in self.members[0][1].place.subscripts)

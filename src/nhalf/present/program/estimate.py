@@ -15,9 +15,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nhalf.decide.estimate.estimate import Estimate, Part
+    from nhalf.decide.estimate.formula import Formula, Term
 
 CONSTANT = 0.02
 """A smaller exponent is none."""
+TERMS_MOST = 6
+DECIDES = {
+    "computing": "computing",
+    "latency": "latency of messages",
+    "bandwidth": "bandwidth of messages",
+}
 NOT_IN_IT = "input and output, what the library does for itself, and statements outside loops"
 
 
@@ -48,6 +55,34 @@ def _headline(estimate: Estimate) -> Iterator[str]:
         f"{name}^{_exponent(number)}" for name, number in estimate.exponent_per_name.items()
     )
     yield f"  the time grows as {growth}, between half and twice of each"
+    if estimate.formula:
+        yield from _formula(estimate.formula)
+
+
+def _formula(formula: Formula) -> Iterator[str]:
+    """The formula with the error of its fit, and which kind of time decides where."""
+    terms = " + ".join(map(_term, formula.terms[:TERMS_MOST]))
+    more = " + …" if len(formula.terms) > TERMS_MOST else ""
+    yield (f"  T = {terms}{more}, within {percent(formula.error, 1)} at {formula.points} points")
+    beyond = (
+        f"{DECIDES[kind]} from {name} = {number} {'on' if is_above else 'down'}"
+        for name, number, is_above, kind in formula.beyond
+    )
+    yield f"  {', '.join([f'{DECIDES[formula.decides]} decides', *beyond])}"
+
+
+def _term(term: Term) -> str:
+    """'4.5 ns n/ranks'."""
+    above, below = list[str](), list[str]()
+    for name, (power, stages) in term.powers:
+        size = abs(power)
+        root = "" if size == 1 else f"^{size:g}"
+        if power:
+            (above if power > 0 else below).append(f"{name}{root}")
+        above += [f"log2({name})"] * stages
+    over = f"/{'/'.join(below)}" if below else ""
+    growth = f" {'·'.join(above) or '1'}{over}" if term.powers else ""
+    return f"{format_time(term.factor_s)}{growth} ({term.kind})"
 
 
 def _time(estimate: Estimate) -> str:

@@ -27,7 +27,7 @@ from nhalf.decide.program.predict import (
     TIMELINE,
     ProgramPrediction,
 )
-from nhalf.machines.computing import AS_MEASURED, AS_STATED
+from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import count
@@ -70,7 +70,8 @@ WHY = {
     ),
     COMPUTING_DOUBT: (
         "computing there is known within a factor of {}",
-        "measure both cores (nhalf fit RUN --node NODE-RUN), or give --computing-factor",
+        "measure both cores (nhalf node, nhalf fit RUN --node NODE-RUN), or give "
+        "--computing-factor; of a C source nhalf estimate has the least that loops take there",
     ),
     COUNTS_DOUBT: (
         "counts do not tell when ranks wait for each other: a factor of {}",
@@ -209,6 +210,8 @@ def _headline(prediction: ProgramPrediction) -> str:
     if prediction.is_certain:
         condition = " if it computed as fast as here" if _is_not_scaled(prediction) else ""
         return f"{format_time(prediction.time_s)} ({_interval(prediction)}){condition}"
+    if prediction.computing == UNKNOWN:
+        return f"no prediction, {format_time(prediction.low_s)} or more"
     if says_nothing(prediction.low_s, prediction.high_s):
         return "no prediction"
     return f"no prediction, something in {_interval(prediction)}"

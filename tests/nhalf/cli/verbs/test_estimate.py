@@ -35,10 +35,12 @@ def test_computing_is_the_bound_of_the_loops_times_their_iterations(call: Call) 
     cycles = {loop["line"]: loop["cycles"] for loop in bounds["loops"]}
     estimate = answer(call, HALO, *SP2, "--set", "n=1000")
     assert estimate["processor"] == "power2"
-    for line, iterations in ((16, 1002), (25, 50_000)):
+    # The first loop finds nothing in the cache, and leaves there what the second one reads; what
+    # that one writes misses once in 50 runs.
+    for line, iterations, own in ((16, 1002, 22.0 / 8), (25, 50_000, cycles[25])):
         row = part(estimate, "computing", line)
         assert row["count"] == iterations
-        assert row["time_s"] == pytest.approx(iterations * cycles[line] / 66.7e6, rel=0.001)
+        assert row["time_s"] == pytest.approx(iterations * own / 66.7e6, rel=0.02)
 
 
 def test_messages_take_what_the_machine_says_and_all_parts_make_the_whole(call: Call) -> None:
@@ -62,6 +64,19 @@ def test_it_says_how_each_part_grows_and_which_decides(call: Call) -> None:
     assert estimate["guessed"] == ["alltoall"]
     assert estimate["low_s"] < estimate["time_s"]
     assert estimate["high_s"] is None
+
+
+def test_the_time_is_a_formula(call: Call) -> None:
+    words = (str(PROGRAMS / "transpose.c"), *SP2, "--set", "n=1024")
+    said = answer(call, *words)["formula"]
+    assert said["error"] < 0.05
+    assert said["decides"] == "bandwidth"
+    (computing,) = [term for term in said["terms"] if term["kind"] == "computing"]
+    assert computing["powers"] == {"n": {"power": 2, "log2": 0}, "ranks": {"power": -1, "log2": 0}}
+    out = call("estimate", *words).out
+    assert "  T = " in out
+    assert " n^2/ranks (computing)" in out
+    assert "bandwidth of messages decides" in out
 
 
 def test_sums_in_the_order_of_the_source_take_longer_than_the_least(call: Call) -> None:
@@ -106,14 +121,14 @@ def test_what_is_missing_is_said(words: tuple[str, ...], call: Call) -> None:
 
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="needs SimGrid")
 @pytest.mark.usefixtures("simulator")
-def test_simgrid_has_messages_share_what_a_rank_moves_both_ways(call: Call) -> None:
+def test_simgrid_agrees_where_a_rank_moves_messages_both_ways(call: Call) -> None:
     words = (str(PROGRAMS / "pipeline.c"), "--machine", "altix-bx2", "--ranks", "8", "--set",
              "n=1000", "--set", "blocks=16", "--processor", "none")  # fmt: skip
-    replayed, simulated = answer(call, *words), answer(call, *words, "--engine", "simgrid")
-    assert (replayed["engine"], simulated["engine"]) == ("model", "simgrid")
+    followed, simulated = answer(call, *words), answer(call, *words, "--engine", "simgrid")
+    assert (followed["engine"], simulated["engine"]) == ("model", "simgrid")
     assert simulated["time_s"] == pytest.approx(199e-6, rel=0.05)  # as of MPICH in virtual time
-    assert replayed["time_s"] < 0.8 * simulated["time_s"]
-    assert simulated["parts"] == replayed["parts"]
+    assert followed["time_s"] == pytest.approx(199e-6, rel=0.01)
+    assert simulated["parts"] == followed["parts"]
 
 
 CROSSED = """#include <mpi.h>

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
+from nhalf.base.units import format_time
 from nhalf.decide.program.costs import MachineCosts, pattern_of
 from nhalf.decide.program.counted import longest_s
 from nhalf.decide.program.predict import predict_program
@@ -310,6 +311,43 @@ def test_computing_is_scaled_by_what_cores_do(tmp_path: Path, call: Callable[...
     assert found["low_s"] == pytest.approx(10 * (0.01 * 0.25 + message_s(1000)))
     assert found["high_s"] == pytest.approx(10 * (0.01 * 2.0 + message_s(1000)), rel=0.01)
     assert "clock 0.50, arithmetic 0.25, memory 2.00" in call(*asked).out
+
+
+def test_computing_that_is_not_scaled_is_no_headline(
+    tmp_path: Path, call: Callable[..., Ended]
+) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    there = tmp_path / "there.toml"
+    write(replace(machine(), computing=Computing(clock_hz=1e9)), there)
+    found = json.loads(call("predict", run, "--machine", there, "--json").out)
+    assert (found["time_s"], found["computing"]) == (None, "unknown")
+    assert found["low_s"] == pytest.approx(10 * message_s(1000))
+    told = call("predict", run, "--machine", there).out
+    assert f"no prediction, {format_time(10 * message_s(1000))} or more; traced" in told
+    assert "nhalf estimate has the least" in told
+    given = call("predict", run, "--machine", there, "--computing-factor", "3", "--json").out
+    assert json.loads(given)["time_s"] == pytest.approx(10 * (0.03 + message_s(1000)), rel=0.01)
+    write(replace(machine(), name="there", computing=Computing(clock_hz=1e9)), there)
+    same = call("predict", run, "--machine", there, "--traced-on", there, "--json").out
+    assert json.loads(same)["time_s"] == pytest.approx(10 * (0.01 + message_s(1000)))
+    messages = stored(ping_pong(5, 1000, 0.0), tmp_path / "messages")
+    alone = json.loads(call("predict", messages, "--machine", there, "--json").out)
+    assert alone["time_s"] == pytest.approx(10 * message_s(1000))
+
+
+def test_a_processor_of_record_is_scaled_by_that_of_the_trace(
+    tmp_path: Path, call: Callable[..., Ended]
+) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    for name, clock_hz in (("here", 133.4e6), ("there", 66.7e6)):
+        core = Computing(clock_hz=clock_hz, processor="power2")
+        write(replace(machine(), name=name, computing=core), tmp_path / f"{name}.toml")
+    words = ("predict", run, "--machine", tmp_path / "there.toml", "--traced-on")
+    found = json.loads(call(*words, tmp_path / "here.toml", "--json").out)
+    assert set(found["computing_ratio"]) == {
+        "arithmetic", "loads", "stores", "chains of sums", "chains of products",
+    }  # fmt: skip
+    assert found["time_s"] == pytest.approx(10 * (0.01 + message_s(1000)))
 
 
 def test_the_command_prints_the_error(tmp_path: Path, call: Callable[..., Ended]) -> None:

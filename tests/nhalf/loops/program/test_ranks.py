@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.loops.program.communicators import balanced
 from nhalf.loops.program.events import Called, Computed, RankEvents, WaitedFor
 from nhalf.loops.program.ranks import MpiProgram
 from nhalf.loops.source.preprocessed import HeaderSearch
@@ -141,6 +142,106 @@ def test_functions_take_numbers_and_give_them_back(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def partners(own: RankEvents) -> list[tuple[str, int, int]]:
+    return [(event.call, event.partner, event.communicator)
+            for event in own.events if isinstance(event, Called)]  # fmt: skip
+
+
+def test_parts_of_the_ranks_are_numbered_by_their_keys(ranks_of: Run) -> None:
+    body = """MPI_Comm part, twin, none; int own, count;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 3 ? MPI_UNDEFINED : 0, 0, &none);
+    if (rank == 3 && none == MPI_COMM_NULL) MPI_Send(x, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(x, 1, MPI_INT, 3, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_dup(part, &twin);
+    MPI_Comm_rank(twin, &own);
+    MPI_Comm_size(twin, &count);
+    if (own == 0) MPI_Send(x, count, MPI_INT, 1, 0, twin);
+    if (own == 1) MPI_Recv(x, count, MPI_INT, 0, 0, twin, MPI_STATUS_IGNORE);
+    MPI_Bcast(x, 1, MPI_INT, 1, part);
+    MPI_Barrier(MPI_COMM_SELF);"""
+    own = ranks_of(body, 5)
+    even, odd = partners(own[4])[0][2], partners(own[1])[1][2]
+    assert partners(own[4]) == [("MPI_Send", 2, even), ("MPI_Bcast", 2, partners(own[4])[1][2])]
+    assert partners(own[2])[0] == ("MPI_Recv", 4, even)
+    assert partners(own[3])[:2] == [("MPI_Send", 1, 0), ("MPI_Send", 1, odd)]
+    assert calls(own[4])[0] == ("MPI_Send", "sent", 2, 12)
+    assert len({even, odd, *(partners(one)[-1][2] for one in own)}) == 4
+
+
+def test_grids_know_their_neighbours_and_their_lines(ranks_of: Run) -> None:
+    body = """MPI_Comm grid, line; int extents[2] = {0}, around[2] = {1, 0}, keep[2] = {0, 1};
+    int at[2], up, down, left, right, back;
+    MPI_Dims_create(size, 2, extents);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, extents, around, 0, &grid);
+    MPI_Cart_coords(grid, rank, 2, at);
+    MPI_Cart_rank(grid, at, &back);
+    MPI_Cart_shift(grid, 0, 1, &up, &down);
+    MPI_Cart_shift(grid, 1, 1, &left, &right);
+    MPI_Sendrecv(x, extents[0], MPI_DOUBLE, down, 0, y, 3, MPI_DOUBLE, up, 0, grid, 0);
+    MPI_Sendrecv(x, at[1] + 1, MPI_DOUBLE, right, 1, y, at[1], MPI_DOUBLE, left, 1, grid, 0);
+    MPI_Cart_sub(grid, keep, &line);
+    MPI_Bcast(x, back, MPI_INT, 1, line);"""
+    own = ranks_of(body, 6)
+    assert calls(own[4]) == [
+        ("MPI_Sendrecv", "sent", 0, 24), ("MPI_Sendrecv", "received", 2, 24),
+        ("MPI_Send", "sent", 5, 8), ("MPI_Bcast", "collective", 5, 16),
+    ]  # fmt: skip
+    assert [partners(one)[-1][1] for one in own] == [1, 1, 3, 3, 5, 5]
+
+
+def test_types_have_the_size_of_their_elements(ranks_of: Run) -> None:
+    body = """MPI_Datatype row, column, block; int from[2] = {9, 9}, part[2] = {2, 3};
+    MPI_Type_contiguous(5, MPI_DOUBLE, &row);
+    MPI_Type_vector(4, 2, 10, row, &column);
+    MPI_Type_create_subarray(2, from, part, from, 0, MPI_INT, &block);
+    MPI_Type_commit(&column);
+    MPI_Bcast(x, 1, column, 0, MPI_COMM_WORLD);
+    MPI_Bcast(x, 2, block, 0, MPI_COMM_WORLD);"""
+    assert [size for *_, size in calls(ranks_of(body, 2)[0])] == [320, 48]
+
+
+def test_numbers_of_structures_are_followed(tmp_path: Path) -> None:
+    path = tmp_path / "structures.c"
+    path.write_text(
+        """#include <mpi.h>
+        typedef struct { int count, extents[2]; double weight; } Grid;
+        struct Box { Grid *grid; int near; };
+        static void grow(Grid *g, int by) { g->count += by; g->extents[1] = g->count / 2; }
+        static int sum(Grid g) { return g.count + g.extents[0] + g.extents[1]; }
+        int main(int argc, char **argv) {
+          Grid own, other;
+          struct Box box;
+          double x[100];
+          MPI_Init(&argc, &argv);
+          MPI_Comm_rank(MPI_COMM_WORLD, &box.near);
+          own.count = 4; own.extents[0] = 3; other.count = 7;
+          box.grid = &own;
+          grow(box.grid, 6);
+          MPI_Bcast(x, sum(own), MPI_DOUBLE, (box.near + 1) * 0, MPI_COMM_WORLD);
+          MPI_Bcast(x, box.grid->extents[1] + other.count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+          MPI_Bcast(&own, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+          MPI_Bcast(x, LAST.count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        }""",
+        "utf-8",
+    )
+    known = MpiProgram(path, HeaderSearch((), ("LAST=other",)), []).ranks({}, 2)[1]
+    assert [size for *_, size in calls(known)] == [8 * 18, 8 * 12, 8, 8 * 7]
+    with pytest.raises(RefusedSource, match="depends on count"):
+        MpiProgram(path, HeaderSearch((), ("LAST=own",)), []).ranks({}, 2)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "extents", "expected"),
+    [
+        (1, [0, 0], [1, 1]), (12, [0, 0], [4, 3]), (24, [0, 0, 0], [4, 3, 2]),
+        (7, [0, 0], [7, 1]), (36, [0, 0], [6, 6]), (12, [3, 0], [3, 4]), (16, [0, 2, 0], [4, 2, 2]),
+    ],
+)  # fmt: skip
+def test_grids_are_as_square_as_can_be(ranks: int, extents: list[int], expected: list[int]) -> None:
+    assert balanced(ranks, extents) == expected
+
+
 def test_many_turns_are_not_run_through_one_by_one() -> None:
     source = MpiProgram(PROGRAMS / "pipeline.c", HeaderSearch(), ["n", "blocks"])
     own = source.ranks({"n": 10**9, "blocks": 3}, 2)[1]
@@ -161,8 +262,14 @@ REFUSED = {
     "MPI_Recv(x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, 0);": (10, "from any rank", ""),
     "MPI_Recv(x, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, 0);": (10, "of any tag", ""),
     "MPI_Send(x, 1, MPI_INT, size, 0, MPI_COMM_WORLD);": (10, "rank 0 of 2", ""),
-    "MPI_Comm c; MPI_Comm_split(0, rank, 0, &c);": (10, "MPI_Comm_split", "known are"),
-    "MPI_Barrier(MPI_COMM_SELF);": (10, "not on MPI_COMM_WORLD", ""),
+    "MPI_Comm c; MPI_Comm_create(0, 0, &c);": (10, "MPI_Comm_create", "known are"),
+    "MPI_Comm c; MPI_Barrier(c);": (10, "depends on c,", ""),
+    "MPI_Barrier(7);": (10, "communicator of MPI_Barrier is not", "MPI_Comm_split"),
+    "MPI_Comm c; MPI_Comm_split(0, x[0], 0, &c);": (10, "the colour", ""),
+    "MPI_Comm c; if (rank) MPI_Comm_split(0, 0, 0, &c);": (0, "not called by all", ""),
+    "int a; MPI_Cart_shift(0, 0, 1, &a, &a);": (10, "without a grid", ""),
+    "MPI_Comm c; int d[1] = {3}; MPI_Cart_create(0, 1, d, d, 0, &c);": (10, "no room", ""),
+    "MPI_Comm c; MPI_Comm_dup(0, &c); if (rank) MPI_Barrier(c);": (10, "rank 1 in 1", "all ranks"),
     "if (rank) MPI_Barrier(MPI_COMM_WORLD);": (10, "rank 1 in 1", "all ranks"),
     "if (rank) MPI_Barrier(0); else MPI_Bcast(x, 1, 4, 0, 0);": (10, "where rank 0", ""),
     "if (rank) MPI_Send(x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);": (10, "receives 0", "which ranks"),
