@@ -15,7 +15,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import range_reasons
 from nhalf.decide.permutations import ALL, UNIFORM, destinations
 from nhalf.machines.draws import Draws, PredictedRate
-from nhalf.machines.layout import CYCLIC, Layout
+from nhalf.machines.layout import Layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.together import ConcurrentMessages
@@ -50,11 +50,6 @@ class PredictedTraffic:
     rows: tuple[PermutationRate, ...]
     reasons: tuple[str, ...]
 
-    @property
-    def placement(self) -> str:
-        """The layout as it is typed."""
-        return f"{self.layout.hosts}x{self.layout.per_host}{CYCLIC if self.layout.cyclic else ''}"
-
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf predict traffic --json`."""
         rows = [
@@ -68,7 +63,7 @@ class PredictedTraffic:
             for row in self.rows
         ]
         whole = {"pattern": "traffic", "machine": self.machine, "ranks": self.layout.ranks}
-        where = {"nodes": self.layout.hosts, "placement": self.placement, "bytes": self.size_bytes}
+        where = {"nodes": self.layout.hosts, "placement": str(self.layout), "bytes": self.size_bytes}
         return {**whole, **where, "rows": rows, "notes": list(self.reasons)}
 
 
@@ -126,7 +121,7 @@ def _check(machine: Machine, layout: Layout, size_bytes: int) -> None:
     if (nodes and layout.hosts > nodes) or (per_node and layout.per_host > per_node):
         raise InputError(
             f"{machine.name} has {nodes} nodes of {per_node}: "
-            f"{layout.hosts}x{layout.per_host} is too much",
+            f"{layout} is too much",
             "ask for less, or --set network.topology=...",
         )
 

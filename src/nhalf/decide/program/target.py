@@ -13,7 +13,7 @@ from nhalf.machines.computing import AS_MEASURED, ComputingRatio
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
-from nhalf.machines.wires import nodes_of
+from nhalf.machines.wires import check_nodes, nodes_of
 from nhalf.mpi.decision_table import Rule
 
 AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
@@ -66,9 +66,15 @@ def hosts_on(
 ) -> tuple[str, ...]:
     """The node of each rank on a machine: without a placement as traced, if that was there or its
     file says nothing of nodes; else node after node is filled, as `nhalf try` does it.
+
+    Raises InputError for a placement that the machine's nodes do not hold.
     """
     virtual = program.trace.virtual
     is_there = machine.name in (traced_on, virtual.machine if virtual else "")
+    if placement and machine.network is not None:
+        hosts = hosts_of(program, placement)
+        check_nodes(machine, list(map(int, hosts)))
+        return hosts
     if placement or is_there or machine.network is None or not program.is_timed:
         return hosts_of(program, placement)
     try:
@@ -83,7 +89,7 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
         return program.hosts
     layout = parse_layout(placement)
     if layout is None:
-        raise InputError(f"{placement!r} is not a placement", "write HOSTSxRANKS, such as 4x2")
+        raise InputError(f"{placement!r} is not a placement", "write HOSTSxRANKS, such as 4x2 or 4x2+1")
     if layout.ranks < program.ranks:
         raise InputError(
             f"{placement} has room for {layout.ranks} of {program.ranks} ranks",

@@ -69,7 +69,7 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     from nhalf.decide.traffic import PLACES
 
     size = format_size(prediction.size_bytes)
-    title = f"{prediction.machine}, {prediction.placement}, all ranks send without pause, {size}"
+    title = f"{prediction.machine}, {prediction.layout}, all ranks send without pause, {size}"
     console.print(title, markup=False, soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("to")
