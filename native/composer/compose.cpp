@@ -1,5 +1,6 @@
-// Reads a machine and compositions, and answers each composition with its seconds, or with "-" if
-// it has none (no such algorithm, too large):
+// Reads a machine and compositions, and answers each composition with its seconds: until its last
+// rank ends, until the root is free, and for which messages keep all processors together. A pattern has the
+// first alone. The answer is "-" if there is none (no such algorithm, too large):
 //
 //   machine LINES                       its lines follow, as network/wires.hpp has them
 //   compose bcast binomial BYTES        among all ranks of the machine
@@ -32,17 +33,22 @@ void answer(const std::optional<network::Wires>& wires, std::istringstream& word
   }
   composition.operation = operation;
   composition.algorithm = algorithm;
-  std::optional<double> time_s;
+  std::optional<double> round_s;
+  std::optional<ComposedTimes> times;
   try {
-    time_s = algorithm == "followed" ? traffic_s(*wires, operation, composition.size_bytes)
-                                     : composed_s(*wires, composition);
+    if (algorithm == "followed")
+      round_s = traffic_s(*wires, operation, composition.size_bytes);
+    else
+      times = composed(*wires, composition);
   } catch (const std::bad_alloc&) {
     // The buffers would exceed the address space of this host.
   } catch (const std::length_error&) {
     // It would take too long.
   }
-  if (time_s)
-    std::printf("%.17g\n", *time_s);
+  if (round_s)
+    std::printf("%.17g\n", *round_s);
+  else if (times)
+    std::printf("%.17g %.17g %.17g\n", times->completion_s, times->root_s, times->processors_s);
   else
     std::puts("-");
   std::fflush(stdout);

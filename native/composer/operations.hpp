@@ -43,7 +43,7 @@ struct Composition {
 /// Runs the algorithm once at every rank; nothing if there is none of that name, or if it does not
 /// cut messages and parts of another size are asked for.
 template <class Signature, class... Arguments>
-std::optional<double> composed_s(
+std::optional<ComposedTimes> composed(
     const std::vector<Algorithm<ComposedTransport, Signature>>& algorithms,
     const network::Wires& wires, const Composition& composition, Arguments... arguments) {
   const auto chosen = std::ranges::find(algorithms, composition.algorithm,
@@ -65,11 +65,11 @@ std::optional<double> composed_s(
       chosen->run(transport, scratch, arguments...);
     machine.end();
   });
-  return machine.latest_s();
+  return machine.times();
 }
 
-/// Returns the seconds from a common start to the last end; nothing for an unknown operation.
-inline std::optional<double> composed_s(const network::Wires& wires,
+/// Returns the times of an operation; nothing for an unknown one.
+inline std::optional<ComposedTimes> composed(const network::Wires& wires,
                                         const Composition& composition) {
   using namespace algorithms;
   using T = ComposedTransport;
@@ -84,22 +84,22 @@ inline std::optional<double> composed_s(const network::Wires& wires,
   const auto is = [&](std::string_view name) { return composition.operation == name; };
   // Every rank gets an equal number of floats of a scattered vector, rounded up.
   const auto block = (n / sizeof(float) + p - 1) / p * sizeof(float);
-  if (is("barrier")) return composed_s(barrier::all<T>(), wires, composition);
-  if (is("bcast")) return composed_s(bcast::all<T>(), wires, composition, 0, output(n));
-  if (is("reduce")) return composed_s(reduce::all<T>(), wires, composition, 0, input(n), output(n));
+  if (is("barrier")) return composed(barrier::all<T>(), wires, composition);
+  if (is("bcast")) return composed(bcast::all<T>(), wires, composition, 0, output(n));
+  if (is("reduce")) return composed(reduce::all<T>(), wires, composition, 0, input(n), output(n));
   if (is("allreduce"))
-    return composed_s(allreduce::all<T>(), wires, composition, input(n), output(n));
-  if (is("scan")) return composed_s(scan::all<T>(), wires, composition, input(n), output(n));
+    return composed(allreduce::all<T>(), wires, composition, input(n), output(n));
+  if (is("scan")) return composed(scan::all<T>(), wires, composition, input(n), output(n));
   if (is("gather"))
-    return composed_s(gather::all<T>(), wires, composition, 0, input(n), output(p * n));
+    return composed(gather::all<T>(), wires, composition, 0, input(n), output(p * n));
   if (is("scatter"))
-    return composed_s(scatter::all<T>(), wires, composition, 0, input(p * n), output(n));
+    return composed(scatter::all<T>(), wires, composition, 0, input(p * n), output(n));
   if (is("allgather"))
-    return composed_s(allgather::all<T>(), wires, composition, input(n), output(p * n));
+    return composed(allgather::all<T>(), wires, composition, input(n), output(p * n));
   if (is("alltoall"))
-    return composed_s(alltoall::all<T>(), wires, composition, input(p * n), output(p * n));
+    return composed(alltoall::all<T>(), wires, composition, input(p * n), output(p * n));
   if (is("reduce-scatter"))
-    return composed_s(reduce_scatter::all<T>(), wires, composition, input(p * block),
+    return composed(reduce_scatter::all<T>(), wires, composition, input(p * block),
                       output(block));
   return std::nullopt;
 }

@@ -79,8 +79,6 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     for row in prediction.rows:
         ends = [format_rate(rate_Bps) for rate_Bps in (row.rate.low, row.rate.high)]
         between = " – ".join(ends) if row.rate.is_wide else ""
-        if row.rate.low <= 0:
-            between = f"at most {ends[1]}"
         published = "" if row.published_Bps is None else format_rate(row.published_Bps)
         where = (row.to, PLACES[row.place], str(row.senders))
         predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
