@@ -75,7 +75,11 @@ class PredictedTraffic:
             for row in self.rows
         ]
         whole = {"pattern": "traffic", "machine": self.machine, "ranks": self.layout.ranks}
-        where = {"nodes": self.layout.hosts, "placement": str(self.layout), "bytes": self.size_bytes}
+        where = {
+            "nodes": self.layout.hosts,
+            "placement": str(self.layout),
+            "bytes": self.size_bytes,
+        }
         return {**whole, **where, "rows": rows, "notes": list(self.reasons)}
 
 
@@ -157,8 +161,7 @@ def _check(machine: Machine, layout: Layout, size_bytes: int) -> None:
         )
     if (nodes and layout.hosts > nodes) or (per_node and layout.per_host > per_node):
         raise InputError(
-            f"{machine.name} has {nodes} nodes of {per_node}: "
-            f"{layout} is too much",
+            f"{machine.name} has {nodes} nodes of {per_node}: {layout} is too much",
             "ask for less, or --set network.topology=...",
         )
 

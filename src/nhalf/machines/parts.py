@@ -155,7 +155,9 @@ def _fan(models: list[PatternModel]) -> Part:
                 + _sum(model.per_byte_s, model, q) * x
                 + _sum(model.per_root_byte_s, model, q) * np.sqrt(x)
             )
-            result[in_range] = np.where(q > 0, np.maximum(time, 0.0), 0.0) if model.is_fitted else time
+            result[in_range] = (
+                np.where(q > 0, np.maximum(time, 0.0), 0.0) if model.is_fitted else time
+            )
         return result
 
     return time_s

@@ -34,7 +34,9 @@ def test_a_root_is_free_when_its_last_message_left(algorithm: str, sends: int) -
     """Messages follow each other at one distance, so that the first one's time is the same."""
 
     def root_s(name: str) -> float:
-        found = predict(f"bcast/{name}", loggp_machine(), [8], [SIZE], algorithms(), criterion="root")
+        found = predict(
+            f"bcast/{name}", loggp_machine(), [8], [SIZE], algorithms(), criterion="root"
+        )
         return float(found.time_s[0, 0, 0])
 
     further_s = root_s(algorithm) - root_s("chain")

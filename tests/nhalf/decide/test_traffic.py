@@ -229,7 +229,9 @@ def test_uniform_traffic_of_ranks_that_share_nothing_waits_at_its_receivers(rank
     alone_Bps = pair.drawn_Bps / 2
     free_Bps = row.drawn_Bps / np.sqrt(UNREADY[0] * UNREADY[1])
     share = (ranks - 1) / (2 * ranks - 3)
-    assert free_Bps[0] == pytest.approx(ranks * alone_Bps[0] * share, rel=1e-9 if ranks == 2 else 0.03)
+    assert free_Bps[0] == pytest.approx(
+        ranks * alone_Bps[0] * share, rel=1e-9 if ranks == 2 else 0.03
+    )
 
 
 def test_uniform_traffic_of_many_ranks_is_refused() -> None:

@@ -27,7 +27,11 @@ def layer(make: Make, transport: str, mpi: str, factors: dict[str, float]) -> pl
     """The patterns of a transport, so many times slower than the synthetic message."""
     return pl.concat(
         make(
-            libraries=(mpi,), patterns=(pattern,), transport=transport, slower={mpi: factor}, **EXACT
+            libraries=(mpi,),
+            patterns=(pattern,),
+            transport=transport,
+            slower={mpi: factor},
+            **EXACT,
         )
         for pattern, factor in factors.items()
     )
@@ -37,7 +41,9 @@ def test_each_layer_has_its_messages_beside_its_puts(make_measurements: Make) ->
     rows = rows_of(
         layer(make_measurements, "ucx", "", {"pingpong": 1.0, "put-pingpong": 1.5}),
         layer(make_measurements, "shmq", "", {"pingpong": 1.0}),
-        layer(make_measurements, "shm", "", {"pingpong": 9.0, "put-pingpong": 3.0, "put-signal": 0.5}),
+        layer(
+            make_measurements, "shm", "", {"pingpong": 9.0, "put-pingpong": 3.0, "put-signal": 0.5}
+        ),
         layer(make_measurements, "mpi", "mpich", {"pingpong": 1.0}),
         layer(make_measurements, "mpi", "openmpi", {"pingpong": 2.0}),
         layer(make_measurements, "rma", "openmpi", {"pingpong": 1.0, "put-pingpong": 3.0}),
