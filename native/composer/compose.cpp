@@ -1,6 +1,6 @@
 // Reads a machine and compositions, and answers each composition with its seconds: until its last
-// rank ends, until the root is free, and for which messages keep all processors together. A pattern has the
-// first alone. The answer is "-" if there is none (no such algorithm, too large):
+// rank ends, until the root is free, and for which messages keep all processors together. A pattern
+// has the first alone. The answer is "-" if there is none (no such algorithm, too large):
 //
 //   machine LINES                       its lines follow, as network/wires.hpp has them
 //   compose bcast binomial BYTES        among all ranks of the machine

@@ -70,7 +70,7 @@ std::optional<ComposedTimes> composed(
 
 /// Returns the times of an operation; nothing for an unknown one.
 inline std::optional<ComposedTimes> composed(const network::Wires& wires,
-                                        const Composition& composition) {
+                                             const Composition& composition) {
   using namespace algorithms;
   using T = ComposedTransport;
   const auto p = static_cast<std::size_t>(wires.ranks());
@@ -99,8 +99,7 @@ inline std::optional<ComposedTimes> composed(const network::Wires& wires,
   if (is("alltoall"))
     return composed(alltoall::all<T>(), wires, composition, input(p * n), output(p * n));
   if (is("reduce-scatter"))
-    return composed(reduce_scatter::all<T>(), wires, composition, input(p * block),
-                      output(block));
+    return composed(reduce_scatter::all<T>(), wires, composition, input(p * block), output(block));
   return std::nullopt;
 }
 

@@ -16,8 +16,8 @@ inline constexpr PatternInfo interruptions{
     .timing = Timing::slowest_rank,
     .sized = false};
 
-/// Fixed work: what is longer than usual in it was somebody else's. All ranks do it at once, so that
-/// their cores are as busy as in a program.
+/// Fixed work: what is longer than usual in it was somebody else's. All ranks do it at once, so
+/// that their cores are as busy as in a program.
 template <Computing T>
 class Interrupted : public Pattern {
  public:

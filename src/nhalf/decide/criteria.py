@@ -1,4 +1,4 @@
-"""For what an algorithm is best: completion, a root that is soon free, or processors with time left.
+"""For what an algorithm is best: completion, a root that is soon free, or idle processors.
 
 Who overlaps an operation with other work chooses by how long it keeps processors, as Abandah did
 for broadcasts (Modeling the Communication and Computation Performance of the IBM SP2, 1995, section

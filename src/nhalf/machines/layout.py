@@ -59,7 +59,7 @@ def parse_layout(text: str) -> Layout | None:
     layout = Layout(hosts, per_host, match[4] == CYCLIC)
     if match[3] is not None:
         more = int(match[3])
-        if not (0 < hosts and 0 < more < per_host) or layout.cyclic:
+        if hosts < 1 or not 0 < more < per_host or layout.cyclic:
             raise InputError(
                 f"{text}: the last host has fewer ranks than the others, which lie in blocks",
                 "write 4x2+1 for four hosts with two ranks each, and one more rank",

@@ -97,7 +97,7 @@ def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
     if placement and layout is None:
         raise InputError(
             f"{placement!r} is not a placement",
-            "write nodes x ranks on each: --placement 4x2 or 4x2+1; or the node of each rank: 0,1,1,0",
+            "write nodes x ranks: --placement 4x2 or 4x2+1; or the node of each rank: 0,1,1,0",
         )
     if layout is None:
         layout = Layout(-(-ranks // per_node), min(per_node, ranks))

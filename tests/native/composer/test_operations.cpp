@@ -96,7 +96,9 @@ TEST_CASE("the root is free when its last message left, and messages keep ranks 
   for (const int ranks : {2, 3, 8, 17}) {
     CAPTURE(ranks);
     const int messages = ranks - 1;
-    const auto root_s = [&](int sends) { return (sends - 1) * apart_s + machine.o_s + 1000 * machine.G; };
+    const auto root_s = [&](int sends) {
+      return (sends - 1) * apart_s + machine.o_s + 1000 * machine.G;
+    };
     const auto linear = composed(wires_of(machine, ranks), {"bcast", "linear", size});
     const auto binomial = composed(wires_of(machine, ranks), {"bcast", "binomial", size});
     const auto gathered = composed(wires_of(machine, ranks), {"gather", "linear", size});

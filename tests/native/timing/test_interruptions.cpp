@@ -70,7 +70,8 @@ TEST_CASE("what comes after the last that is kept counts for nothing") {
   const auto most = Interruptions<Disturbed>::kept_most;
   const auto values = values_of({{{4, 0x1p-17}}}, 5 * most);
   CHECK(values.at("count_1us") == most);
-  CHECK(values.at("watched_s") == most * (4 * Disturbed::reading_s + 0x1p-17) - Disturbed::reading_s);
+  CHECK(values.at("watched_s") ==
+        most * (4 * Disturbed::reading_s + 0x1p-17) - Disturbed::reading_s);
 }
 
 }  // namespace nhalf

@@ -69,7 +69,7 @@ def test_a_finding_says_what_they_cost_a_message(make_measurements: Make) -> Non
         "long every 4 ms; a message of 1 MiB meets one in 5.3 % of all cases, and takes 0.3 % "
         "longer on average if a processor moves its bytes."
     )
-    assert MESSAGE_S / 4e-3 == pytest.approx(0.053, abs=5e-4)
+    assert pytest.approx(0.053, abs=5e-4) == MESSAGE_S / 4e-3
     (alone,) = Interruptions().find(Facts(noisy))
     assert alone.text.endswith("every 4 ms.")
 
