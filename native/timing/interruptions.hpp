@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ class Interruptions {
   static constexpr Length lengths[] = {
       {"1us", 0}, {"10us", 1e-5}, {"100us", 1e-4}, {"1ms", 1e-3}, {"10ms", 1e-2}};
 
-  explicit Interruptions(Clock& clock) : clock_(clock), kept_(kept_most) {
+  explicit Interruptions(Clock& clock) : clock_(clock), kept_s_(kept_most) {
     std::array<double, 1001> readings_s{};
     double last_s = clock_.now_s();
     for (double& reading_s : readings_s) {
@@ -59,7 +60,7 @@ class Interruptions {
     for (; readings > 0; --readings) {
       const double now_s = clock_.now_s();
       if (now_s - last_s >= least_s && count_ < kept_most) {
-        kept_[count_++] = {last_s, now_s - last_s - reading_s_};
+        kept_s_[count_++] = now_s - last_s - reading_s_;
         watched_s_ += now_s - counted_s;
         counted_s = now_s;
       }
@@ -68,38 +69,28 @@ class Interruptions {
     if (count_ < kept_most) watched_s_ += last_s - counted_s;
   }
 
-  /// How long was watched and, of every class that there is, how many interruptions there were, and
-  /// the medians of their lengths and of the time from the beginning of one to that of the next.
+  /// How long was watched and, of every class that there is, how many interruptions there were, the
+  /// median of their lengths and their sum.
   [[nodiscard]] std::vector<Value> values() const {
     std::vector<Value> columns{{"watched_s", watched_s_}};
     for (const auto& length : lengths) {
       const double to_s = &length == std::prev(std::end(lengths)) ? 1e9 : (&length + 1)->from_s;
       std::vector<double> lengths_s;
-      std::vector<double> apart_s;
-      const Kept* before = nullptr;
-      for (const auto& each : std::span(kept_).first(count_)) {
-        if (each.length_s < length.from_s || each.length_s >= to_s) continue;
-        lengths_s.push_back(each.length_s);
-        if (before != nullptr) apart_s.push_back(each.began_s - before->began_s);
-        before = &each;
-      }
+      for (const double length_s : std::span(kept_s_).first(count_))
+        if (length_s >= length.from_s && length_s < to_s) lengths_s.push_back(length_s);
       if (lengths_s.empty()) continue;
       const std::string name(length.name);
+      const double lost_s = std::accumulate(lengths_s.begin(), lengths_s.end(), 0.0);
       columns.push_back({"count_" + name, static_cast<double>(lengths_s.size())});
       columns.push_back({"length_" + name + "_s", median(lengths_s)});
-      if (!apart_s.empty()) columns.push_back({"apart_" + name + "_s", median(apart_s)});
+      columns.push_back({"lost_" + name + "_s", lost_s});
     }
     return columns;
   }
 
  private:
-  struct Kept {
-    double began_s = 0;
-    double length_s = 0;
-  };
-
   Clock& clock_;
-  std::vector<Kept> kept_;
+  std::vector<double> kept_s_;
   std::size_t count_ = 0;
   double reading_s_ = 0;
   double watched_s_ = 0;

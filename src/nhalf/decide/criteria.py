@@ -8,6 +8,7 @@ for broadcasts (Modeling the Communication and Computation Performance of the IB
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import TABLE
@@ -70,21 +71,13 @@ def kept_ways(
     def kept_s(algorithm: Algorithm, ranks: int, size_bytes: int) -> float:
         if not extrapolate:
             extent.check(ranks, size_bytes)
-        cut_bytes = size if algorithm.cost is not None and algorithm.cost.cuts else PART_BYTES
-        found_s = composer.time_s(
-            pattern, algorithm.name, ranks, size_bytes, cut_bytes, criterion=criterion
-        )
+        is_cut = algorithm.cost is not None and algorithm.cost.cuts
+        asked = pattern, algorithm.name, ranks, size_bytes, size if is_cut else PART_BYTES
+        found_s = composer.time_s(*asked, criterion=criterion)
         if found_s is None:
             reason = f"{pattern} on {ranks} ranks has too many messages to follow"
             raise InputError(reason, f"ask for fewer ranks, {RANKS_MAX} at most")
         return found_s
 
-    return [
-        Way(
-            algorithm.name,
-            lambda ranks, size_bytes, algorithm=algorithm: kept_s(algorithm, ranks, size_bytes),
-            f"{COMPOSED}: each message followed",
-            extent.holds,
-        )
-        for algorithm in own
-    ]
+    source = f"{COMPOSED}: each message followed"
+    return [Way(each.name, partial(kept_s, each), source, extent.holds) for each in own]

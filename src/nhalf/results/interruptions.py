@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean, median
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
@@ -40,7 +40,7 @@ class Interruptions(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """Medians over visits of length and distance (null: one alone), and the share they take.
+        """Median length of all visits, the time in which one comes, and the share that they take.
 
         The share is the pseudomedian of all launches, with its interval.
         """
@@ -60,27 +60,23 @@ class Interruptions(Result):
 
 def _spectrum(launches: Sequence[Sequence[dict[str, float]]]) -> list[Row]:
     """A row for each length that came, of the values of every visit by launch."""
+    visits = [values for launch in launches for values in launch]
     rows = []
     for name, words in LENGTHS.items():
-        visits = [values for launch in launches for values in launch]
-        lengths_s = [v[f"length_{name}_s"] for v in visits if f"length_{name}_s" in v]
-        if not lengths_s:
+        came = [values for values in visits if f"count_{name}" in values]
+        if not came:
             continue
-        apart_s = [v[f"apart_{name}_s"] for v in visits if f"apart_{name}_s" in v]
-        shares = [fmean(_share(values, name) for values in launch) for launch in launches]
-        row: dict[str, Any] = {
+        lost = f"lost_{name}_s"
+        shares = [fmean(v.get(lost, 0.0) / v["watched_s"] for v in launch) for launch in launches]
+        interval = launch_interval(shares)
+        row: Row = {
             "lengths": words,
-            "length_s": median(lengths_s),
-            "apart_s": median(apart_s) if apart_s else None,
-            "share": (interval := launch_interval(shares)).median,
+            "length_s": median(values[f"length_{name}_s"] for values in came),
+            "apart_s": sum(values["watched_s"] for values in visits)
+            / sum(values[f"count_{name}"] for values in came),
+            "share": interval.median,
         }
         if len(shares) > 1:
             row["share_ci"] = [interval.low, interval.high]
         rows.append(row)
     return rows
-
-
-def _share(values: dict[str, float], name: str) -> float:
-    """What interruptions of a length take of the time that was watched."""
-    count, length_s = values.get(f"count_{name}", 0.0), values.get(f"length_{name}_s", 0.0)
-    return count * length_s / values["watched_s"]

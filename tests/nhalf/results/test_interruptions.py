@@ -15,8 +15,8 @@ from nhalf.results import parts, results
 from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
-TICK = {"count_10us": 250.0, "length_10us_s": 12e-6, "apart_10us_s": 4e-3}
-DAEMON = {"count_1ms": 1.0, "length_1ms_s": 2e-3}
+TICK = {"count_10us": 250.0, "length_10us_s": 12e-6, "lost_10us_s": 3e-3}
+DAEMON = {"count_1ms": 1.0, "length_1ms_s": 2e-3, "lost_1ms_s": 2e-3}
 MESSAGE_S = 1e-6 + (1 << 20) / 5e9
 
 
@@ -36,7 +36,7 @@ def test_each_length_has_a_row(make_measurements: Make) -> None:
     assert "interruptions" in parts()
     assert [(row["lengths"], row["length_s"], row["apart_s"]) for row in rows] == [
         ("10 to 100 µs", 12e-6, 4e-3),
-        ("1 to 10 ms", 2e-3, None),
+        ("1 to 10 ms", 2e-3, 1.0),
     ]
     assert [row["share"] for row in rows] == pytest.approx([0.003, 0.002])
     assert rows[0]["share_ci"] == pytest.approx([0.003, 0.003])
@@ -75,7 +75,7 @@ def test_a_finding_says_what_they_cost_a_message(make_measurements: Make) -> Non
 
 
 def test_little_noise_and_one_launch_are_no_finding(make_measurements: Make) -> None:
-    little = {"watched_s": 1.0, **TICK, "count_10us": 25.0}
+    little = {"watched_s": 1.0, **TICK, "lost_10us_s": 3e-4}
     assert not list(Interruptions().find(Facts(watched(make_measurements, little))))
     once = watched(make_measurements, {"watched_s": 1.0, **TICK}, launches=1)
     assert not list(Interruptions().find(Facts(once)))

@@ -39,12 +39,11 @@ class Interruptions(Finder[Facts]):
 
 
 def _finding(facts: Facts, place: Row, most: Row, share: Interval) -> Finding:
-    often = f" every {format_time(most['apart_s'])}" if most["apart_s"] else " once"
     where = carrier(place["mpi"], place["transport"])
     return Finding(
         f"{where}, {place['ranks']} ranks: others take rank 0's processor for "
         f"{percent(share.median, 1)} of the time, most of it {format_time(most['length_s'])} long"
-        f"{often}{_message(facts, place, most, share)}.",
+        f" every {format_time(most['apart_s'])}{_message(facts, place, most, share)}.",
         importance=35,
         kind="interruptions",
         label="Interruptions",
@@ -63,7 +62,7 @@ def _message(facts: Facts, place: Row, most: Row, share: Interval) -> str:
     if sent.is_empty() or share.high >= 1:
         return ""
     message = sent.row(-1, named=True)
-    meets = min(message["median_s"] / most["apart_s"], 1.0) if most["apart_s"] else 0.0
+    meets = min(message["median_s"] / most["apart_s"], 1.0)
     longer = percent(share.median / (1 - share.median), 1)
     return (
         f"; a message of {format_size(message['bytes'])} meets one in {percent(meets, 1)} of all "
