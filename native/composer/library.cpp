@@ -14,14 +14,16 @@
 #include "composer/traffic.hpp"
 
 /// Answers what an algorithm takes among all ranks of a machine, which network/wires.hpp describes,
-/// or a round of a pattern that is `followed`: seconds, or no number where there is none (no such
-/// algorithm, too large). Returns nothing, or what was wrong.
+/// or a round of a pattern that is `followed`: seconds until its last rank ends, until the root is
+/// free, and for which messages keep all processors together. A pattern has the first alone; there
+/// is no number where there is none (no such algorithm, too large). Returns nothing, or what was
+/// wrong.
 extern "C" __attribute__((visibility("default"))) const char* nhalf_compose(
     const char* machine, const char* operation, const char* algorithm, std::uint64_t size_bytes,
-    std::uint64_t part_bytes, double* time_s) {
+    std::uint64_t part_bytes, double* times_s) {
   using namespace nhalf;
   memory_source = no_memory;
-  *time_s = std::numeric_limits<double>::quiet_NaN();
+  std::fill_n(times_s, 3, std::numeric_limits<double>::quiet_NaN());
   try {
     const auto wires = network::Wires::read(machine);
     if (!wires) return "the description is not that of a machine";
@@ -30,10 +32,12 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_compose(
     composition.algorithm = algorithm;
     composition.size_bytes = size_bytes;
     composition.part_bytes = part_bytes;
-    const auto answer = composition.algorithm == "followed"
-                            ? traffic_s(*wires, operation, composition.size_bytes)
-                            : composed_s(*wires, composition);
-    if (answer) *time_s = *answer;
+    if (composition.algorithm == "followed") {
+      const auto round_s = traffic_s(*wires, operation, composition.size_bytes);
+      if (round_s) *times_s = *round_s;
+    } else if (const auto times = composed(*wires, composition)) {
+      std::ranges::copy({times->completion_s, times->root_s, times->processors_s}, times_s);
+    }
   } catch (const std::bad_alloc&) {
     // The buffers would exceed the address space of this host.
   } catch (const std::length_error&) {

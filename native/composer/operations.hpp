@@ -102,10 +102,9 @@ inline Performed performed(const Composition& composition, int ranks, int root =
   return {};
 }
 
-/// Runs the algorithm once at every rank; returns the seconds from a common start to the last end,
-/// nothing for an unknown one.
-inline std::optional<double> composed_s(const network::Wires& wires,
-                                        const Composition& composition) {
+/// Runs the algorithm once at every rank; returns how it did, nothing for an unknown one.
+inline std::optional<ComposedTimes> composed(const network::Wires& wires,
+                                             const Composition& composition) {
   const auto perform = performed(composition, wires.ranks());
   if (!perform) return std::nullopt;
   ComposedMachine machine(wires);
@@ -114,7 +113,7 @@ inline std::optional<double> composed_s(const network::Wires& wires,
     perform(transport);
     machine.end();
   });
-  return machine.latest_s();
+  return machine.times();
 }
 
 }  // namespace nhalf

@@ -27,6 +27,14 @@ namespace nhalf {
 
 using network::Picoseconds;
 
+/// Seconds from a common start until the last rank ends, and until the root has ended and its last
+/// message left it; and for how long messages keep all ranks together.
+struct ComposedTimes {
+  double completion_s = 0;
+  double root_s = 0;
+  double processors_s = 0;
+};
+
 /// State of all ranks: their clocks, and the messages in flight.
 ///
 /// A rank runs until it needs something from the network. When all ranks do, the network goes on to
@@ -49,6 +57,8 @@ class ComposedMachine {
 
   struct Rank {
     Picoseconds clock = start;
+    /// For how long its messages keep it: as far as they are apart where it has many, each way.
+    Picoseconds busy = 0;
     bool is_waiting = false;
     /// When its messages have left, in the order in which they were sent.
     std::vector<Picoseconds> departures;
@@ -74,8 +84,14 @@ class ComposedMachine {
     flows_.begin();
   }
 
-  /// Returns the time at which the last rank ends, in seconds.
-  [[nodiscard]] double latest_s() const { return static_cast<double>(latest() - start) * 1e-12; }
+  /// Returns how all ranks did, rank 0 as the root.
+  [[nodiscard]] ComposedTimes times() const {
+    Picoseconds busy = 0;
+    for (const auto& rank : ranks) busy += rank.busy;
+    auto free = ranks.front().clock;
+    for (const auto left : ranks.front().departures) free = std::max(free, left);
+    return {seconds(latest() - start), seconds(free - start), seconds(busy)};
+  }
 
   /// Throws std::length_error if there are so many messages, or they share so much, that following
   /// them takes seconds.
@@ -85,6 +101,8 @@ class ComposedMachine {
     auto& sender = at(from);
     const auto& wire = wires.between(from, to);
     sender.clock += wire.send;
+    sender.busy += std::max(wire.send, wire.busy_out(size_bytes));
+    at(to).busy += std::max(wire.receive, wire.busy_in(size_bytes));
     const auto place = heap_.take(sizeof(network::Message));
     if (place == 0) throw std::bad_alloc();
     auto& message = *new (&memory_.state().at<std::byte>(place)) network::Message;
@@ -157,6 +175,7 @@ class ComposedMachine {
   static constexpr std::size_t memory_bytes = std::size_t{1} << 34;
   static constexpr std::uint64_t shares_max = 5'000'000;
 
+  static double seconds(Picoseconds time) { return static_cast<double>(time) * 1e-12; }
   [[nodiscard]] Picoseconds latest() const {
     return std::ranges::max_element(ranks, {}, &Rank::clock)->clock;
   }

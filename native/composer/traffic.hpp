@@ -105,8 +105,8 @@ inline std::optional<double> traffic_s(const network::Wires& wires, std::string_
   const auto& info = pattern->info;
   const auto rounds = info.rounds_min;
   const double time_s = rounds_s(wires, *pattern, point, rounds);
-  if (info.acknowledged)
-    return (time_s - rounds_s(wires, *pattern, point, 1)) / static_cast<double>(rounds - 1);
+  if (const auto few = info.taken_off(); info.acknowledged)
+    return (time_s - rounds_s(wires, *pattern, point, few)) / static_cast<double>(rounds - few);
   return time_s / static_cast<double>(rounds) / info.messages_per_round;
 }
 

@@ -62,9 +62,11 @@ struct PatternInfo {
   int bytes_factor = 1;
   /// A batch holds at least this many rounds.
   std::uint64_t rounds_min = 1;
-  /// Whether a batch ends with an acknowledgement, which is in no sample: a batch of one round is
-  /// taken off.
+  /// Whether a batch ends with an acknowledgement, which is in no sample: a short batch is taken
+  /// off.
   bool acknowledged = false;
+  /// Rounds after which there is an acknowledgement as well, each taken off; 0 if only at the end.
+  std::uint64_t window = 0;
   Timing timing = Timing::first_rank;
   std::span<const AxisInfo> axes = {};
   /// Whether a batch is one run, which is prepared before and verified after it, both untimed.
@@ -77,6 +79,10 @@ struct PatternInfo {
   bool rooted = false;
   /// An option of the transport without which it cannot run, as NAME=VALUE.
   std::string_view option = "";
+
+  /// Rounds of the batch that is taken off. A receiver that acknowledges to many is late for the
+  /// messages of a single round behind that, and for no more.
+  [[nodiscard]] constexpr std::uint64_t taken_off() const { return window > 8 ? window / 8 : 1; }
 };
 
 /// One point's coordinates, as far as a pattern cares. `hosts` holds, by rank, the number of the

@@ -191,27 +191,33 @@ class Sampler {
     return static_cast<std::uint64_t>(std::min(needed, 8 * now));
   }
 
-  /// Returns the shortest time of one round with its acknowledgement at this rank; 0 if a batch
-  /// has none.
+  /// Returns the shortest time of the rounds to be taken off, with their acknowledgement, at this
+  /// rank; 0 if a batch has none.
   double acknowledged_s(Pattern& pattern, const PatternInfo& info) {
     if (!info.acknowledged) return 0;
     double least_s = std::numeric_limits<double>::infinity();
     for (int trial = 0; trial < trials_enough; ++trial)
-      least_s = std::min(least_s, batch_s(pattern, {1, true}));
+      least_s = std::min(least_s, batch_s(pattern, {info.taken_off(), true}));
     return least_s;
   }
 
-  /// Returns the time of one operation of a batch, from the rounds after the first if one round
-  /// with its acknowledgement took `first_s`.
-  static double operation_s(double time_s, double operations, double first_s) {
-    const bool takes_off = first_s > 0 && first_s < time_s && operations > 1;
-    return takes_off ? (time_s - first_s) / (operations - 1) : time_s / operations;
+  /// Returns the time of one operation of a batch if the rounds to be taken off for each of its
+  /// acknowledgements took `short_s`.
+  static double operation_s(const PatternInfo& info, std::uint64_t rounds, double time_s,
+                            double short_s) {
+    const auto windows = info.window > 0 ? (rounds + info.window - 1) / info.window : 1;
+    const auto taken_off = windows * info.taken_off();
+    const double taken_off_s = static_cast<double>(windows) * short_s;
+    const bool takes_off = short_s > 0 && taken_off_s < time_s && rounds > taken_off;
+    const double left_s = takes_off ? time_s - taken_off_s : time_s;
+    const auto left = takes_off ? rounds - taken_off : rounds;
+    return left_s / (static_cast<double>(left) * static_cast<double>(info.messages_per_round));
   }
 
   void sample(Pattern& pattern, const PatternInfo& info, const Batch& batch, Measurement& result) {
     const double operations =
         static_cast<double>(batch.rounds) * static_cast<double>(info.messages_per_round);
-    const double first_s = acknowledged_s(pattern, info);
+    const double short_s = acknowledged_s(pattern, info);
     result.samples_s.reserve(effort_.samples_max);
     RankTimes ranks;
     double spent_s = 0;
@@ -221,7 +227,7 @@ class Sampler {
       if (verdict.looks) witness_->look();
       const double time_s = batch_s(pattern, batch);
       auto own_s = info.timing == Timing::inner ? pattern.timed_s() : time_s;
-      if (own_s) *own_s = operation_s(*own_s, operations, first_s);
+      if (own_s) *own_s = operation_s(info, batch.rounds, *own_s, short_s);
       const bool everyone = info.timing != Timing::first_rank;
       if constexpr (Transport<T>) {
         if (everyone) end.wait(transport_, began_s_);

@@ -8,8 +8,10 @@ inline constexpr PatternInfo many_to_one{.name = "many-to-one",
                                          .what =
                                              "every rank sends a message of its own to rank 0, 32 "
                                              "rounds before it answers; the time of a "
-                                             "round until all is received",
+                                             "round, without the answers",
                                          .rounds_min = fan_window,
+                                         .acknowledged = true,
+                                         .window = fan_window,
                                          .timing = Timing::slowest_rank};
 
 template <Transport T>

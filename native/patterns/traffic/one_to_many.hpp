@@ -8,8 +8,10 @@ inline constexpr PatternInfo one_to_many{.name = "one-to-many",
                                          .what =
                                              "rank 0 sends a message of its own to each other "
                                              "rank, 32 rounds before they answer; the time "
-                                             "of a round until all is sent and taken",
+                                             "of a round, without the answers",
                                          .rounds_min = fan_window,
+                                         .acknowledged = true,
+                                         .window = fan_window,
                                          .timing = Timing::slowest_rank};
 
 template <Transport T>

@@ -93,7 +93,7 @@ class TraceOptions(Request, heading="Of a traced program"):
     )
     placement: str = option(
         "",
-        "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced, or on "
+        "Hosts x ranks on each, e.g. 4x2,2x4 or 3x2+1; default: as traced, or on "
         "another machine with a network node after node. "
         "Of a pattern same-node or 1x8, other-node or 8x1.",
     )

@@ -11,6 +11,7 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES
 from nhalf.cli.program_prediction import record
 from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
+from nhalf.machines.curve import OTHER_NODE
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
@@ -28,7 +29,7 @@ with lazily(globals()):
 
 MEAN_SIZE = "10K"
 """Mean message size of the study that defined the traffic (Qian 2004)."""
-NOT_OF_RATES = {"simulate", "out", "report", "extrapolate"}
+NOT_OF_RATES = {"simulate", "out", "report", "extrapolate", "criterion"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,10 @@ def _rules(rule: str, ranks: int) -> list[str]:
 
 
 def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
-    """The layout as typed, or each number of ranks with the nodes filled one after the other."""
+    """The layout as typed, or each number of ranks on the nodes as filled one after the other.
+
+    Ranks of which traffic between nodes was published are spread over all nodes, as they were.
+    """
     if request.placement:
         layout = parse_layout(request.placement)
         if layout is None:
@@ -115,13 +119,15 @@ def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
             )
         return [layout]
     per_node = machine.node.ranks if machine.node else 0
+    nodes = machine.network.topology.nodes if machine.network else 1
+    spread = {
+        point.ranks
+        for point in machine.points
+        if point.pattern == "traffic" and point.placement == OTHER_NODE
+    }
     layouts = []
     for ranks in parse_ranks(request.ranks, PREDICTED_CORES):
-        ranks_per_host = min(per_node or ranks, ranks)
-        if ranks % ranks_per_host:
-            raise InputError(
-                f"{ranks} ranks do not fill nodes of {ranks_per_host}",
-                "say how they lie: --placement 4x8",
-            )
-        layouts.append(Layout(ranks // ranks_per_host, ranks_per_host))
+        is_spread = nodes and ranks in spread and ranks % nodes == 0
+        per_host = ranks // nodes if is_spread else min(per_node or ranks, ranks)
+        layouts.append(Layout(-(-ranks // per_host), per_host, missing=-ranks % per_host))
     return layouts

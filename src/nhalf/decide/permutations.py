@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 
+import numpy as np
+
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.native_files import library
 from nhalf.machines.network import LIBRARY
@@ -16,8 +18,8 @@ RULES = (
 stages of cube are `complement`."""
 UNIFORM = "uniform"
 """Any other rank, drawn for each message: no permutation."""
-UNIFORM_RANKS_MAX = 64
-"""More would be thousands of flows for a bound."""
+UNIFORM_RANKS_MAX = 128
+"""More take a minute, for their many draws."""
 ALL = "-all"
 STAGED = {"butterfly": 2, "baseline": 2, "cube": 1, "butterfly-all": 2, "baseline-all": 2}
 """The least number of bits of rules with stages."""
@@ -29,16 +31,24 @@ def destinations(rule: str, ranks: int) -> list[tuple[int, int]]:
     The largest power of two of ranks takes part. Raises InputError for an unknown rule, and if no
     rank sends.
     """
-    if rule == UNIFORM:
-        if ranks > UNIFORM_RANKS_MAX:
-            reason = f"uniform traffic of {ranks} ranks is not predicted"
-            raise InputError(reason, f"ask for up to {UNIFORM_RANKS_MAX}, or simulate it")
-        return [(rank, to) for rank in range(ranks) for to in range(ranks) if rank != to]
     if rule not in RULES:
         raise unknown("permutation", rule, [*RULES, UNIFORM])
     if not _sends(rule, ranks):
         raise InputError(f"{rule} of {ranks} ranks sends nothing", "ask for more --ranks")
     return _pairs(rule, ranks)
+
+
+def drawn_destinations(ranks: int, times: int) -> list[list[tuple[int, int]]]:
+    """For so many times, pairs of every rank and another one, drawn alike on every machine.
+
+    Raises InputError for more ranks than UNIFORM_RANKS_MAX.
+    """
+    if ranks > UNIFORM_RANKS_MAX:
+        reason = f"uniform traffic of {ranks} ranks is not predicted"
+        raise InputError(reason, f"ask for up to {UNIFORM_RANKS_MAX}, or simulate it")
+    further = np.random.default_rng(1).integers(1, ranks, (times, ranks))
+    receivers = (np.arange(ranks) + further) % ranks
+    return [list(enumerate(row)) for row in receivers.tolist()]
 
 
 def _pairs(rule: str, ranks: int) -> list[tuple[int, int]]:

@@ -20,8 +20,9 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.choice import AlgorithmChoice
+from nhalf.decide.criteria import CAVEATS, kept_ways
 from nhalf.decide.way import PartOf, Seconds, Way
-from nhalf.decide.ways import FOLLOWED, UNSIZED, known_ways
+from nhalf.decide.ways import COMPLETION, FOLLOWED, UNSIZED, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
@@ -72,6 +73,7 @@ class Prediction:
     calibration: tuple[str, ...] = ()
     part_bytes: Mapping[Cell, int] = field(default_factory=dict)
     intervals_s: Mapping[Cell, tuple[float, float]] = field(default_factory=dict)
+    criterion: str = COMPLETION
 
     def interval_s(self, cell: Cell) -> tuple[float, float] | None:
         """The interval of the time in a cell; None if nothing is known of its error."""
@@ -121,6 +123,7 @@ class Prediction:
         return {
             "pattern": self.pattern,
             "machine": self.machine,
+            "for": self.criterion,
             "rows": [
                 {
                     "algorithm": way.algorithm,
@@ -168,13 +171,24 @@ def predict(
     mpi: str = "",
     extrapolate: bool = False,
     part_bytes: int | None = None,
+    criterion: str = COMPLETION,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
     `algorithms` are by operation. Those that cut messages do so every `part_bytes`; None: wherever
-    that is the fastest. Raises InputError for an unknown pattern, and if no cell can be predicted.
+    that is the fastest. By another `criterion` than completion, times are those of that. Raises
+    InputError for an unknown pattern, and if no cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
+    if criterion != COMPLETION:
+        ways = kept_ways(
+            *(criterion, pattern, Messages(machine, mpi), algorithms),
+            extrapolate=extrapolate,
+            part_bytes=part_bytes,
+        )
+        kept = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+        caveat = CAVEATS[criterion].format(parts=part_bytes or PART_BYTES)
+        return replace(kept, caveat=caveat, criterion=criterion)
     ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate, part_bytes)
     prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
     return replace(prediction, caveat=message_caveat(machine, prediction))

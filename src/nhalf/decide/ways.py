@@ -55,7 +55,7 @@ def known_ways(
     if a machine was measured within a node and between nodes. Raises InputError for a library or
     pattern without data on the machine, and if several libraries have it and none is named.
     """
-    messages = over_nodes(_with_full_name(messages))
+    messages = over_nodes(with_full_name(messages))
     machine, mpi = messages.machine, messages.mpi
     fitted: dict[str, list[PatternModel]] = {}
     for model in machine.patterns:
@@ -159,7 +159,7 @@ def _check_one_library(
         )
 
 
-def _with_full_name(messages: Messages) -> Messages:
+def with_full_name(messages: Messages) -> Messages:
     """The messages with the library's name in the machine file, if one is named.
 
     It may have models of patterns only.

@@ -101,7 +101,7 @@ def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 def _kinds(placement: str) -> list[str]:
     layout = parse_layout(placement)
-    if layout is None:
+    if layout is None or layout.missing:
         return [placement]
     end = ":cyclic" if layout.cyclic else ""
     kinds = [f"{ANY} x {layout.per_host}{end}"]

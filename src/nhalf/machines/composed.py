@@ -24,6 +24,9 @@ from nhalf.models.expression import PART_BYTES
 
 RANKS_MAX = 512
 """With more ranks, an algorithm in which all send to all has too many messages to follow."""
+CRITERIA = ("completion", "root", "processors")
+"""What is told of an algorithm: when its last rank ends, when its root is free, and for how long
+messages keep all processors together."""
 LONGEST_S = 1e4
 """Virtual time holds two hundred days, and messages that follow each other take it up."""
 
@@ -41,7 +44,7 @@ class Composer:
         self.nodes = nodes
         self.parts = parts
         self._machine, self._ranks = "", 0
-        self.times_s: dict[tuple[str, str, int, int, int], float | None] = {}
+        self.times_s: dict[tuple[str, str, int, int, int], list[float]] = {}
 
     def time_s(
         self,
@@ -50,10 +53,13 @@ class Composer:
         ranks: int,
         size_bytes: int,
         part_bytes: int = PART_BYTES,
+        *,
+        criterion: str = CRITERIA[0],
     ) -> float | None:
         """Seconds of an algorithm; None if it is unknown, has too many messages or takes too long.
 
-        Only algorithms that cut messages are known with other parts than those of PART_BYTES.
+        Only algorithms that cut messages are known with other parts than those of PART_BYTES, and
+        of patterns only their completion.
         """
         # A larger part holds the whole message, too.
         part_bytes = min(part_bytes, max(size_bytes, PART_BYTES))
@@ -62,26 +68,27 @@ class Composer:
             return None
         if key not in self.times_s:
             self.times_s[key] = self._composed_s(*key)
-        return self.times_s[key]
+        return dict(zip(CRITERIA, self.times_s[key], strict=False)).get(criterion)
 
     def _composed_s(
         self, operation: str, algorithm: str, ranks: int, size_bytes: int, part_bytes: int
-    ) -> float | None:
+    ) -> list[float]:
+        """Seconds by CRITERIA, as far as there are any."""
         # All that a rank may send, one after the other, has to fit into virtual time.
         longest_s = float(self.parts.functions["T"](np.array([float(ranks * size_bytes)]))[0])
         if not longest_s < LONGEST_S:
-            return None
+            return []
         if ranks != self._ranks:
             try:
                 self._machine, self._ranks = self._description(ranks), ranks
             except InputError:
-                return None
+                return []
         words = (word.encode() for word in (self._machine, operation, algorithm))
         sizes = map(ctypes.c_uint64, (size_bytes, part_bytes))
-        time_s = ctypes.c_double()
-        if wrong := ask("nhalf_compose", *words, *sizes, ctypes.byref(time_s)):
+        times_s = (ctypes.c_double * len(CRITERIA))()
+        if wrong := ask("nhalf_compose", *words, *sizes, times_s):
             raise ValueError(wrong)
-        return None if math.isnan(time_s.value) else time_s.value
+        return [time_s for time_s in times_s if not math.isnan(time_s)]
 
     def _description(self, ranks: int) -> str:
         """The machine with this many ranks, on nodes of their own while there are enough."""

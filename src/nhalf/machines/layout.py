@@ -1,4 +1,6 @@
-"""The distribution of ranks over hosts: '4x2' is four hosts with two ranks each."""
+"""The distribution of ranks over hosts: '4x2' is four hosts with two ranks each, '4x2+1' has one
+more rank, on a host of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError
 
 CYCLIC = ":cyclic"
-_TEXT = re.compile(r"(\d+)x(\d+)(:block|:cyclic)?")
+_TEXT = re.compile(r"(\d+)x(\d+)(?:\+(\d+))?(:block|:cyclic)?")
 RANKS_MAX = 10_000_000
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout of `per_host` ranks on each of `hosts` hosts; the last hosts may have fewer.
+    """A layout of `per_host` ranks on each of `hosts` hosts; the last one has `missing` fewer.
 
     In blocks ranks 0 and 1 are neighbours on a host; `cyclic` assigns ranks to hosts in turn.
     """
@@ -23,11 +25,18 @@ class Layout:
     hosts: int
     per_host: int
     cyclic: bool = False
+    missing: int = 0
+
+    def __str__(self) -> str:
+        """The layout as it is typed."""
+        if self.missing:
+            return f"{self.hosts - 1}x{self.per_host}+{self.per_host - self.missing}"
+        return f"{self.hosts}x{self.per_host}{CYCLIC if self.cyclic else ''}"
 
     @property
     def ranks(self) -> int:
         """The number of ranks of a full layout."""
-        return self.hosts * self.per_host
+        return self.hosts * self.per_host - self.missing
 
     def host_of(self, rank: int) -> int:
         """The number of the host on which a rank is."""
@@ -39,14 +48,23 @@ class Layout:
 
 
 def parse_layout(text: str) -> Layout | None:
-    """The layout in '4x2', '4x2:block' or '4x2:cyclic'; None for a text of another form.
+    """The layout in '4x2', '4x2+1', '4x2:block' or '4x2:cyclic'; None for a text of another form.
 
     Raises InputError for one that has no ranks, or too many.
     """
     match = _TEXT.fullmatch(text)
     if match is None:
         return None
-    layout = Layout(int(match[1]), int(match[2]), match[3] == CYCLIC)
+    hosts, per_host = int(match[1]), int(match[2])
+    layout = Layout(hosts, per_host, match[4] == CYCLIC)
+    if match[3] is not None:
+        more = int(match[3])
+        if hosts < 1 or not 0 < more < per_host or layout.cyclic:
+            raise InputError(
+                f"{text}: the last host has fewer ranks than the others, which lie in blocks",
+                "write 4x2+1 for four hosts with two ranks each, and one more rank",
+            )
+        layout = Layout(hosts + 1, per_host, missing=per_host - more)
     if not 0 < layout.ranks <= RANKS_MAX:
         raise InputError(f"no machine has {layout.ranks} ranks, as {text} says", "write 2x1")
     return layout

@@ -26,8 +26,6 @@ HIDDEN = 1.01
 RISING = 0.01
 """Share of its start by which a curve rises that is not constant."""
 GAP = "gap"
-FAN_WINDOW = 32
-"""Rounds of a measured fan with one joint answer (patterns/bases/traffic/fan_loop.hpp)."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def parts_of(messages: Messages) -> Parts:
             if model.pattern == pattern and model.mpi in (curve.mpi, "")
         ]
         if fans:
-            functions[name] = _fan(fans, message)
+            functions[name] = _fan(fans)
             all_fans[name] = fans
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
@@ -130,7 +128,7 @@ def _hidden_gap_s(messages: Messages) -> float:
     return 0.0
 
 
-def _fan(models: list[PatternModel], message: Message) -> Part:
+def _fan(models: list[PatternModel]) -> Part:
     """A published or fitted fan: its formula at q partners, by the range of sizes that holds x."""
     ordered = sorted(models, key=lambda model: model.from_bytes)
     first = np.array([model.from_bytes for model in ordered], dtype=np.float64)
@@ -149,7 +147,9 @@ def _fan(models: list[PatternModel], message: Message) -> Part:
                 + _sum(model.per_byte_s, model, q) * x
                 + _sum(model.per_root_byte_s, model, q) * np.sqrt(x)
             )
-            result[in_range] = _without_answers_s(time, x, q, message) if model.is_fitted else time
+            result[in_range] = (
+                np.where(q > 0, np.maximum(time, 0.0), 0.0) if model.is_fitted else time
+            )
         return result
 
     return time_s
@@ -166,21 +166,6 @@ def _sum(terms: dict[str, float], model: PatternModel, partners: Floats) -> Floa
 
 def _term(name: str, counted: int) -> float:
     return TERMS[name](counted) if counted > 0 or name in ("1", "p", "p-1", "p-2") else 0.0
-
-
-def _without_answers_s(
-    time_s: Floats, size_bytes: Floats, partners: Floats, message: Message
-) -> Floats:
-    """The time of a fan without its answers, which are part of the measured time.
-
-    In a window the last of its messages, and the answer, take the time of two messages; all before
-    it follow each other at equal distances.
-    """
-    messages = FAN_WINDOW * partners
-    answered_s = message.time_s(size_bytes) + message.time_s(np.zeros_like(size_bytes))
-    apart_s = (FAN_WINDOW * time_s - answered_s) / np.maximum(messages - 1, 1)
-    result: Floats = partners * np.maximum(apart_s, 0.0)
-    return result
 
 
 def _loggp_part(

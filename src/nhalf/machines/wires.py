@@ -60,8 +60,14 @@ def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
 
     Raises InputError for a placement that is none, or more ranks than the machine or a node holds.
     """
-    per_node = ranks_per_node(machine)
-    nodes = _placed(ranks, placement, per_node)
+    nodes = _placed(ranks, placement, ranks_per_node(machine))
+    check_nodes(machine, nodes)
+    return nodes
+
+
+def check_nodes(machine: Machine, nodes: Sequence[int]) -> None:
+    """Raises InputError if ranks on these nodes are more than the machine or a node holds."""
+    ranks, per_node = len(nodes), ranks_per_node(machine)
     # A file without a network says nothing of how many nodes there are.
     most = machine.ranks_max if machine.network else None
     if most is not None and ranks > most:
@@ -79,7 +85,6 @@ def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
             f"{machine.name} has {hosts_max} nodes, not {max(nodes) + 1}",
             "choose another --placement",
         )
-    return nodes
 
 
 def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
@@ -92,7 +97,7 @@ def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
     if placement and layout is None:
         raise InputError(
             f"{placement!r} is not a placement",
-            "write nodes x ranks on each: --placement 4x2; or the node of each rank: 0,1,1,0",
+            "write nodes x ranks: --placement 4x2 or 4x2+1; or the node of each rank: 0,1,1,0",
         )
     if layout is None:
         layout = Layout(-(-ranks // per_node), min(per_node, ranks))

@@ -196,8 +196,6 @@ def _traffic(machine: Machine, quantity: Quantity) -> StudyValue:
         raise InputError(f"{quantity.ranks} ranks do not fill {hosts} nodes evenly")
     predicted = predict_traffic(machine, [rule_of(quantity)], layout, quantity.size_bytes)
     for row in predicted.rows:
-        if is_at(row.place, quantity) and row.to == UNIFORM:  # an upper bound
-            return StudyValue(row.rate.middle_Bps, (row.rate.low, row.rate.high), quantity.ranks)
         if is_at(row.place, quantity):
             return StudyValue.of_draws(row.drawn_Bps, quantity.ranks)
     raise InputError(f"none of {rule_of(quantity)} traffic is {quantity.placement}")

@@ -47,13 +47,13 @@ int check_formulas(const char* operation, const List& list) {
         const auto n = static_cast<double>(size);
         const auto expected_s = algorithm.info.time_s(machine, ranks, n);
         if (!expected_s) continue;
-        const auto composed =
-            composed_s(wires_of(machine, ranks), {operation, algorithm.info.name, size});
+        const auto times =
+            composed(wires_of(machine, ranks), {operation, algorithm.info.name, size});
         CAPTURE(algorithm.info.name);
         CAPTURE(ranks);
         CAPTURE(size);
-        REQUIRE(composed.has_value());
-        CHECK(*composed == doctest::Approx(*expected_s).epsilon(1e-9));
+        REQUIRE(times.has_value());
+        CHECK(times->completion_s == doctest::Approx(*expected_s).epsilon(1e-9));
         ++checked;
       }
   memory_source = host_memory;
@@ -77,7 +77,7 @@ TEST_CASE("algorithms take what their formulas say of a LogGP machine") {
 TEST_CASE("messages are cut into the parts that are asked for") {
   const auto wires = wires_of(machine, 8);
   const auto chain_s = [&](std::size_t part_bytes) {
-    return *composed_s(wires, {"bcast", "chain", 1U << 20U, part_bytes});
+    return composed(wires, {"bcast", "chain", 1U << 20U, part_bytes})->completion_s;
   };
   const auto expected_s = [](double part_bytes) {
     const double count = (1U << 20U) / part_bytes;
@@ -85,14 +85,38 @@ TEST_CASE("messages are cut into the parts that are asked for") {
   };
   for (const std::size_t part_bytes : {1024UL, 8192UL, 65536UL, 1UL << 20U})
     CHECK(chain_s(part_bytes) == doctest::Approx(expected_s(static_cast<double>(part_bytes))));
-  CHECK(composed_s(wires, {"bcast", "binomial", 64, default_part_bytes}));
-  CHECK(!composed_s(wires, {"bcast", "binomial", 64, 32}));
+  CHECK(composed(wires, {"bcast", "binomial", 64, default_part_bytes}));
+  CHECK(!composed(wires, {"bcast", "binomial", 64, 32}));
+}
+
+TEST_CASE("the root is free when its last message left, and messages keep ranks a gap each") {
+  memory_source = no_memory;
+  const std::size_t size = 1000;
+  const double apart_s = machine.g + 1000 * machine.G;
+  for (const int ranks : {2, 3, 8, 17}) {
+    CAPTURE(ranks);
+    const int messages = ranks - 1;
+    const auto root_s = [&](int sends) {
+      return (sends - 1) * apart_s + machine.o_s + 1000 * machine.G;
+    };
+    const auto linear = composed(wires_of(machine, ranks), {"bcast", "linear", size});
+    const auto binomial = composed(wires_of(machine, ranks), {"bcast", "binomial", size});
+    const auto gathered = composed(wires_of(machine, ranks), {"gather", "linear", size});
+    REQUIRE((linear && binomial && gathered));
+    CHECK(linear->root_s == doctest::Approx(root_s(messages)).epsilon(1e-9));
+    CHECK(binomial->root_s ==
+          doctest::Approx(root_s(static_cast<int>(std::ceil(std::log2(ranks))))).epsilon(1e-9));
+    for (const auto& kept : {linear, binomial})
+      CHECK(kept->processors_s == doctest::Approx(2 * messages * apart_s).epsilon(1e-9));
+    CHECK(gathered->root_s == gathered->completion_s);
+  }
+  memory_source = host_memory;
 }
 
 TEST_CASE("what is no algorithm has no time") {
   const auto wires = wires_of(machine, 4);
-  CHECK(!composed_s(wires, {"bcast", "nonsense", 8}));
-  CHECK(!composed_s(wires, {"nonsense", "linear", 8}));
+  CHECK(!composed(wires, {"bcast", "nonsense", 8}));
+  CHECK(!composed(wires, {"nonsense", "linear", 8}));
 }
 
 }  // namespace nhalf

@@ -11,8 +11,28 @@ from nhalf.machines.layout import Layout, contrasting_layouts, even_share, parse
 def test_forms() -> None:
     assert parse_layout("4x2") == parse_layout("4x2:block") == Layout(4, 2)
     assert parse_layout("4x2:cyclic") == Layout(4, 2, cyclic=True)
-    for other in ("", "cores", "4x", "x2", "4x2x1", "4x2:", "4x2:random", "-1x2", " 4x2"):
+    assert parse_layout("4x3+1") == parse_layout("4x3+1:block") == Layout(5, 3, missing=2)
+    for other in ("", "cores", "4x", "x2", "4x2x1", "4x2:", "4x2:random", "-1x2", " 4x2", "4x2+"):
         assert parse_layout(other) is None
+
+
+@pytest.mark.parametrize("text", ["4x2", "4x2:cyclic", "4x2+1", "1x4+3"])
+def test_a_layout_says_how_it_is_typed(text: str) -> None:
+    assert str(parse_layout(text)) == text
+
+
+def test_a_square_number_of_ranks_on_even_nodes_and_one_more() -> None:
+    layout = parse_layout("4x2+1")
+    assert layout is not None
+    assert (layout.hosts, layout.ranks) == (5, 9)
+    assert layout.host_names("abcde", layout.ranks) == list("aabbccdde")
+
+
+@pytest.mark.parametrize("text", ["4x2+0", "4x2+2", "4x1+1", "0x2+1", "4x2+1:cyclic", "4x0+1"])
+def test_the_last_host_has_fewer(text: str) -> None:
+    with pytest.raises(InputError, match="fewer ranks") as caught:
+        parse_layout(text)
+    assert "4x2+1" in (caught.value.remedy or "")
 
 
 @pytest.mark.parametrize("text", ["0x1", "1x0", "0x0", "99999999x2"])

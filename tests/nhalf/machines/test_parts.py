@@ -13,7 +13,7 @@ from nhalf.machines.catalogue import machine
 from nhalf.machines.formula import formulas
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel, Segment
 from nhalf.machines.message import Messages
-from nhalf.machines.parts import FAN_WINDOW, parts_of
+from nhalf.machines.parts import parts_of
 
 US = 1e-6
 FANS = ("one-to-many", "many-to-one")
@@ -21,19 +21,17 @@ ONE_S, APART_S, PER_BYTE_S = 8e-6, 4e-6, 1e-9
 
 
 def measured_fan_s(size_bytes: float, ranks: int) -> float:
-    """A round of a fan on a LogGP machine: messages a gap apart, then an answer per window."""
-    last_s = (FAN_WINDOW * (ranks - 1) - 1) * (APART_S + size_bytes * PER_BYTE_S)
-    return (last_s + 2 * ONE_S + size_bytes * PER_BYTE_S) / FAN_WINDOW
+    """A round of a fan on a LogGP machine: messages a gap apart."""
+    return (ranks - 1) * (APART_S + size_bytes * PER_BYTE_S)
 
 
 def fitted(pattern: str) -> PatternModel:
     """The exact sums of p ranks for that."""
-    apart, rest = APART_S, (2 * ONE_S - APART_S) / FAN_WINDOW
     return PatternModel(
         pattern=pattern,
-        startup_s={"p": apart, "1": rest - apart},
+        startup_s={"p": APART_S, "1": -APART_S},
         per_byte_s={"p": PER_BYTE_S, "1": -PER_BYTE_S},
-        startup_ci={"p": (apart, apart), "1": (rest - apart, rest - apart)},
+        startup_ci={"p": (APART_S, APART_S), "1": (-APART_S, -APART_S)},
     )
 
 
@@ -44,7 +42,7 @@ def loggp_machine() -> Machine:
 
 
 @pytest.mark.parametrize("name", ["M", "R"])
-def test_fitted_fans_are_taken_at_partners_without_their_answers(name: str) -> None:
+def test_fitted_fans_are_taken_at_partners(name: str) -> None:
     known = loggp_machine()
     assert known.patterns[0].time_s(1000, 5) == pytest.approx(measured_fan_s(1000, 5))
     part = parts_of(Messages(known)).functions[name]

@@ -60,6 +60,7 @@ def test_ranks_fill_node_after_node_or_as_asked(plain: Path) -> None:
     assert nodes_of(machine, 4, "4x1") == [0, 1, 2, 3]
     assert nodes_of(machine, 4, "2x2:cyclic") == [0, 1, 0, 1]
     assert nodes_of(machine, 4, "0,1,1,0") == [0, 1, 1, 0]
+    assert nodes_of(machine, 5, "2x2+1") == [0, 0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,8 @@ def test_ranks_fill_node_after_node_or_as_asked(plain: Path) -> None:
         ("sp2-mpl", 4, "other", "is not a placement"),
         ("sp2-mpl", 4, "3x1", "3x1 holds 3 ranks, but --ranks is 4"),
         ("altix-bx2", 300, "300x1", "has 256 nodes, not 300"),
+        ("sunfire-link", 97, "4x24+1", "holds 96 ranks, not 97"),
+        ("sunfire-link", 9, "4x2+1", "has 4 nodes, not 5"),
         ("altix-bx2", 2, "0,256", "has 256 nodes, not 257"),
         ("altix-bx2", 3, "0,0,0", "ranks per node of altix-bx2: at most 2, not 3"),
         ("altix-bx2", 3, "0,1", "0,1 holds 2 ranks, but --ranks is 3"),

@@ -36,6 +36,7 @@ def outside_of_any_job(monkeypatch: pytest.MonkeyPatch) -> None:
         ("other-node", 8, Layout(4, 2, cyclic=True)),
         ("2x1", 2, Layout(2, 1)),
         ("4x2:cyclic", 8, Layout(4, 2, cyclic=True)),
+        ("3x2+1", 7, Layout(4, 2, missing=1)),
     ],
 )
 def test_layouts(placement: str, ranks: int, layout: Layout) -> None:
@@ -55,6 +56,8 @@ def test_one_machine() -> None:
 def test_what_hosts_cannot_give() -> None:
     with pytest.raises(MissingError, match="there are 4 hosts only: 5x1 needs 5"):
         FOUR.layout("5x1", 5)
+    with pytest.raises(MissingError, match=r"there are 4 hosts only: 4x2\+1 needs 5"):
+        FOUR.layout("4x2+1", 9)
     with pytest.raises(InputError, match="4x2 holds 8 ranks, not 4"):
         FOUR.layout("4x2", 4)
 

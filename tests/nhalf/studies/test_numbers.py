@@ -237,8 +237,7 @@ class TestOfARecord:
         )
         assert cube.over(complement).ci == pytest.approx((1, 1))
         uniform = source.value(quantity(**traffic, axes={"to": "uniform"}, placement="off-node"))
-        assert uniform.ci is not None
-        assert uniform.ci[0] == 0
+        assert uniform.over(complement).median == pytest.approx(0.6, rel=0.05)
 
     def test_the_root_of_a_broadcast_is_busy_with_its_sends(self) -> None:
         source = RecordedMachine("sunfire-link")  # o_s 3 us, g 2.29 us

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t fan_window = 32;
 /// fan_window rounds, and at the end, every receiver answers each of its senders with an empty
 /// message: so what is timed is sending until the data has been taken and not the filling of
 /// buffers, nobody runs ahead by more than a window, and a round costs the same in batches of any
-/// length. The answers are in the time, a fan_window-th part of them in each round.
+/// length. The sampler takes the answers off.
 ///
 /// The one rank's own time, from its first message of a window to its last and without the answers,
 /// is a second result, `root_s`: how soon it can do something else.

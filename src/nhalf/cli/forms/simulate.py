@@ -58,7 +58,7 @@ class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
     )
     placement: str = option(
         "cores",
-        "Placements, separated by commas: cores, same-node, other-node or 4x2 (nodes x ranks).",
+        "Placements, e.g. cores,same-node or other-node,4x2 (nodes x ranks) or 4x2+1.",
         heading=WHAT,
     )
 

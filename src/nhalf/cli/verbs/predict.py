@@ -78,6 +78,12 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
     part: str = option(
         "", "Size of the parts of algorithms that cut messages; by default the fastest."
     )
+    criterion: str = option(
+        "completion",
+        "By what algorithms are compared: completion, until the root is free (root), or the busy "
+        "time of all processors (processors).",
+        "--for",
+    )
     extrapolate: bool = option(
         False, "Also predict beyond the measured ranks and sizes; such times are marked with *."
     )
@@ -130,6 +136,8 @@ def command(request: Request) -> None:
 def _answer(request: Request) -> None:
     """Predict a trace, rates, or the cells of a pattern, and print them."""
     if is_program(Path(request.subject)):
+        if "criterion" in request.given:
+            raise InputError("--for is for operations, and a program ends once", "leave it out")
         _predict_trace(request)
         return
     if _names_file(request.subject):
@@ -172,6 +180,9 @@ def _check_cells(request: Request) -> None:
     if request.placement and (request.simulate or request.record):
         reason = "--simulate and --record are for ranks that fill the nodes"
         raise InputError(reason, "leave out --placement")
+    other = {"simulate", "record", "report"} & request.given
+    if other and "criterion" in request.given:
+        raise InputError(f"--{min(other)} is by completion", "leave out --for")
     if request.given & (OF_TRACES - {"placement"}):
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
 
@@ -251,6 +262,7 @@ def _predicted(request: Request) -> Prediction:
         mpi=request.mpi or library,
         extrapolate=request.extrapolate,
         part_bytes=_part_bytes(request),
+        criterion=request.criterion,
     )
 
 

@@ -44,7 +44,7 @@ class Request(JsonOption, heading="On which machine"):
     ranks: int = option(2, "Number of ranks.")
     placement: str = option(
         "",
-        "Nodes x ranks on each, e.g. 32x2 or 32x2:cyclic, or the node of each rank: 0,1,1,0; "
+        "Nodes x ranks on each, e.g. 4x2, 4x2+1 or 4x2:cyclic, or the node of each rank: 0,1,1,0; "
         "default: node after node is filled.",
     )
     mpi: str = option("mpich", "MPI library that runs the program: mpich, openmpi or intel.")

@@ -250,7 +250,7 @@ class MachineCosts(Costs):
             return None
         time_s, algorithm = answer
         self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=True))
-        crowd = self._crowd(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        crowd = self._crowd(call, [self.nodes[rank] for rank in ranks], size_bytes)
         if crowd > CROWDED:
             # From not at all to all of it; as a guess goes, and in the middle of both.
             time_s *= crowd ** (0.5 + 0.5 * np.sign(self.guess_ratio - 1))
@@ -264,7 +264,7 @@ class MachineCosts(Costs):
         """What a library does while a rank works; of a time that is not its answer, nothing."""
         if not is_non_blocking(call) or not self._answers.get((call, tuple(ranks), size_bytes)):
             return 0.0
-        share = self._left(call, [self._nodes[rank] for rank in ranks], size_bytes)
+        share = self._left(call, [self.nodes[rank] for rank in ranks], size_bytes)
         return (1 - share) * self.collective_s(call, ranks, size_bytes)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:

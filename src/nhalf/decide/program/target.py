@@ -86,7 +86,9 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
         return program.hosts
     layout = parse_layout(placement)
     if layout is None:
-        raise InputError(f"{placement!r} is not a placement", "write HOSTSxRANKS, such as 4x2")
+        raise InputError(
+            f"{placement!r} is not a placement", "write HOSTSxRANKS, such as 4x2 or 4x2+1"
+        )
     if layout.ranks < program.ranks:
         raise InputError(
             f"{placement} has room for {layout.ranks} of {program.ranks} ranks",

@@ -41,7 +41,8 @@ class Running(Request, heading=WHAT):
     threads: str = option("", "Numbers of threads; default: as --ranks.")
     mpi: str = option("all", "MPI libraries, separated by commas, or all.")
     placement: str = option(
-        "cores", "Placements, separated by commas: cores, free, same-cache or 4x2 (hosts x ranks)."
+        "cores",
+        "Placements, separated by commas: cores, free, same-cache, 4x2 (hosts x ranks) or 4x2+1.",
     )
     barrier: str = option(
         "", "Also run with these barriers instead of the library's: tournament, ..."

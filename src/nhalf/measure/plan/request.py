@@ -113,7 +113,7 @@ class Patterns(Request, heading=WHAT):
     placement: str = option(
         "cores",
         "Placements, separated by commas: cores, free, same-cache, same-node, "
-        "other-node or 4x2 (hosts x ranks).",
+        "other-node, 4x2 (hosts x ranks) or 4x2+1 (one more).",
     )
 
     @functools.cached_property

@@ -69,7 +69,7 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     from nhalf.decide.traffic import PLACES
 
     size = format_size(prediction.size_bytes)
-    title = f"{prediction.machine}, {prediction.placement}, all ranks send without pause, {size}"
+    title = f"{prediction.machine}, {prediction.layout}, all ranks send without pause, {size}"
     console.print(title, markup=False, soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("to")
@@ -79,8 +79,6 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     for row in prediction.rows:
         ends = [format_rate(rate_Bps) for rate_Bps in (row.rate.low, row.rate.high)]
         between = " – ".join(ends) if row.rate.is_wide else ""
-        if row.rate.low <= 0:
-            between = f"at most {ends[1]}"
         published = "" if row.published_Bps is None else format_rate(row.published_Bps)
         where = (row.to, PLACES[row.place], str(row.senders))
         predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from nhalf.decide.predict import Prediction
 
 
+BEST = {
+    "completion": "fastest",
+    "root": "root free first",
+    "processors": "processors least busy",
+}
+"""What stands in the cells, by what algorithms are compared."""
 CROSSOVERS_SHOWN = 12
 SIZES_WITH_RUNNER_UP = 6
 """Columns that leave room for a third line in each cell; CSV and JSON have all times."""
@@ -62,7 +68,8 @@ def _words(prediction: Prediction) -> str:
     total = sum(cells.values())
     ranking = ", ".join(f"{name} in {won}" for name, won in cells.most_common())
     total_words = count(total, "cell")
-    return f"{prediction.pattern} on {prediction.machine}: fastest of {total_words}: {ranking}"
+    best = BEST[prediction.criterion]
+    return f"{prediction.pattern} on {prediction.machine}: {best} of {total_words}: {ranking}"
 
 
 def _table(prediction: Prediction) -> Table:

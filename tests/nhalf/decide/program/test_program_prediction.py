@@ -17,9 +17,10 @@ from nhalf.decide.program.costs import MachineCosts, pattern_of
 from nhalf.decide.program.counted import longest_s
 from nhalf.decide.program.predict import predict_program
 from nhalf.decide.program.replay import Spent, replay
-from nhalf.decide.program.target import Target, hosts_of
+from nhalf.decide.program.target import Target, hosts_of, hosts_on
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
+from nhalf.machines import catalogue
 from nhalf.machines.computing import Computing, ComputingRatio
 from nhalf.machines.machine_file import write
 from nhalf.machines.message import Messages
@@ -58,6 +59,13 @@ def test_computing_stays_and_can_be_scaled() -> None:
         made, Target(Messages(machine(3.0)), computing=slower), Messages(machine())
     )
     assert half.time_s == pytest.approx(10 * (0.005 + message_s(1000, 3.0)))
+
+
+def test_a_placement_that_the_nodes_do_not_hold_is_refused() -> None:
+    made = ping_pong(5, 1000)
+    assert hosts_on(made, catalogue.machine("sunfire-link"), "1x2") == ("0", "0")
+    with pytest.raises(InputError, match="at most 1, not 2"):
+        hosts_on(made, catalogue.machine("pentiumpro-ethernet"), "1x2")
 
 
 def test_a_placement_over_nodes_takes_the_other_curve() -> None:

@@ -41,6 +41,7 @@ ROWS = {
     },
     "logp": {"mpi": {"gap", "overhead-send", "overhead-recv"}},
     "p2p": {"mpi": {"pingpong", "stream", "exchange", "pairs-latency", "one-to-many"}},
+    "noise": {"mpi": {"interruptions", "pingpong"}},
     "traffic": {"mpi": {"traffic"}},
     "beff": {"mpi": {"ring"}},
 }

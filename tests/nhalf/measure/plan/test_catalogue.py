@@ -25,6 +25,7 @@ NAMES = [
     "logp",
     "memory",
     "multicast",
+    "noise",
     "p2p",
     "pair-map",
     "quick",

@@ -16,7 +16,7 @@ from .conftest import NHALF, Cluster, Journal
 
 pytestmark = pytest.mark.slow
 
-PLACEMENTS = ("2x1", "1x2", "2x2", "4x1", "4x2", "2x2:cyclic")
+PLACEMENTS = ("2x1", "1x2", "2x2", "4x1", "4x2", "3x2+1", "2x2:cyclic")
 HOSTS = ["n1", "n2", "n3", "n4"]
 # Open MPI and srun speak PMIx, whose plug-in in Debian's Slurm does not start ranks on two nodes.
 WAYS = [
