@@ -1,0 +1,98 @@
+"""Records that are right give no alarm, and each planted mistake one that names it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from msgspec.structs import replace
+
+from nhalf.decide.engines.names import MODEL
+from nhalf.decide.published import prover
+from nhalf.decide.published.figures import BOTH_WAYS, Figure, figures
+from nhalf.decide.published.prover import Row, prove
+from nhalf.decide.published.tolerances import KNOWN, TOLERANCES
+from nhalf.machines import catalogue
+from nhalf.machines.machine import Machine, PublishedPoint
+from tests.nhalf.decide.published.planted import MISTAKES, Mistake
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_records_that_are_right_give_no_alarm(name: str) -> None:
+    trial = prove(catalogue.machine(name))
+    assert trial.alarms == ()
+    assert len(trial.rows) == len(figures(catalogue.machine(name)))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.words.replace(" ", "-"))
+def test_a_planted_mistake_is_named(mistake: Mistake) -> None:
+    trial = prove(mistake.change(catalogue.machine(mistake.machine)))
+    found = {(alarm.figure, alarm.engine): alarm.ratio for alarm in trial.alarms}
+    assert (mistake.figure, mistake.engine) in found
+    ratio = found[mistake.figure, mistake.engine]
+    # A whole MiB is 4.9 % more than a million bytes.
+    assert not 1 / 1.04 < ratio < 1.04
+
+
+def test_a_machine_without_figures_has_none_to_judge() -> None:
+    trial = prove(Machine(name="nothing"))
+    assert (trial.rows, trial.alarms, trial.cells) == ((), (), ())
+
+
+def test_a_figure_of_nothing_is_named_and_not_divided_by() -> None:
+    machine = catalogue.machine("gige-pair")
+    point = PublishedPoint(pattern="latency", time_s=0.0, placement="other-node")
+    (alarm,) = prove(replace(machine, points=(point,))).alarms
+    assert (alarm.figure, alarm.engine, alarm.ratio) == ("latency, other-node", "limits", -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "is_alarm"),
+    [("", 0.5, True), ("", 2.0, True), ("at least", 2.0, False), ("at most", 0.5, False),
+     ("at least", 0.5, True), ("above this", 0.5, True), ("below this", 2.0, True)],
+)  # fmt: skip
+def test_a_bound_is_missed_on_one_side(what: str, value: float, is_alarm: bool) -> None:
+    figure = Figure(PublishedPoint(pattern="ping-ping", ratio=1.0, what=what), "ratio")
+    row = Row(figure, {MODEL: prover.Answer(value, value)})
+    assert figure.kind == BOTH_WAYS
+    assert bool(row.alarms()) is is_alarm
+
+
+def test_an_error_that_all_share_is_the_engines() -> None:
+    """Three figures that are answered twice as long are fine, a fourth that is not stands out."""
+    points = [PublishedPoint(pattern="bcast", size_bytes=size, time_s=1.0) for size in range(4)]
+    found = {Figure(point, "time_s"): {"binomial": 2.0} for point in points}
+    odd = Figure(points[0], "time_s")
+    found[odd] = {"binomial": 6.0}
+    judged = prover._judged(found)
+    assert judged[odd].apart == pytest.approx(3)
+    assert [judged[each].apart for each in found if each != odd] == pytest.approx([1] * 3)
+
+
+def test_the_algorithm_that_fits_most_figures_answers_all() -> None:
+    points = [PublishedPoint(pattern="bcast", size_bytes=size, time_s=1.0) for size in range(3)]
+    figures = [Figure(point, "time_s") for point in points]
+    found = {
+        each: {"linear": 1.1, "binomial": 1.0 if each == figures[0] else 3.0} for each in figures
+    }
+    assert {answer.algorithm for answer in prover._judged(found).values()} == {"linear"}
+
+
+def test_what_is_known_not_to_fit_is_in_a_record_and_needed() -> None:
+    """Without its reason, each figure that is known not to fit would give an alarm."""
+    for known in KNOWN:
+        rows = [
+            row
+            for row in prove(catalogue.machine(known.machine)).rows
+            if row.known == known and MODEL in row.answers
+        ]
+        assert any(replace_known(row).alarms() for row in rows), known
+
+
+def replace_known(row: Row) -> Row:
+    return Row(row.figure, row.answers)
+
+
+def test_every_kind_has_a_tolerance() -> None:
+    kinds = {each.kind for name in catalogue.names() for each in figures(catalogue.machine(name))}
+    assert kinds - {""} == set(TOLERANCES)
