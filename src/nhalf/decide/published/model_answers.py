@@ -82,9 +82,9 @@ class ModelAnswers:
         """
         where = cell.where if placement or cell.ranks == PAIR else ""
         if (cell.pattern, where) not in self._ways:
-            rest = placed(without(self.machine, cell.pattern), where)
-            ways = known_ways(cell.pattern, Messages(rest), algorithms(), extrapolate=True)
-            self._ways[cell.pattern, where] = ways
+            self._ways[cell.pattern, where] = _ways(
+                without(self.machine, cell.pattern), cell.pattern, where
+            )
         ways = self._ways[cell.pattern, where]
         named = [way for way in ways if way.algorithm == cell.algorithm]
         times_s = {}
@@ -92,6 +92,14 @@ class ModelAnswers:
             with suppress(InputError):
                 times_s[way.algorithm] = way.time_s(cell.ranks, cell.size_bytes)
         return times_s
+
+
+def _ways(machine: Machine, pattern: str, where: str) -> list[Way]:
+    """The ways of a pattern with placed ranks; none if nothing is known of it."""
+    with suppress(InputError):
+        messages = Messages(placed(machine, where))
+        return known_ways(pattern, messages, algorithms(), extrapolate=True)
+    return []
 
 
 def _range(machine: Machine, figure: Figure) -> float:

@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from msgspec.structs import replace
 
 from nhalf.base.errors import MissingError
-from nhalf.decide.engines.agreement import ComparedCell, compare
+from nhalf.base.operations import NATIVE
+from nhalf.decide.engines.agreement import Agreement, ComparedCell, compare
 from nhalf.decide.engines.answers import Times, by_library, by_simgrid
 from nhalf.decide.engines.cells import Cell
 from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL, SIMGRID
-from nhalf.decide.published.figures import Figure, figures
+from nhalf.decide.published.figures import COLLECTIVES, Figure, figures
 from nhalf.decide.published.limits import Alarm, beyond_limits
 from nhalf.decide.published.model_answers import ModelAnswers
 from nhalf.decide.published.questions import answered, blocks_of, cells_of
@@ -41,7 +42,7 @@ class Answer:
 
     value: float
     ratio: float
-    algorithm: str = ""
+    algorithm: str = NATIVE
     apart: float | None = None
 
 
@@ -53,22 +54,31 @@ class Row:
     answers: Mapping[str, Answer]
     known: Known | None = None
 
+    @property
+    def judges(self) -> dict[str, Answer]:
+        """The answers that count: today's libraries do not take the algorithms of their time."""
+        is_own_choice = (
+            self.figure.kind == COLLECTIVES and "algorithm=" not in self.figure.point.axes
+        )
+        engines = (MODEL,) if is_own_choice else ENGINES
+        return {engine: self.answers[engine] for engine in engines if engine in self.answers}
+
     def alarms(self) -> list[Alarm]:
-        """The engines whose answers are farther away than any of a figure that is right."""
-        words, found = self.figure.words, []
-        for engine, given in self.answers.items():
-            allowed = TOLERANCES[self.figure.kind]
-            low, high = 1 / allowed.alone, allowed.alone
-            if self.known and engine == MODEL:
-                low, high = self.known.low, self.known.high
-            if self._is_beyond(given.ratio, low, high):
-                found.append(Alarm(words, engine, given.ratio, "over the published"))
-                continue
-            apart, most = given.apart, allowed.siblings
-            if apart is not None and not self.known and self._is_beyond(apart, 1 / most, most):
-                why = "over the published, beside other figures of the pattern"
-                found.append(Alarm(words, engine, apart, why))
-        return found
+        """What every engine that counts says against the figure; nothing if it suits one."""
+        found = [self._doubt(engine, given) for engine, given in self.judges.items()]
+        doubts = [alarm for alarm in found if alarm is not None]
+        return doubts if len(doubts) == len(found) else []
+
+    def _doubt(self, engine: str, given: Answer) -> Alarm | None:
+        """Whether an answer is farther away than any of a figure that is right."""
+        allowed, words = TOLERANCES[self.figure.kind], self.figure.words
+        low, high = self.known.ratios if self.known else (1 / allowed.alone, allowed.alone)
+        if self._is_beyond(given.ratio, low, high):
+            return Alarm(words, engine, given.ratio, "times the published")
+        apart, most = given.apart, allowed.siblings
+        if apart is None or self.known or not self._is_beyond(apart, 1 / most, most):
+            return None
+        return Alarm(words, engine, apart, "times the published, beside others of the pattern")
 
     def _is_beyond(self, ratio: float, low: float, high: float) -> bool:
         """Whether a ratio is outside of a range; bounds are missed on one side only."""
@@ -77,19 +87,17 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """A row for --json; null where an engine has no answer."""
-        figure, point = self.figure, self.figure.point
-        given = {
-            engine: {"value": each.value, "ratio": each.ratio, "apart": each.apart}
-            for engine, each in self.answers.items()
-        }
+        figure = self.figure
         return {
             "figure": figure.words,
             "kind": figure.kind,
             "unit": figure.unit,
-            "bound": (None, "at least", "at most")[figure.bound],
+            "bound": ("", "at least", "at most")[figure.bound],
             "published": figure.value,
-            "source": point.source,
-            **{engine: given.get(engine) for engine in ENGINES},
+            **{
+                engine: asdict(self.answers[engine]) if engine in self.answers else None
+                for engine in ENGINES
+            },
             "reason": self.known.why if self.known else "",
         }
 
@@ -100,14 +108,14 @@ class Trial:
 
     machine: str
     rows: tuple[Row, ...]
-    cells: tuple[ComparedCell, ...]
+    agreement: Agreement
     alarms: tuple[Alarm, ...]
-    missing: Mapping[str, str]
 
-    @property
-    def unexplained(self) -> list[ComparedCell]:
-        """Cells in which engines differ by more than their tolerance, for no known reason."""
-        return [cell for cell in self.cells if not cell.agrees and not cell.reason]
+    def as_json(self) -> dict[str, Any]:
+        """The output of `nhalf machines check --published --json`."""
+        figures = [row.as_json() for row in self.rows]
+        alarms = [alarm._asdict() for alarm in self.alarms]
+        return {**self.agreement.as_json(), "figures": figures, "alarms": alarms}
 
 
 def prove(
@@ -118,14 +126,14 @@ def prove(
 ) -> Trial:
     """Ask engines for every published figure of a machine without that figure, and judge it.
 
-    One that is not installed is named in `missing`.
+    One that is not installed is named in `missing` of the agreement.
     """
     asked = [figure for figure in figures(machine) if figure.value > 0]
     cells = {figure: cells_of(machine, figure) for figure in asked}
     times_s, missing = _engine_times(machine, cells, engines, mpi, progress or Progress(quiet=True))
-    by_engine = {
+    found = {
         engine: {
-            figure: {cells[figure][0].algorithm: value}
+            figure: {NATIVE: value}
             for figure in asked
             if (value := answered(figure, cells[figure], times)) is not None
         }
@@ -133,23 +141,16 @@ def prove(
     }
     model = ModelAnswers(machine)
     if MODEL in engines:
-        by_engine[MODEL] = {figure: found for figure in asked if (found := model.of(figure))}
-    judged = {engine: _judged(found) for engine, found in by_engine.items()}
-    rows = tuple(
-        Row(
-            figure,
-            {
-                engine: judged[engine][figure]
-                for engine in ENGINES
-                if figure in judged.get(engine, {})
-            },
-            known(machine.name, figure),
-        )
-        for figure in asked
-    )
-    alarms = [alarm for row in rows for alarm in row.alarms()]
-    compared = _compared(model, cells, times_s)
-    return Trial(machine.name, rows, compared, (*beyond_limits(machine), *alarms), missing)
+        found[MODEL] = {figure: given for figure in asked if (given := model.of(figure))}
+    judged = {engine: _judged(given) for engine, given in found.items()}
+    rows = []
+    for figure in asked:
+        answers = {engine: judged[engine].get(figure) for engine in ENGINES if engine in judged}
+        known_ones = {engine: given for engine, given in answers.items() if given}
+        rows.append(Row(figure, known_ones, known(machine.name, figure)))
+    alarms = (*beyond_limits(machine), *(alarm for row in rows for alarm in row.alarms()))
+    agreement = Agreement(machine.name, _compared(model, cells, times_s), missing)
+    return Trial(machine.name, tuple(rows), agreement, alarms)
 
 
 def _engine_times(
