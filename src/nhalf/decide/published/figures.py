@@ -62,13 +62,21 @@ class Figure:
         return KINDS.get(self.point.pattern, "")
 
     @property
+    def is_ceiling(self) -> bool:
+        """Whether engines answer with the most that there can be, not with what there is."""
+        return self.point.pattern == "aggregate" or self.point.axes == "to=uniform"
+
+    @property
     def bound(self) -> int:
-        """1 for a lower bound, -1 for an upper one, 0 for a value."""
-        # What ranks draw for each message is predicted as a rate that it does not exceed.
-        is_ceiling = self.point.pattern == "aggregate" or self.point.axes == "to=uniform"
-        if is_ceiling or any(words in self.point.what for words in AT_LEAST):
+        """1 where an answer may only be higher, -1 where it may only be lower, else 0."""
+        if self.is_ceiling or any(words in self.point.what for words in AT_LEAST):
             return 1
         return -1 if any(words in self.point.what for words in AT_MOST) else 0
+
+    @property
+    def bound_words(self) -> str:
+        """What kind of bound was published, '' of a value."""
+        return "" if self.is_ceiling else ("", "at least", "at most")[self.bound]
 
     @property
     def words(self) -> str:

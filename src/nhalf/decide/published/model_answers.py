@@ -17,7 +17,7 @@ from nhalf.decide.published.figures import RANGE, Figure, place_of
 from nhalf.decide.published.questions import LONG_BYTES, TIMED_AS, cells_of, value_of
 from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.way import Way
-from nhalf.decide.ways import known_ways
+from nhalf.decide.ways import FOLLOWED, known_ways
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.curve import PINGPONG
@@ -90,7 +90,8 @@ class ModelAnswers:
         times_s = {}
         for way in named or (ways if cell.algorithm == NATIVE else ()):
             with suppress(InputError):
-                times_s[way.algorithm] = way.time_s(cell.ranks, cell.size_bytes)
+                name = NATIVE if way.algorithm == FOLLOWED else way.algorithm
+                times_s[name] = way.time_s(cell.ranks, cell.size_bytes)
         return times_s
 
 

@@ -92,7 +92,8 @@ class Row:
             "figure": figure.words,
             "kind": figure.kind,
             "unit": figure.unit,
-            "bound": ("", "at least", "at most")[figure.bound],
+            "bound": figure.bound_words,
+            "is_ceiling": figure.is_ceiling,
             "published": figure.value,
             **{
                 engine: asdict(self.answers[engine]) if engine in self.answers else None

@@ -30,7 +30,7 @@ TOLERANCES = {
     kinds.MODES: Tolerance(3.5, 3.5),
     kinds.FANS: Tolerance(2.7, 2.5),
     kinds.COLLECTIVES: Tolerance(3, 2.1),
-    kinds.TOGETHER: Tolerance(1.75, 1.65),
+    kinds.TOGETHER: Tolerance(1.65, 1.65),
 }
 SIBLINGS_LEAST = 2
 """Of fewer other figures there is no median to speak of."""
