@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.base.errors import InputError
 from nhalf.machines.capacities import wiring
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel

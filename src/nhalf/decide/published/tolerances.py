@@ -1,7 +1,7 @@
 """How far answers are from figures that are right, by kind of question; and what is known to miss.
 
 A factor is the largest by which an answer misses a figure of a machine of record, rounded up; of
-what is read back, two of the digits that publications give. docs/benchmarks/records.md has the errors.
+what is read back, more than the digits of publications leave open (docs/benchmarks/records.md).
 """
 
 from __future__ import annotations
