@@ -175,6 +175,12 @@ MISTAKES = [
     Mistake("places of curves swapped", "sunfire-link", swapped_places, "latency, 1 B, same-node"),
     Mistake("ten times the latency", "sp2-mpl", segments(later(10)), "barrier, 8 ranks, 0 B"),
     Mistake(
+        "ten times the latency of a pair",
+        "gige-pair",
+        segments(later(10)),
+        "pingpong, other-node",
+    ),
+    Mistake(
         "a tenth of the latency", "myrinet-gm", segments(later(0.1)), "latency, 1 B, other-node"
     ),
     Mistake(
