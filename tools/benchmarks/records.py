@@ -9,13 +9,13 @@ from typing import Any
 
 import gallery_tables
 from nhalf.decide.engines.names import ENGINES
-from nhalf.decide.published.prover import Row, Trial, prove
+from nhalf.decide.published.prover import JudgedFigure, Trial, prove
 from nhalf.decide.published.tolerances import TOLERANCES
 from nhalf.machines import catalogue
 
 Record = dict[str, Any]
 BY_SOURCE = "figures are those of {source}"
-ALONE, SIBLINGS = "ratio", "apart"
+ALONE, SIBLINGS = "ratio", "sibling_ratio"
 
 
 def measure(runs: int) -> tuple[Any, str]:
@@ -39,12 +39,12 @@ def record(trial: Trial) -> Record:
     }
 
 
-def kept(row: Row) -> Record:
+def kept(row: JudgedFigure) -> Record:
     """A figure, published, and the ratios of answers to it."""
     ratios = {engine: round(answer.ratio, 4) for engine, answer in row.answers.items()}
     figure = row.figure
     whole = {"figure": figure.words, "kind": figure.kind, figure.unit: figure.value}
-    return {**whole, **ratios, "reason": row.known.why} if row.known else {**whole, **ratios}
+    return {**whole, **ratios, "reason": row.miss.why} if row.miss else {**whole, **ratios}
 
 
 def page(trials: Sequence[Trial]) -> str:
@@ -115,9 +115,9 @@ def kinds(trials: Sequence[Trial]) -> Iterator[list[str]]:
             kind,
             str(count),
             f"{most[ALONE]:.2f}",
-            f"{allowed.alone:g}",
+            f"{allowed.alone_ratio:g}",
             f"{most[SIBLINGS]:.2f}",
-            f"{allowed.siblings:g}",
+            f"{allowed.sibling_ratio:g}",
             str(beyond),
         ]
 
@@ -125,7 +125,7 @@ def kinds(trials: Sequence[Trial]) -> Iterator[list[str]]:
 def misses_of(trial: Trial, kind: str, which: str) -> Iterator[float]:
     """By which factors the nearest engine misses the figures of a kind."""
     for row in trial.rows:
-        if row.known or row.figure.kind != kind:
+        if row.miss or row.figure.kind != kind:
             continue
         ratios = [getattr(answer, which) for answer in row.judges.values()]
         known = [ratio for ratio in ratios if ratio]
@@ -153,7 +153,7 @@ def lines(trial: Trial) -> Iterator[list[str]]:
         if not rows:
             continue
         told = [errors(rows, engine) for engine in ENGINES]
-        known = sum(row.known is not None for row in rows)
+        known = sum(row.miss is not None for row in rows)
         yield [
             f"`{trial.machine}`",
             kind or "nobody answers",
@@ -163,7 +163,7 @@ def lines(trial: Trial) -> Iterator[list[str]]:
         ]
 
 
-def errors(rows: Sequence[Row], engine: str) -> str:
+def errors(rows: Sequence[JudgedFigure], engine: str) -> str:
     """The median error and the widest one."""
     found = [row.answers[engine].ratio - 1 for row in rows if engine in row.answers]
     if not found:

@@ -1,7 +1,7 @@
 """What two ranks take that send to each other at once, where it was published or measured.
 
 Machines whose file says what a rank moves both ways (`both_ways_ratio`) have that instead: a limit
-on its rate, and of messages that are slower than the fastest, a part of their own.
+on its rate, and where messages are slower than the fastest, a curve.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def exchange_of(messages: Messages, curve: FittedModel) -> FittedModel | None:
 
 
 def _at_ratio(curve: FittedModel, ratio: float) -> FittedModel:
-    """The curve of messages whose bytes move at so many times the rate of one, both ways together.
+    """The curve of messages whose bytes move, both ways together, at a ratio to the rate of one.
 
     Where its rate falls, what limits both ways falls with it.
     """

@@ -85,7 +85,7 @@ class ConcurrentMessages:
         self.machine, self._per_node, self.count = machine, per_node, draws.count
         within, between = messages.within_node, messages.between_nodes
         # Draws are relative to the geometric mean, the value in the file that changes apply to.
-        ranges = {
+        ranges: dict[str, Floats] = {
             unpublished.of: draws.of((unpublished.low, unpublished.high))
             / middle((unpublished.low, unpublished.high))
             for unpublished in machine.ranges

@@ -97,14 +97,14 @@ def figures(machine: Machine) -> list[Figure]:
 
     Formulas are asked at RANKS and SIZES, as far as they hold there.
     """
-    found = [
+    points = [
         Figure(point, unit)
         for point in machine.points
         for unit in UNITS
         if getattr(point, unit) is not None
     ]
     formulas = (Figure(point, "time_s", is_formula=True) for point in _formulas(machine))
-    return [*dict.fromkeys((*found, *formulas, *_parameters(machine)))]
+    return [*dict.fromkeys((*points, *formulas, *_parameters(machine)))]
 
 
 def _formulas(machine: Machine) -> Iterator[PublishedPoint]:
@@ -129,9 +129,9 @@ def _formulas(machine: Machine) -> Iterator[PublishedPoint]:
 def _parameters(machine: Machine) -> Iterator[Figure]:
     """L + o_s + o_r of published parameters, which is half a round trip; ranges of curves."""
     for parameters in machine.loggp:
-        known = (parameters.latency_s, parameters.send_overhead_s, parameters.recv_overhead_s)
-        if parameters.launches == 0 and None not in known:
-            time_s = sum(filter(None, known))
+        parts_s = (parameters.latency_s, parameters.send_overhead_s, parameters.recv_overhead_s)
+        if parameters.launches == 0 and None not in parts_s:
+            time_s = sum(filter(None, parts_s))
             point = PublishedPoint(
                 pattern="logp", size_bytes=1, placement=parameters.placement, time_s=time_s
             )

@@ -97,7 +97,7 @@ def _values(machine: Machine) -> Iterator[Alarm]:
         is_joint = point.pattern in ("traffic", "aggregate")
         is_apart = place_of(machine, point) == OTHER_NODE
         if figure.value <= 0:
-            yield Alarm(words, LIMITS, -math.inf, "is no time, rate or ratio")
+            yield Alarm(words, LIMITS, -math.inf, "is not a positive number")
         if "over=" in point.axes:
             continue
         if point.placement and not is_apart and not is_joint:

@@ -86,9 +86,9 @@ class ModelAnswers:
                 without(self.machine, cell.pattern), cell.pattern, where
             )
         ways = self._ways[cell.pattern, where]
-        named = [way for way in ways if way.algorithm == cell.algorithm]
+        own_ways = [way for way in ways if way.algorithm == cell.algorithm]
         times_s = {}
-        for way in named or (ways if cell.algorithm == NATIVE else ()):
+        for way in own_ways or (ways if cell.algorithm == NATIVE else ()):
             with suppress(InputError):
                 name = NATIVE if way.algorithm == FOLLOWED else way.algorithm
                 times_s[name] = way.time_s(cell.ranks, cell.size_bytes)
@@ -164,10 +164,10 @@ def _cumulative(machine: Machine, figure: Figure) -> float:
     half = figure.point.ranks // 2 if figure.point.ranks > 2 else (machine.ranks_max or 2) // 2
     together = ConcurrentMessages(Messages(machine), Draws(1), ranks_per_node(machine))
     pairs = [(rank, rank + half) for rank in range(half)]
-    both = [*pairs, *((b, a) for a, b in pairs)]
+    both_ways = [*pairs, *((b, a) for a, b in pairs)]
     size = np.full((1, 1), float(LONG_BYTES))
-    one = [pairs[-1], pairs[-1][::-1]]
-    slower = float(together.time_s(both, size)[0, 0] / together.time_s(one, size)[0, 0])
+    one_pair = [pairs[-1], pairs[-1][::-1]]
+    slower = float(together.time_s(both_ways, size)[0, 0] / together.time_s(one_pair, size)[0, 0])
     return slower if figure.value > 1 else 1 / slower
 
 
@@ -177,18 +177,16 @@ def _over(machine: Machine, figure: Figure) -> float:
     Without another ratio, or where only the order was published, by the machine's own operation.
     """
     point = figure.point
-    others = [
-        other
-        for other in machine.points
-        if _question(other) == _question(point)
-        and other.axes != point.axes
-        and other.ratio not in (None, 1)
-        and other.axes.startswith("over=")
-    ]
+    ratios = {
+        other_point: other_point.ratio
+        for other_point in machine.points
+        if _question(other_point) == _question(point) and other_point != point
+        if other_point.axes.startswith("over=") and other_point.ratio not in (None, 1)
+    }
     slower_s = _operation_s(_named(point), point)
-    if point.ratio == 1 or not others:
+    if point.ratio == 1 or not ratios:
         return slower_s / _operation_s(machine, point)
-    own_s = [_operation_s(_named(other), other) / (other.ratio or 1) for other in others]
+    own_s = [_operation_s(_named(key), key) / (ratio or 1) for key, ratio in ratios.items()]
     return slower_s / math.exp(float(np.mean(np.log(own_s))))
 
 

@@ -42,8 +42,8 @@ def cells_of(machine: Machine, figure: Figure) -> tuple[Cell, ...]:
     pattern = TIMED_AS.get(point.pattern, point.pattern)
     ranks = 2 if pattern == PINGPONG else max(point.ranks, 4 if "pairs" in pattern else 2)
     placement = _layout(machine, point, ranks)
-    named = parse_axes(point.axes).get("algorithm", NATIVE)
-    algorithm = NAMES.get(named, named)
+    algorithm = parse_axes(point.axes).get("algorithm", NATIVE)
+    algorithm = NAMES.get(algorithm, algorithm)
 
     def cell(pattern: str, size_bytes: int) -> Cell:
         return Cell(pattern, algorithm, ranks, placement, size_bytes)
@@ -82,9 +82,8 @@ def value_of(figure: Figure, times_s: Iterable[float]) -> float:
 
 def answered(figure: Figure, cells: Iterable[Cell], times_s: Mapping[Cell, float]) -> float | None:
     """The figure by an engine's times; None unless it has all of them."""
-    found = [times_s.get(cell) for cell in cells]
-    known = [time_s for time_s in found if time_s]
-    return value_of(figure, known) if known and len(known) == len(found) else None
+    seconds = [times_s.get(cell, 0.0) for cell in cells]
+    return value_of(figure, seconds) if seconds and all(seconds) else None
 
 
 def blocks_of(cells: Iterable[Cell]) -> list[Block]:

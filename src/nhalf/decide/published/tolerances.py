@@ -16,48 +16,49 @@ from nhalf.decide.published import figures as kinds
 from nhalf.decide.published.figures import Figure
 
 
-class Tolerance(NamedTuple):
+class FigureTolerance(NamedTuple):
     """The factor by which an answer may miss a figure, and miss it beside its siblings."""
 
-    alone: float
-    siblings: float
+    alone_ratio: float
+    sibling_ratio: float
 
 
 TOLERANCES = {
-    kinds.READ_BACK: Tolerance(1.02, 1.02),
-    kinds.ONE_WAY: Tolerance(1.25, 1.25),
-    kinds.BOTH_WAYS: Tolerance(1.15, 1.15),
-    kinds.MODES: Tolerance(3.5, 3.5),
-    kinds.FANS: Tolerance(2.7, 2.5),
-    kinds.COLLECTIVES: Tolerance(3, 2.1),
-    kinds.TOGETHER: Tolerance(1.65, 1.65),
+    kinds.READ_BACK: FigureTolerance(1.02, 1.02),
+    kinds.ONE_WAY: FigureTolerance(1.25, 1.25),
+    kinds.BOTH_WAYS: FigureTolerance(1.15, 1.15),
+    kinds.MODES: FigureTolerance(3.5, 3.5),
+    kinds.FANS: FigureTolerance(2.7, 2.5),
+    kinds.COLLECTIVES: FigureTolerance(3, 2.1),
+    kinds.TOGETHER: FigureTolerance(1.65, 1.65),
 }
 SIBLINGS_LEAST = 2
-"""Of fewer other figures there is no median to speak of."""
+"""A median of fewer other figures tells nothing."""
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KnownMiss(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Figures that do not follow from their machine's messages: by which ratios, and why."""
 
     machine: str
     pattern: str
     placement: str = ""
-    ratios: tuple[float, float]
+    least_ratio: float
+    greatest_ratio: float
     why: str
 
 
-def known(machine: str, figure: Figure) -> Known | None:
+def known_miss(machine: str, figure: Figure) -> KnownMiss | None:
     """What is known of a figure that does not follow from messages; None if it should."""
     name, point = machine.partition(" (")[0], figure.point
-    for each in all_known():
-        is_there = each.placement in ("", point.placement)
-        if (each.machine, each.pattern) == (name, point.pattern) and is_there:
-            return each
+    for miss in known_misses():
+        is_there = miss.placement in ("", point.placement)
+        if (miss.machine, miss.pattern) == (name, point.pattern) and is_there:
+            return miss
     return None
 
 
 @cache
-def all_known() -> tuple[Known, ...]:
+def known_misses() -> tuple[KnownMiss, ...]:
     """What does not fit together in the machines of record."""
     content = (Path(__file__).parent / "known.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, tuple[Known, ...]])["known"]
+    return msgspec.toml.decode(content, type=dict[str, tuple[KnownMiss, ...]])["known"]

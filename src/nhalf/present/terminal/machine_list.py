@@ -28,7 +28,7 @@ from nhalf.present.wording import count, sentence
 
 if TYPE_CHECKING:
     from nhalf.decide.engines.agreement import Agreement, ComparedCell
-    from nhalf.decide.published.prover import Row, Trial
+    from nhalf.decide.published.prover import JudgedFigure, Trial
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -215,12 +215,12 @@ def show_trial(console: Console, trial: Trial) -> None:
     _show_missing(console, trial.agreement.missing)
 
 
-def _figure(row: Row) -> list[str]:
-    errors = (row.answers.get(engine) for engine in ENGINES)
+def _figure(row: JudgedFigure) -> list[str]:
+    answers = (row.answers.get(engine) for engine in ENGINES)
     most = "up to " if row.figure.is_ceiling else ""
-    words = ["" if given is None else f"{most}{given.ratio - 1:+.0%}" for given in errors]
+    words = ["" if answer is None else f"{most}{answer.ratio - 1:+.0%}" for answer in answers]
     published = f"{row.figure.bound_words} {row.figure.text(row.figure.value)}".strip()
-    return [row.figure.words, published, *words, row.known.why if row.known else ""]
+    return [row.figure.words, published, *words, row.miss.why if row.miss else ""]
 
 
 def _row(compared: ComparedCell) -> list[str]:

@@ -40,7 +40,7 @@ def points(
 
 
 def times(factor: float, unit: str) -> Callable[[PublishedPoint], PublishedPoint]:
-    """A point whose number in a unit is so many times as large."""
+    """A point whose number in a unit is this many times as large."""
     return lambda point: replace(point, **{unit: getattr(point, unit) * factor})
 
 
@@ -64,12 +64,12 @@ def segments(change: Callable[[Segment], Segment], *numbers: int) -> Change:
 
 
 def later(factor: float) -> Callable[[Segment], Segment]:
-    """A segment that starts so many times as late."""
+    """A segment that starts this many times as late."""
     return lambda s: replace(s, t0_s=factor * s.t0_s, n_half_bytes=factor * s.n_half_bytes)
 
 
 def faster(factor: float) -> Callable[[Segment], Segment]:
-    """A segment of so many times the rate."""
+    """A segment of this many times the rate."""
     return lambda s: replace(
         s, r_inf_Bps=factor * s.r_inf_Bps, n_half_bytes=factor * s.n_half_bytes
     )
@@ -114,7 +114,7 @@ def swapped_places(machine: Machine) -> Machine:
 
 
 def scaled(factor: float) -> Callable[[dict[str, float]], dict[str, float]]:
-    """A sum whose terms are so many times as large."""
+    """A sum whose terms are this many times as large."""
     return lambda terms: {name: factor * value for name, value in terms.items()}
 
 

@@ -14,8 +14,8 @@ from nhalf.decide.engines.cells import Cell
 from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL
 from nhalf.decide.published import prover
 from nhalf.decide.published.figures import BOTH_WAYS, Figure, figures
-from nhalf.decide.published.prover import Row, prove
-from nhalf.decide.published.tolerances import TOLERANCES, all_known
+from nhalf.decide.published.prover import JudgedFigure, prove
+from nhalf.decide.published.tolerances import TOLERANCES, known_misses
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
@@ -59,7 +59,7 @@ def test_a_figure_of_nothing_is_named_and_not_divided_by() -> None:
 )  # fmt: skip
 def test_a_bound_is_missed_on_one_side(what: str, value: float, is_alarm: bool) -> None:
     figure = Figure(PublishedPoint(pattern="ping-ping", ratio=1.0, what=what), "ratio")
-    row = Row(figure, {MODEL: prover.Answer(value, value)})
+    row = JudgedFigure(figure, {MODEL: prover.Answer(value, value)})
     assert figure.kind == BOTH_WAYS
     assert bool(row.alarms()) is is_alarm
 
@@ -74,7 +74,7 @@ def test_a_figure_is_in_doubt_where_all_who_count_doubt_it(
     """A library's own choice of today does not save a barrier."""
     figure = Figure(PublishedPoint(pattern=pattern, axes=axes, time_s=1.0), "time_s")
     answers = {MODEL: prover.Answer(9.0, 9.0), LIBRARY: prover.Answer(1.0, 1.0)}
-    assert bool(Row(figure, answers).alarms()) is is_alarm
+    assert bool(JudgedFigure(figure, answers).alarms()) is is_alarm
 
 
 def test_engines_that_run_programs_are_asked_in_the_cells_of_figures(
@@ -116,8 +116,8 @@ def test_an_error_that_all_share_is_the_engines() -> None:
     odd = Figure(points[0], "time_s")
     found[odd] = {"binomial": 6.0}
     judged = prover._judged(found)
-    assert judged[odd].apart == pytest.approx(3)
-    assert [judged[each].apart for each in found if each != odd] == pytest.approx([1] * 3)
+    assert judged[odd].sibling_ratio == pytest.approx(3)
+    assert [judged[each].sibling_ratio for each in found if each != odd] == pytest.approx([1] * 3)
 
 
 def test_the_algorithm_that_fits_most_figures_answers_all() -> None:
@@ -131,12 +131,12 @@ def test_the_algorithm_that_fits_most_figures_answers_all() -> None:
 
 def test_what_is_known_not_to_fit_is_needed_and_holds() -> None:
     """Without its reason, a figure would be in doubt; those of engines alone are not seen here."""
-    trials = {known.machine: prove(catalogue.machine(known.machine)) for known in all_known()}
-    for known in all_known():
-        rows = [row for row in trials[known.machine].rows if row.known == known]
+    trials = {known.machine: prove(catalogue.machine(known.machine)) for known in known_misses()}
+    for known in known_misses():
+        rows = [row for row in trials[known.machine].rows if row.miss == known]
         assert rows, known
         by_model = [row for row in rows if MODEL in row.answers]
-        alone = [Row(row.figure, row.answers) for row in by_model]
+        alone = [JudgedFigure(row.figure, row.answers) for row in by_model]
         assert not by_model or any(row.alarms() for row in alone), known
 
 
