@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import drawn_b_eff
+from nhalf.decide.engines.answers import ways_of
 from nhalf.decide.engines.cells import Cell
 from nhalf.decide.published.figures import RANGE, Figure, place_of
 from nhalf.decide.published.questions import LONG_BYTES, TIMED_AS, cells_of, value_of
@@ -26,7 +27,6 @@ from nhalf.machines.exchanges import PAIR
 from nhalf.machines.layout import CYCLIC, Layout, parse_layout
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
-from nhalf.machines.spread import placed
 from nhalf.machines.together import ConcurrentMessages
 from nhalf.machines.wires import ranks_per_node
 from nhalf.mpi.decision_table import NATIVE
@@ -82,9 +82,8 @@ class ModelAnswers:
         """
         where = cell.where if placement or cell.ranks == PAIR else ""
         if (cell.pattern, where) not in self._ways:
-            self._ways[cell.pattern, where] = _ways(
-                without(self.machine, cell.pattern), cell.pattern, where
-            )
+            others = Messages(without(self.machine, cell.pattern))
+            self._ways[cell.pattern, where] = ways_of(others, cell.pattern, where)
         ways = self._ways[cell.pattern, where]
         own_ways = [way for way in ways if way.algorithm == cell.algorithm]
         times_s = {}
@@ -93,14 +92,6 @@ class ModelAnswers:
                 name = NATIVE if way.algorithm == FOLLOWED else way.algorithm
                 times_s[name] = way.time_s(cell.ranks, cell.size_bytes)
         return times_s
-
-
-def _ways(machine: Machine, pattern: str, where: str) -> list[Way]:
-    """The ways of a pattern with placed ranks; none if nothing is known of it."""
-    with suppress(InputError):
-        messages = Messages(placed(machine, where))
-        return known_ways(pattern, messages, algorithms(), extrapolate=True)
-    return []
 
 
 def _range(machine: Machine, figure: Figure) -> float:

@@ -6,16 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from nhalf.base.operations import NATIVE
 from nhalf.decide.engines.cells import Cell
-from nhalf.decide.published.figures import (
-    BOTH_WAYS,
-    COLLECTIVES,
-    FANS,
-    MODES,
-    ONE_WAY,
-    READ_BACK,
-    Figure,
-    place_of,
-)
+from nhalf.decide.published.figures import TOGETHER, Figure, place_of
 from nhalf.machines.curve import OTHER_NODE, PINGPONG
 from nhalf.machines.exchanges import EXCHANGE
 from nhalf.machines.machine import Machine, PublishedPoint
@@ -35,9 +26,9 @@ ALGORITHMS = ("barrier", "bcast", "allreduce")
 def cells_of(machine: Machine, figure: Figure) -> tuple[Cell, ...]:
     """The cells whose times the figure follows from; none if it follows from no times."""
     point = figure.point
-    kinds = (READ_BACK, ONE_WAY, BOTH_WAYS, MODES, FANS, COLLECTIVES)
+    is_joint = figure.kind == TOGETHER and point.pattern != "pairs-latency"
     is_other = point.pattern in WITHOUT_CELLS or point.axes.startswith("over=")
-    if is_other or (figure.kind not in kinds and point.pattern != "pairs-latency"):
+    if is_joint or is_other or not figure.kind:
         return ()
     pattern = TIMED_AS.get(point.pattern, point.pattern)
     ranks = 2 if pattern == PINGPONG else max(point.ranks, 4 if "pairs" in pattern else 2)

@@ -22,6 +22,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
+from nhalf.machines.shared import LONG_WITHIN
 from nhalf.machines.topology import Topology, Torus, in_words
 from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
@@ -97,9 +98,11 @@ def message_cost(machine: Machine) -> tuple[float, float]:
     curves = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
     between = [model for model in curves if is_between_nodes(model.placement)]
     chosen = between or curves
+    # A rate that falls is published; how far it falls is not.
+    last = -2 if machine.range_of(LONG_WITHIN) and not between else -1
     return (
         min((_start_s(model) for model in chosen), default=math.nan),
-        max((model.segments[-1].r_inf_Bps for model in chosen), default=math.nan),
+        max((model.segments[last].r_inf_Bps for model in chosen), default=math.nan),
     )
 
 

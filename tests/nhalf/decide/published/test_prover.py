@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -21,11 +24,20 @@ from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
 from nhalf.measure.plan.plan import Block
 from tests.nhalf.decide.published.planted import MISTAKES, Mistake
+from tests.nhalf.measure.virtual.programs import library_of
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+@cache
+def of_record(name: str) -> prover.Trial:
+    """The trial of a machine of record by the model."""
+    return prove(catalogue.machine(name))
 
 
 @pytest.mark.parametrize("name", catalogue.names())
 def test_records_that_are_right_give_no_alarm(name: str) -> None:
-    trial = prove(catalogue.machine(name))
+    trial = of_record(name)
     assert trial.alarms == ()
     assert len(trial.rows) == len(figures(catalogue.machine(name)))
 
@@ -131,9 +143,8 @@ def test_the_algorithm_that_fits_most_figures_answers_all() -> None:
 
 def test_what_is_known_not_to_fit_is_needed_and_holds() -> None:
     """Without its reason, a figure would be in doubt; those of engines alone are not seen here."""
-    trials = {known.machine: prove(catalogue.machine(known.machine)) for known in known_misses()}
     for known in known_misses():
-        rows = [row for row in trials[known.machine].rows if row.miss == known]
+        rows = [row for row in of_record(known.machine).rows if row.miss == known]
         assert rows, known
         by_model = [row for row in rows if MODEL in row.answers]
         alone = [JudgedFigure(row.figure, row.answers) for row in by_model]
@@ -143,3 +154,24 @@ def test_what_is_known_not_to_fit_is_needed_and_holds() -> None:
 def test_every_kind_has_a_tolerance() -> None:
     kinds = {each.kind for name in catalogue.names() for each in figures(catalogue.machine(name))}
     assert kinds - {""} == set(TOLERANCES)
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_the_page_has_what_the_model_answers_today(name: str) -> None:
+    page = json.loads((ROOT / "docs/benchmarks/records.json").read_text(encoding="utf-8"))
+    (kept,) = [trial["figures"] for trial in page if trial["machine"] == name]
+    rows = of_record(name).rows
+    assert [figure["figure"] for figure in kept] == [row.figure.words for row in rows]
+    for figure, row in zip(kept, rows, strict=True):
+        answer = row.answers.get(MODEL)
+        assert figure.get(MODEL) == (answer and pytest.approx(answer.ratio, abs=1e-3))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["gige-pair", "myrinet-gm", "opteron-myrinet", "spp1000-pvm"])
+def test_no_engine_doubts_a_record(name: str) -> None:
+    trial = prove(catalogue.machine(name), ENGINES, library_of("mpich").name)
+    assert trial.alarms == ()
+    assert trial.agreement.unexplained == 0
+    engines = {engine for row in trial.rows for engine in row.answers}
+    assert engines >= {MODEL, LIBRARY}
