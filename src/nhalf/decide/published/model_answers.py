@@ -82,8 +82,8 @@ class ModelAnswers:
         """
         where = cell.where if placement or cell.ranks == PAIR else ""
         if (cell.pattern, where) not in self._ways:
-            others = Messages(without(self.machine, cell.pattern))
-            self._ways[cell.pattern, where] = ways_of(others, cell.pattern, where)
+            unpublished = Messages(without(self.machine, cell.pattern))
+            self._ways[cell.pattern, where] = ways_of(unpublished, cell.pattern, where)
         ways = self._ways[cell.pattern, where]
         own_ways = [way for way in ways if way.algorithm == cell.algorithm]
         times_s = {}
