@@ -32,6 +32,7 @@ from benchmarks import (
     overhead,
     predicted_timelines,
     preload,
+    records,
     sections,
     spread,
     virtual_network,
@@ -66,6 +67,7 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         machines.measure,
         "How well are machines of record predicted, without the figures compared?",
     ),
+    "records": (records.measure, "What do engines say of published figures, without them?"),
     "models": (models.measure, "How far off are models on cells that they did not see?"),
     "bearing": (
         bearing.measure,

@@ -28,10 +28,10 @@ from nhalf.base.units import format_size
 from nhalf.machines import catalogue
 from nhalf.machines.draws import COVERAGE, Draws, PredictedRate
 from nhalf.machines.machine import Machine, PublishedPoint
-from nhalf.machines.message import Messages
+from nhalf.machines.message import Messages, rate_falls
 from nhalf.machines.network import LIBRARY, Pairs
 from nhalf.machines.shared import ends
-from nhalf.machines.together import ConcurrentMessages, rate_falls
+from nhalf.machines.together import ConcurrentMessages
 from nhalf.measure.plan.plan import b_eff_lengths
 from nhalf.results.b_eff import RANDOM, geometric_mean
 from nhalf.statistics.intervals import student_quantile

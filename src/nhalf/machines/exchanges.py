@@ -1,6 +1,7 @@
 """What two ranks take that send to each other at once, where it was published or measured.
 
-Machines whose file says what a rank moves both ways (`both_ways_ratio`) have that instead.
+Machines whose file says what a rank moves both ways (`both_ways_ratio`) have that instead: a limit
+on its rate, and where messages are slower than the fastest, a curve.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from msgspec.structs import replace
 
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Segment
-from nhalf.machines.message import Messages
+from nhalf.machines.message import Messages, rate_falls
+from nhalf.machines.shared import middle
 from nhalf.models.terms import value
 
 EXCHANGE = "exchange"
@@ -20,13 +22,14 @@ LEAST_S = 1e-30
 
 def exchange_of(messages: Messages, curve: FittedModel) -> FittedModel | None:
     """The curve of an exchange between two ranks that are placed as those of a curve of messages;
-    None if nothing is known of it, or if the file has a `both_ways_ratio`.
+    None if nothing is known of it, or if a `both_ways_ratio` limits all sizes alike.
 
     A publication speaks of the machine's first curve.
     """
     machine = messages.machine
-    if any(resource.both_ways_ratio for resource in machine.shared):
-        return None
+    for resource in machine.shared:
+        if resource.both_ways_ratio:
+            return _at_ratio(curve, middle(resource.both_ways_ratio)) if rate_falls(curve) else None
     between = is_between_nodes(curve.placement)
     subject = (EXCHANGE, PAIR, curve.transport, curve.mpi)
     for model in machine.models:
@@ -55,3 +58,21 @@ def exchange_of(messages: Messages, curve: FittedModel) -> FittedModel | None:
         for model in published
     )
     return replace(curve, pattern=EXCHANGE, segments=segments, breakpoints=())
+
+
+def _at_ratio(curve: FittedModel, ratio: float) -> FittedModel:
+    """The curve of messages whose bytes move, both ways together, at a ratio to the rate of one.
+
+    Where its rate falls, what limits both ways falls with it.
+    """
+    start_s, slower = curve.time_s(0), max(2 / ratio, 1)
+    segments = (
+        replace(
+            segment,
+            t0_s=start_s + (segment.t0_s - start_s) * slower,
+            r_inf_Bps=segment.r_inf_Bps / slower,
+            root_s=segment.root_s * slower,
+        )
+        for segment in curve.segments
+    )
+    return replace(curve, pattern=EXCHANGE, segments=tuple(segments))

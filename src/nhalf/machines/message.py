@@ -129,3 +129,26 @@ class Messages:
     def rendezvous(self) -> tuple[int, str]:
         """The rendezvous threshold in bytes by `curve`, and a sentence on its source."""
         return threshold_bytes(self.machine, self.curve)
+
+
+def rate_falls(within: FittedModel) -> bool:
+    """Whether the curve shows that the largest messages, which no cache holds, are slower."""
+    peak_Bps, last_Bps = peak_and_last_Bps(within)
+    return last_Bps < peak_Bps
+
+
+def peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:
+    """The highest rate of a message at an end of a segment, and that of the largest message."""
+    sizes = [
+        size
+        for segment in within.segments
+        for size in (segment.from_bytes, segment.to_bytes)
+        if size
+    ]
+    rates = [size / within.time_s(size) for size in sizes if within.time_s(size) > 0]
+    if not rates:
+        raise InputError(
+            f"by its model {within.pattern} of {within.mpi or within.transport} takes no time",
+            "fit the machine again, to a run with more sizes",
+        )
+    return max(rates), rates[-1]

@@ -51,13 +51,24 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError("both_ways_ratio is what a rank has, and all that it has")
 
 
+LONG_WITHIN = "rate of long messages within a node"
+"""A rate that is published as falling, without how far."""
+LONG_BYTES = 1 << 16
+"""Messages are long from this size on."""
+
+
 class Unpublished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A range for a number that stands in the file although it was not published.
 
     `of` names it; the file's own number is the geometric middle of the range.
     """
 
-    of: Literal["latency between nodes", "rate between nodes", "bandwidth of a link"]
+    of: Literal[
+        "latency between nodes",
+        "rate between nodes",
+        "bandwidth of a link",
+        "rate of long messages within a node",
+    ]
     low: Positive
     high: Positive
     why: str

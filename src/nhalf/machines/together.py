@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.base.errors import InputError
 from nhalf.machines.capacities import wiring
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel
-from nhalf.machines.message import Message, Messages
+from nhalf.machines.message import Message, Messages, peak_and_last_Bps
 from nhalf.machines.network import Pairs, SharedCapacities
-from nhalf.machines.shared import Shared, middle
+from nhalf.machines.shared import LONG_BYTES, LONG_WITHIN, Shared, middle
 
 OVERLAP = (1.0, 3.2)
 """What the start-ups of two exchanges take, over that of a message: from all at once to one after
@@ -86,7 +85,7 @@ class ConcurrentMessages:
         self.machine, self._per_node, self.count = machine, per_node, draws.count
         within, between = messages.within_node, messages.between_nodes
         # Draws are relative to the geometric mean, the value in the file that changes apply to.
-        ranges = {
+        ranges: dict[str, Floats] = {
             unpublished.of: draws.of((unpublished.low, unpublished.high))
             / middle((unpublished.low, unpublished.high))
             for unpublished in machine.ranges
@@ -95,7 +94,12 @@ class ConcurrentMessages:
         later = ranges.get("latency between nodes", unity)
         slower = 1 / ranges.get("rate between nodes", unity)
         self._apart = [0, *(apart for apart, _ in between)]
-        self._curves = [_Curve(within, unity, unity)]
+        falling = ranges.get(LONG_WITHIN)
+        self._curves = [
+            _Curve(within, unity, unity)
+            if falling is None
+            else _Curve(within, unity, 1 / falling, LONG_BYTES)
+        ]
         self._curves += [_Curve(model, later, slower) for _, model in between]
         network = machine.network
         link_Bps = (network and network.bandwidth_Bps) or math.inf
@@ -107,8 +111,9 @@ class ConcurrentMessages:
         self._queued = draws.of(QUEUED) if queues else self._none
         self.blocked_share = draws.of(BLOCKING)
         self._cold = draws.of(COLD) if cold else unity
-        peak_Bps, last_Bps = _peak_and_last_Bps(within)
-        if cold and last_Bps < peak_Bps:
+        peak_Bps, last_Bps = peak_and_last_Bps(within)
+        # A fall of which only a range is known tells nothing of what a cache holds.
+        if cold and last_Bps < peak_Bps and falling is None:
             self._cold = unity * last_Bps / peak_Bps
         self._least_s = 1 / (peak_Bps * self._cold) if cold else self._none
 
@@ -228,29 +233,6 @@ class ConcurrentMessages:
         return SharedCapacities(nodes, lines, np.stack(rates, axis=1), self.blocked_share)
 
 
-def rate_falls(within: FittedModel) -> bool:
-    """Whether the curve shows that the largest messages, which no cache holds, are slower."""
-    peak_Bps, last_Bps = _peak_and_last_Bps(within)
-    return last_Bps < peak_Bps
-
-
-def _peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:
-    """The highest rate of a message at an end of a segment, and that of the largest message."""
-    sizes = [
-        size
-        for segment in within.segments
-        for size in (segment.from_bytes, segment.to_bytes)
-        if size
-    ]
-    rates = [size / within.time_s(size) for size in sizes if within.time_s(size) > 0]
-    if not rates:
-        raise InputError(
-            f"by its model {within.pattern} of {within.mpi or within.transport} takes no time",
-            "fit the machine again, to a run with more sizes",
-        )
-    return max(rates), rates[-1]
-
-
 def _amounts(resource: Shared, draws: Draws) -> dict[str, Floats]:
     """Draws of all numbers of a resource that are present."""
     names = ("one_way_Bps", "both_ways_Bps", "both_ways_ratio", "per_message_s")
@@ -261,15 +243,21 @@ def _amounts(resource: Shared, draws: Draws) -> dict[str, Floats]:
 class _Curve:
     """A single message: its start-up and size-dependent time in every draw."""
 
-    def __init__(self, model: FittedModel, later: Floats, slower: Floats) -> None:
+    def __init__(
+        self, model: FittedModel, later: Floats, slower: Floats, slower_from_bytes: float = 0.0
+    ) -> None:
         self._message = Message(model)
-        self._slower = slower
+        self._slower, self._slower_from_bytes = slower, slower_from_bytes
         first = model.segments[0]
-        self.is_straight = len(model.segments) == 1 or first.to_bytes >= THRESHOLD_BYTES[1]
+        is_line = len(model.segments) == 1 or first.to_bytes >= THRESHOLD_BYTES[1]
+        # A fall of which only a range is known bends a line that was drawn through two numbers.
+        self.is_straight = is_line or slower_from_bytes > 0
         self._start_s = float(self._message.time_s(np.array(0.0)))
         self.start_s = later * self._start_s
 
     def bytes_s(self, size_bytes: Floats) -> Floats:
         """The time beyond the start-up, of sizes (draws, sizes)."""
-        bytes_s: Floats = (self._message.time_s(size_bytes) - self._start_s) * self._slower[:, None]
+        time_s = self._message.time_s(size_bytes)
+        before_s = self._message.time_s(np.minimum(size_bytes, self._slower_from_bytes))
+        bytes_s: Floats = before_s - self._start_s + (time_s - before_s) * self._slower[:, None]
         return np.maximum(bytes_s, 0.0)

@@ -154,6 +154,9 @@ def myrinet() -> Iterator[Figure]:
 
 
 def servers() -> Iterator[Figure]:
+    yield pair("poweredge-6650", "pingpong", 10, place=SAME)
+    yield pair("sunfire-15k", "pingpong", 5, place=SAME)
+    yield pair("sunfire-15k", "pingpong", 550, MBPS, SAME)
     yield pair("poweredge-6650", "pingpong-ssend", 32, place=SAME)
     yield pair("poweredge-6650", "stream", 12, place=SAME)
     yield pair("sunfire-15k", "stream", 3, place=SAME)
@@ -212,6 +215,7 @@ def clusters() -> Iterator[Figure]:
     name = "opteron-myrinet"
     yield pair(name, "pingpong", 900, MBPS, SAME, size=128 * KIB)
     yield pair(name, "pingpong", 670, MBPS, SAME, size=4 * MIB)
+    yield pair(name, "pingpong", 234, MBPS, OTHER)
     yield from b_eff(name, 8, (530, 1203, 1745, 711), 0.718)
     yield pair(name, "dense", 5, RATIO)
     yield pair(name, "dense", 0.6, RATIO)
@@ -222,6 +226,9 @@ def clusters() -> Iterator[Figure]:
     yield pair(name, "pingpong", 399, MBPS, SAME)
     yield pair(name, "ping-ping", 0.5, RATIO)
     yield (name, "dense-cumulative", 512, None, "", "", RATIO), 0.8
+    yield pair("sci-torus", "pingpong", 14.63, place=OTHER)
+    yield pair("gige-pair", "pingpong", 54, place=OTHER)
+    yield pair("gige-pair", "pingpong", 76.5, MBPS, OTHER)
     yield pair("sci-torus", "active-message", 3.28, place=OTHER)
     yield pair("sci-torus", "sockets", 5, place=OTHER)
     yield pair("sci-torus", "sockets", 255, MBPS, OTHER)

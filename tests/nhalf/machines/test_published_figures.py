@@ -7,8 +7,9 @@ import math
 import pytest
 
 from nhalf.machines import catalogue
+from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar, Direct, FatTree, Multistage, SharedMemory, Torus
-from tests.nhalf.machines.recorded import NAMES, OTHER, SAME, curve
+from tests.nhalf.machines.recorded import MIB_4, NAMES, OTHER, SAME, curve
 
 
 def test_nodes_and_networks() -> None:
@@ -139,11 +140,13 @@ def test_what_stands_for_a_range_is_its_middle(name: str) -> None:
     network = machine.network
     assert network is not None
     far = [model.segments[-1] for model in machine.models if model.placement == OTHER]
+    within = Messages(machine).within_node
     for each in machine.ranges:
         value = {
             "latency between nodes": far[0].t0_s if far else None,
             "rate between nodes": far[0].r_inf_Bps if far else None,
             "bandwidth of a link": network.bandwidth_Bps,
+            "rate of long messages within a node": MIB_4 / within.time_s(MIB_4),
         }[each.of]
         assert value == pytest.approx(math.sqrt(each.low * each.high), rel=1e-4)
         assert each.why

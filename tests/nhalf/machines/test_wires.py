@@ -132,10 +132,14 @@ def numbers(text: str, name: str) -> list[list[int]]:
 
 def test_a_published_exchange_is_in_the_description_unless_ranks_have_a_ratio() -> None:
     sp2 = numbers(description(Messages(catalogue.machine("sp2-mpl")), [0, 1]), "both")
-    # Of both wires, within a node and between nodes: a node has one rank.
-    assert len(sp2) == 6
+    # Of all wires, within a node, between nodes and far ones: a node has one rank.
+    assert len(sp2) == 9
     assert sp2[-1] == [16385, 167_000_000, round(1e12 / 20.7), 0]
-    assert not numbers(description(Messages(catalogue.machine("altix-bx2")), [0, 1]), "both")
+    assert not numbers(description(Messages(catalogue.machine("x1-ssp")), [0, 1]), "both")
+    # Where the rate falls within a node, that of both ways does.
+    falling = numbers(description(Messages(catalogue.machine("myrinet-gm")), [0, 0]), "both")
+    assert [line[0] for line in falling[:2]] == [0, 65536]
+    assert falling[0] == [0, 1_500_000, round(2e12 / 720.4), 0]
 
 
 def test_fans_are_in_the_description_for_the_ranks_that_there_are() -> None:

@@ -21,6 +21,7 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
     from nhalf.decide.engines.agreement import Inquiry, agreement
+    from nhalf.decide.published.prover import prove
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.machines.message import Messages
@@ -86,21 +87,33 @@ class Check(ChangeOptions, QuietOption, heading="Which cells"):
         "Who is asked: some of model, library and simgrid, separated by commas.",
     )
     mpi: str = option("", "Which MPI library is asked; default: the first one here.")
+    published: bool = option(
+        False, "Ask for the published figures instead, each without itself: are they right?"
+    )
 
 
 def check(request: Check) -> int:
     """Compare what the model, an MPI library in virtual time and SimGrid say of a machine.
 
     They are asked for canonical patterns and algorithms; the exit code is 1 where they differ by
-    more than 2 % without a known reason.
+    more than 2 % without a known reason, or where a published figure does not fit the others.
 
     nhalf machines check altix-bx2 --ranks 2,8 --engine model,library
+    nhalf machines check sp2-mpl --published --engine model
     """
     engines = request.engine.split(",")
     for name in engines:
         if name not in ENGINES:
             raise unknown("engine", name, ENGINES)
     machine, library = machine_and_library(request.machine)
+    if request.published:
+        changed = change(machine, request.set_)
+        trial = prove(changed, engines, request.mpi, Progress(request.is_silent))
+        if request.json:
+            emit_json(trial.as_json())
+        else:
+            machine_list.show_trial(stdout_console(), trial)
+        return 1 if trial.alarms or trial.agreement.unexplained else 0
     inquiry = Inquiry(
         parse_ranks(request.ranks, PREDICTED_CORES),
         parse_sizes(request.sizes).size_bytes,

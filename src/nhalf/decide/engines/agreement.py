@@ -130,11 +130,11 @@ def agreement(messages: Messages, inquiry: Inquiry, progress: Progress) -> Agree
             "fewer than two engines can answer, so there is nothing to compare",
             "; ".join(missing.values()) or f"ask several of {', '.join(ENGINES)}",
         )
-    compared = (_compared(messages.machine, cell, times_s, published_s) for cell in cells)
+    compared = (compare(messages.machine, cell, times_s, published_s) for cell in cells)
     return Agreement(messages.machine.name, tuple(filter(None, compared)), missing)
 
 
-def _compared(
+def compare(
     machine: Machine, cell: Cell, times_s: Mapping[str, Times], published_s: Times
 ) -> ComparedCell | None:
     """The answers in a cell; None if there are not two that could be equal."""

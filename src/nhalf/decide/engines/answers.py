@@ -38,7 +38,7 @@ def by_model(messages: Messages, cells: Iterable[Cell]) -> tuple[Times, Times]:
     for cell in cells:
         question = cell.pattern, cell.where
         if question not in ways:
-            ways[question] = _ways(messages, *question)
+            ways[question] = ways_of(messages, *question)
         for way in ways[question]:
             if way.algorithm not in SAME.get(cell.algorithm, (cell.algorithm,)):
                 continue
@@ -50,7 +50,7 @@ def by_model(messages: Messages, cells: Iterable[Cell]) -> tuple[Times, Times]:
     return {**published_s, **composed_s}, published_s
 
 
-def _ways(messages: Messages, pattern: str, where: str) -> list[Way]:
+def ways_of(messages: Messages, pattern: str, where: str) -> list[Way]:
     """The ways of a pattern with placed ranks; none if nothing is known of it."""
     try:
         placed_messages = Messages(placed(messages.machine, where), messages.mpi)

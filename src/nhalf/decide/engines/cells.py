@@ -116,4 +116,5 @@ def is_own_choice(cell: Cell) -> bool:
     """Whether the algorithm, or that of a broadcast within it, is up to each engine, so that times
     need not agree.
     """
-    return "algorithm" in CANONICAL[cell.pattern].axes and NATIVE in cell.algorithm.split("-")
+    has_choice = "algorithm" in CANONICAL.get(cell.pattern, _Canonical()).axes
+    return has_choice and NATIVE in cell.algorithm.split("-")

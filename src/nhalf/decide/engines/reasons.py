@@ -33,6 +33,7 @@ class Reason(NamedTuple):
 
 TOGETHER = {("many-to-one", "native"), ("alltoall", "linear")}
 """Where several messages come to one rank at once at any number of ranks."""
+MODES = ("pingpong-ssend", "pingpong-bsend")
 FOLDS = {"recursive-doubling", "rabenseifner", "reduce-bcast"}
 """Algorithms in which two ranks send to one at once where ranks are no power of two."""
 REASONS = (
@@ -50,6 +51,16 @@ REASONS = (
         MODEL,
         lambda gap: gap.is_published,
         "model has the times of the pattern itself, which are not those of the ping-pong's curve",
+    ),
+    Reason(
+        MODEL,
+        lambda gap: gap.cell.pattern == "many-to-many",
+        "model takes one round alone; those of a probe run into each other",
+    ),
+    Reason(
+        SIMGRID,
+        lambda gap: gap.cell.pattern in MODES,
+        "SMPI has no protocol of its own for synchronous and buffered sends",
     ),
     Reason(
         SIMGRID,

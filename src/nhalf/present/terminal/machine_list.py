@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,12 +22,14 @@ from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
+from nhalf.machines.shared import LONG_WITHIN
 from nhalf.machines.topology import Topology, Torus, in_words
 from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
 
 if TYPE_CHECKING:
     from nhalf.decide.engines.agreement import Agreement, ComparedCell
+    from nhalf.decide.published.prover import JudgedFigure, Trial
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -95,9 +98,11 @@ def message_cost(machine: Machine) -> tuple[float, float]:
     curves = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
     between = [model for model in curves if is_between_nodes(model.placement)]
     chosen = between or curves
+    # A rate that falls is published; how far it falls is not.
+    last = -2 if machine.range_of(LONG_WITHIN) and not between else -1
     return (
         min((_start_s(model) for model in chosen), default=math.nan),
-        max((model.segments[-1].r_inf_Bps for model in chosen), default=math.nan),
+        max((model.segments[last].r_inf_Bps for model in chosen), default=math.nan),
     )
 
 
@@ -189,9 +194,36 @@ def show(console: Console, answers: Agreement) -> None:
     )
     if apart:
         show_table(COLUMNS, [_row(compared) for compared in apart])
-    for engine, reason in answers.missing.items():
+    _show_missing(console, answers.missing)
+
+
+def _show_missing(console: Console, missing: Mapping[str, str]) -> None:
+    for engine, reason in missing.items():
         words = f"{engine} was not asked: {reason}"
         console.print(words, markup=False, style="dim", soft_wrap=True)
+
+
+def show_trial(console: Console, trial: Trial) -> None:
+    """Print every figure with the errors of answers, then what does not fit, and who is apart."""
+    rows = [_figure(row) for row in trial.rows if row.answers]
+    show_table(("figure", "published", *ENGINES, "known"), rows)
+    figures = count(len(trial.rows), "published figure")
+    print_line = functools.partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    doubts = count(len(trial.alarms), "doubt") if trial.alarms else "no doubts"
+    print_line(f"{trial.machine}: {len(rows)} of {figures} have answers without it; {doubts}")
+    for alarm in trial.alarms:
+        print_line(f"{alarm.figure}: {alarm.engine} has {alarm.ratio:.3g} {alarm.why}")
+    if apart := trial.agreement.apart:
+        show_table(COLUMNS, [_row(compared) for compared in apart])
+    _show_missing(console, trial.agreement.missing)
+
+
+def _figure(row: JudgedFigure) -> list[str]:
+    answers = (row.answers.get(engine) for engine in ENGINES)
+    most = "up to " if row.figure.is_ceiling else ""
+    words = ["" if answer is None else f"{most}{answer.ratio - 1:+.0%}" for answer in answers]
+    published = f"{row.figure.bound_words} {row.figure.text(row.figure.value)}".strip()
+    return [row.figure.words, published, *words, row.miss.why if row.miss else ""]
 
 
 def _row(compared: ComparedCell) -> list[str]:

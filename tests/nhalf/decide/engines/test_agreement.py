@@ -150,7 +150,7 @@ def test_a_wrong_machine_would_be_seen() -> None:
         engine: by_model(Messages(each), [cell])[0]
         for engine, each in ((MODEL, machine), (LIBRARY, slower))
     }
-    outcome = module._compared(machine, cell, times_s, {})
+    outcome = module.compare(machine, cell, times_s, {})
     assert outcome is not None
     assert not outcome.agrees
 
@@ -187,7 +187,7 @@ def test_a_reason_for_one_engine_does_not_tell_why_others_differ() -> None:
     machine = catalogue.machine("altix-bx2")
     for model_s, words in ((1.0, "order of receives"), (1.1, "")):
         times_s = {"model": {long: model_s}, "library": {long: 1.0}, "simgrid": {long: 2.0}}
-        outcome = module._compared(machine, long, times_s, {})
+        outcome = module.compare(machine, long, times_s, {})
         assert outcome is not None
         assert words in outcome.reason
         assert bool(words) == bool(outcome.reason)

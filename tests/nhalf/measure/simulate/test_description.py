@@ -319,7 +319,7 @@ def test_spacings_are_told_where_they_are_known() -> None:
     assert f"between out 0 {round((15.5 - 5.5 / 7) * 1e6)} 31000000000 0\n" in told
     alone = known.text_for([str(node) for node in range(32)])
     assert f"between in 0 {round((13.3 + 3 / 31) * 1e6)} " in alone
-    plain = describe(Messages(catalogue.machine("altix-bx2")))
+    plain = describe(Messages(catalogue.machine("x1-ssp")))
     assert plain.text_for(["0", "1", "1"]) == plain.text
 
 
