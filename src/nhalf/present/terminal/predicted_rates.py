@@ -9,12 +9,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from nhalf.base.units import format_rate, format_size
+from nhalf.base.numbers import MISSING, span
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import FACTOR_MAX
-from nhalf.present.terminal.tables import add_literal, print_table
+from nhalf.present.terminal.tables import add_literal, print_table, show_table
 
 if TYPE_CHECKING:
+    from nhalf.decide.drain import DrainTime
     from nhalf.decide.traffic import PredictedTraffic
 
 WORDS = {
@@ -88,3 +90,21 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     print_table(table, console)
     for line in prediction.reasons:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+
+
+def show_drain(times: Sequence[DrainTime]) -> None:
+    """Print a row for each queue, size and depth; * marks what is extrapolated."""
+    names = ("queue/order", "ranks", "size", "depth", "a message", "interval (95 %)", "all of them")
+    rows = [
+        [
+            time.way,
+            str(time.ranks),
+            format_size(time.size_bytes),
+            f"{time.depth}{' *' if time.extrapolated else ''}",
+            format_time(time.time_s),
+            span(*time.interval_s, format_time) if time.interval_s else MISSING,
+            format_time(time.total_s),
+        ]
+        for time in times
+    ]
+    show_table(list(names), rows)
