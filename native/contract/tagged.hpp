@@ -15,11 +15,11 @@ inline constexpr int any_tag = -1;
 /// came first; a message goes to the receive that was started first of those that accept it.
 /// Messages without a tag are no part of that.
 template <class T>
-concept Tagged = NonBlocking<T> &&
-                 requires(T& transport, int peer, int tag, ConstBytes out, Bytes in) {
-                   { transport.isend_tagged(peer, tag, out) } -> std::same_as<typename T::Request>;
-                   { transport.irecv_tagged(peer, tag, in) } -> std::same_as<typename T::Request>;
-                   transport.recv_tagged(peer, tag, in);
-                 };
+concept Tagged =
+    NonBlocking<T> && requires(T& transport, int peer, int tag, ConstBytes out, Bytes in) {
+      { transport.isend_tagged(peer, tag, out) } -> std::same_as<typename T::Request>;
+      { transport.irecv_tagged(peer, tag, in) } -> std::same_as<typename T::Request>;
+      transport.recv_tagged(peer, tag, in);
+    };
 
 }  // namespace nhalf

@@ -15,8 +15,7 @@ inline double resident_bytes() {
   const auto text = text_of("/proc/self/statm");
   const auto second = text.find(' ');
   if (second == std::string::npos) return 0;
-  return std::strtod(text.c_str() + second, nullptr) *
-         static_cast<double>(sysconf(_SC_PAGESIZE));
+  return std::strtod(text.c_str() + second, nullptr) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 /// How many files, sockets and other descriptors are open; 0 if unknown.

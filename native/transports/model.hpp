@@ -239,8 +239,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   void accept(const ModelMessage& message, const PostedReceive& receive, int passed) {
     const auto& p = machine_.parameters;
     const auto size_bytes = message.data.size();
-    if (size_bytes > receive.data.size())
-      throw InputError("a message is longer than its receive");
+    if (size_bytes > receive.data.size()) throw InputError("a message is longer than its receive");
     if (size_bytes > 0) std::memcpy(receive.data.data(), message.data.data(), size_bytes);
     const double busy_s =
         (p.o_r * p.slowness.on_message(message.sender, rank_) + p.match_s * passed) * factor();

@@ -13,8 +13,9 @@ inline constexpr AxisInfo first_message_axes[] = {
 
 inline constexpr PatternInfo first_message{
     .name = "first-message",
-    .what = "a message of rank 0 to a rank until its answer, right after MPI_Init, when neither "
-            "was written to before; the same in all samples of a launch",
+    .what =
+        "a message of rank 0 to a rank until its answer, right after MPI_Init, when neither "
+        "was written to before; the same in all samples of a launch",
     .needs = "first-messages",
     .timing = Timing::inner,
     .axes = first_message_axes,

@@ -27,8 +27,9 @@ inline constexpr AxisInfo drain_axes[] = {
 
 inline constexpr PatternInfo drain{
     .name = "drain",
-    .what = "rank 0 receives messages of all others that are there already, or for which it has "
-            "posted its receives; the time of one of them at rank 0",
+    .what =
+        "rank 0 receives messages of all others that are there already, or for which it has "
+        "posted its receives; the time of one of them at rank 0",
     .needs = "tagged",
     .timing = Timing::inner,
     .axes = drain_axes};
@@ -50,8 +51,8 @@ class Drain : public Pattern {
       // Blocks of as many messages as there are for each sender, the first of them for rank 1.
       const int sender = 1 + i * senders / depth_;
       if (transport.rank() == 0 || transport.rank() == sender)
-        messages_.push_back(
-            {transport.rank() == 0 ? sender : 0, i, block_of(memory_.bytes(), i, point.size_bytes)});
+        messages_.push_back({transport.rank() == 0 ? sender : 0, i,
+                             block_of(memory_.bytes(), i, point.size_bytes)});
     }
     const bool turns = order_ == Order::reverse && is_posted_ == (transport.rank() > 0);
     if (turns) std::ranges::reverse(messages_);

@@ -77,8 +77,8 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
   }
   Request irecv_tagged(int peer, int number, Bytes data) {
     Request request;
-    MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, source_of(peer),
-              tag_of(number), world(), &request);
+    MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, source_of(peer), tag_of(number),
+              world(), &request);
     return request;
   }
   void recv_tagged(int peer, int number, Bytes data) {

@@ -72,6 +72,19 @@ def check_sound(outcome: RunOutcome, facts: Facts) -> None:
     _check_verified(facts)
 
 
+def check_soaked(outcome: RunOutcome, calls: str) -> None:
+    """Raises FailedError if a long series made fewer calls than it should have."""
+    from nhalf.facts.soak import soaked
+
+    series = soaked(Facts.of([outcome.run]))
+    made = min((one.calls for one in series), default=0)
+    if made < float(calls):
+        raise FailedError(
+            f"the series broke off after {made} of {float(calls):.0f} calls",
+            "; ".join(outcome.failed.values()) or "see the notes of the run",
+        )
+
+
 def print_outcome(
     outcome: RunOutcome,
     facts: Facts,

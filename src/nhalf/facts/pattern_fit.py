@@ -78,7 +78,9 @@ def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[
 def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
     """The valid points of every pattern, with its key."""
     for values, points in (
-        carried_out(_sound(summary).filter(pl.col("pattern") != QUEUE_PATTERN)).sort([*PATTERN, "ranks", "bytes"]).group_by(PATTERN, maintain_order=True)
+        carried_out(_sound(summary).filter(pl.col("pattern") != QUEUE_PATTERN))
+        .sort([*PATTERN, "ranks", "bytes"])
+        .group_by(PATTERN, maintain_order=True)
     ):
         yield {name: v or "" for name, v in zip(PATTERN, values, strict=True)}, points
 

@@ -21,7 +21,8 @@ template <template <class> class Template>
 std::optional<double> timed_s(int ranks, const std::string& axes, bool verifies = true) {
   std::optional<double> time_s;
   const auto body = [&](ModelTransport& transport) {
-    Template<ModelTransport> pattern(transport, {.size_bytes = 8, .axes = Options::parse(axes, ',')});
+    Template<ModelTransport> pattern(transport,
+                                     {.size_bytes = 8, .axes = Options::parse(axes, ',')});
     if (verifies) CHECK(pattern.verify());
     transport.barrier();
     pattern.run(2);
