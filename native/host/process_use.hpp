@@ -19,11 +19,11 @@ inline double resident_bytes() {
 }
 
 /// How many files, sockets and other descriptors are open; 0 if unknown.
-inline double open_descriptors() {
+inline int open_descriptors() {
   DIR* folder = opendir("/proc/self/fd");
   if (folder == nullptr) return 0;
   // Itself, its parent, and the descriptor of this folder are no news.
-  double count = -3;
+  int count = -3;
   while (readdir(folder) != nullptr) ++count;
   closedir(folder);
   return count;

@@ -37,7 +37,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   struct Request {
     int from = -1;
     Bytes data;
-    /// Of a receive of a tagged message; 0: it is none.
+    /// The number of a receive of a tagged message; others have 0.
     std::uint64_t number = 0;
   };
 
@@ -122,10 +122,10 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     const auto is_here = [&](const ModelMessage& message) {
       return receive.accepts(message) && message.arrival_s <= me().clock_s;
     };
-    const bool found = machine_.mailbox.take_first(
+    const bool was_here = machine_.mailbox.take_first(
         tagged_messages, rank_, is_here,
         [&](const ModelMessage& message, int passed) { accept(message, receive, passed); });
-    if (found) return {};
+    if (was_here) return {};
     me().posted.push_back(receive);
     return {peer, data, receive.number};
   }
@@ -221,8 +221,8 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     while (std::ranges::find(posted, number, &PostedReceive::number) != posted.end()) {
       auto receive = posted.end();
       const auto is_awaited = [&](const ModelMessage& message) {
-        receive =
-            std::ranges::find_if(posted, [&](const auto& one) { return one.accepts(message); });
+        receive = std::ranges::find_if(
+            posted, [&](const auto& posted_one) { return posted_one.accepts(message); });
         return receive != posted.end();
       };
       const auto take = [&](const ModelMessage& message, int) {
@@ -230,9 +230,9 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
         posted.erase(receive);
       };
       if (machine_.mailbox.take_first(tagged_messages, rank_, is_awaited, take)) continue;
-      const auto seen = machine_.messages;
+      const auto messages_before = machine_.messages;
       me().waits_for = ModelMachine::anybody;
-      machine_.fibers.wait_until([&] { return machine_.messages > seen; });
+      machine_.fibers.wait_until([&] { return machine_.messages > messages_before; });
       me().waits_for = ModelMachine::nobody;
     }
   }

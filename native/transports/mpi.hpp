@@ -43,8 +43,8 @@ class MpiTransport : public MpiLibrary, public MpiControl, public StartedByMpi<M
   [[nodiscard]] static double finalised_s() { return MpiStart::finalised_s; }
 
   [[nodiscard]] static RoundTrips first_messages(int partner) {
-    const auto& known = MpiStart::first_messages;
-    return known.empty() ? RoundTrips{} : known[static_cast<std::size_t>(partner)];
+    const auto& trips = MpiStart::first_messages;
+    return trips.empty() ? RoundTrips{} : trips[static_cast<std::size_t>(partner)];
   }
 
   explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}

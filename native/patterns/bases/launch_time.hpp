@@ -17,7 +17,7 @@ class LaunchTime : public Pattern {
   /// Nothing that counts, but a batch has to last.
   void run(std::uint64_t rounds) override {
     rounds_ = rounds;
-    for (auto i = rounds; i > 0; --i) transport_.barrier();
+    pass_rounds(transport_, rounds);
   }
   bool verify() override { return true; }
   [[nodiscard]] std::optional<double> timed_s() const override {

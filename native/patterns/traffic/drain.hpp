@@ -86,7 +86,7 @@ class Drain : public Pattern {
     });
   }
 
-  /// Of one message.
+  /// The time of one message.
   [[nodiscard]] std::optional<double> timed_s() const override {
     const auto spent_s = watch_.seconds();
     if (!spent_s) return std::nullopt;

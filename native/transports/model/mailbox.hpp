@@ -15,7 +15,7 @@ namespace nhalf {
 struct ModelMessage {
   double arrival_s = 0;
   std::vector<std::byte> data;
-  /// Of tagged messages, which lie in one queue for all senders.
+  /// The sender and the tag of a tagged message; these lie in one queue for all senders.
   int sender = 0;
   int tag = 0;
   /// Whether the sender waits until the message is received.

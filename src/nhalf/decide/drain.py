@@ -60,7 +60,7 @@ def predict_drain(
 ) -> list[DrainTime]:
     """Predict the time of a message in every queue and order known, or in one of them.
 
-    Raises InputError where the machine has no model of queues, several libraries have one and none
+    Raises InputError if the machine has no model of queues, several libraries have one and none
     is named, or a depth or size is beyond what was measured and `extrapolate` is not set.
     """
     models = _models(machine, mpi)

@@ -90,13 +90,13 @@ def each_queue(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], str, pl.
 
     With their key, whose axes then name the ranks, and their placement.
     """
-    others = pl.col("axes").str.replace(r"(^|,)depth=\d+", "").str.strip_prefix(",")
+    without_depth = pl.col("axes").str.replace(r"(^|,)depth=\d+", "").str.strip_prefix(",")
     queued = (
         _sound(summary)
         .filter(pl.col("pattern") == QUEUE_PATTERN)
         .with_columns(
             ranks=axis("depth").cast(pl.Int64),
-            axes=pl.format("{},ranks={}", others, pl.col("ranks")),
+            axes=pl.format("{},ranks={}", without_depth, pl.col("ranks")),
         )
     )
     keys = [*PATTERN, "placement"]

@@ -64,8 +64,8 @@ def _costs(
         axis(name), axis("queue").fill_null(""), at=axis(place).cast(pl.Int64)
     )
     keys = [*VARIED_POINT, "queue", "at", "launch"]
-    others = points.filter(pl.col(name) == standard).select(*keys, standard_s="median_s")
-    paired = points.filter(pl.col(name) == dear).join(others, on=keys, nulls_equal=True)
+    standards = points.filter(pl.col(name) == standard).select(*keys, standard_s="median_s")
+    paired = points.filter(pl.col(name) == dear).join(standards, on=keys, nulls_equal=True)
     groups = ["series", "mpi", "queue", "bytes", "run"]
     for (series, mpi, queue, size, run), frame in paired.group_by(groups, maintain_order=True):
         last = frame.filter(pl.col("at") == pl.col("at").max())

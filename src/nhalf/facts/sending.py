@@ -194,10 +194,10 @@ class Packed:
 
 
 @fact
-def packed_sooner(facts: Facts, way: str = "type", other: str = "hand") -> list[Packed]:
-    """Libraries and layouts for which the other way (axis `by`) is faster, the worst first."""
+def packed_sooner(facts: Facts, way: str = "type", standard: str = "hand") -> list[Packed]:
+    """Libraries and layouts for which the standard way (axis `by`) is faster, the worst first."""
     packed: list[Packed] = []
-    paired = _paired(facts, way, other)
+    paired = _paired(facts, way, standard)
     if paired.is_empty():
         return packed
     paired = with_series(paired, facts)
@@ -214,16 +214,16 @@ def packed_sooner(facts: Facts, way: str = "type", other: str = "hand") -> list[
 
 
 @fact
-def _paired(facts: Facts, way: str, other: str) -> pl.DataFrame:
-    """Launches that were measured both ways, with `layout` and `ratio` = way / other."""
+def _paired(facts: Facts, way: str, standard: str) -> pl.DataFrame:
+    """Launches that were measured both ways, with `layout` and `ratio` = way / standard."""
     launches = facts.launches.filter(pl.col("pattern") == LAYOUT_PATTERN, pl.col("median_s") > 0)
     points = with_cores(launches, facts).with_columns(
         axis("layout"), axis("by"), axis("block").fill_null("")
     )
     keys = [*VARIED_POINT, "layout", "block", "launch"]
-    others = points.filter(pl.col("by") == other).select(*keys, other_s="median_s")
-    paired = points.filter(pl.col("by") == way).join(others, on=keys, nulls_equal=True)
-    return paired.with_columns(ratio=pl.col("median_s") / pl.col("other_s"))
+    standards = points.filter(pl.col("by") == standard).select(*keys, standard_s="median_s")
+    paired = points.filter(pl.col("by") == way).join(standards, on=keys, nulls_equal=True)
+    return paired.with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))
 
 
 def _costly(frame: pl.DataFrame) -> Iterator[tuple[int, Interval]]:

@@ -1,4 +1,4 @@
-"""Long series of calls: trends that are there, and none where there is none."""
+"""Long series of calls: trends that are there, and none without one."""
 
 from __future__ import annotations
 

@@ -21,6 +21,8 @@ from nhalf.statistics.intervals import Interval
 PASSED = {"unexpected": "message that waits before it", "posted": "receive that was started before"}
 GROWTH_LEAST = 0.02
 """A trend of the time is one where it makes up this share of it at least."""
+CLOCKS_SHOWN = 1e-4
+"""Two clocks that differ by less are said to agree within this share."""
 LEAK_LEAST_BYTES = 1 << 16
 """Memory grows where all calls together add this much at least."""
 
@@ -74,7 +76,8 @@ class Soak(Finder[Facts]):
             growth = list(_growth(series))
             clocks = ""
             if series.clocks_ratio is not None:
-                clocks = f"; two clocks agree within {percent(abs(series.clocks_ratio - 1), 2)}"
+                apart = max(abs(series.clocks_ratio - 1), CLOCKS_SHOWN)
+                clocks = f"; two clocks agree within {percent(apart, 2)}"
             text = "; ".join(growth) or "memory, descriptors and time do not grow"
             yield Finding(
                 f"{series.series}: {grouped(series.calls)} calls of {series.of} in one launch: "

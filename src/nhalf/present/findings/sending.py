@@ -128,9 +128,9 @@ def _packing_finding(
         f"{WORDS.get(cost.layout, cost.layout)} on {cost.series} ({times(cost.ratio.median)})"
         for cost in further
     )
-    said = words.format(WORDS.get(worst.layout, worst.layout), times(worst.ratio.median))
+    claim = words.format(WORDS.get(worst.layout, worst.layout), times(worst.ratio.median))
     return Finding(
-        f"{said}, with {format_size(worst.size_bytes)} on {worst.series} "
+        f"{claim}, with {format_size(worst.size_bytes)} on {worst.series} "
         f"({between(worst.ratio)}; significant at {worst.sure} of {worst.sizes} sizes)"
         + (f"; also {also}." if also else "."),
         importance=weight(worst.ratio.median, 40, 60),

@@ -286,14 +286,16 @@ def _half_width(value: float, ends: Range | None) -> str:
 
 def _pattern_title(model: PatternModel) -> str:
     words = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), model.placement]
-    what = "messages" if model.counts == "depth" else "ranks"
-    ranks = f"{model.letter} = {model.from_ranks} to {model.to_ranks} {what}"
+    ranks = f"{model.letter} = {model.from_ranks} to {model.to_ranks} {_noun(model)}"
     return ", ".join(filter(None, [*words, model.axes, ranks]))
+
+
+def _noun(model: PatternModel) -> str:
+    return "messages" if model.counts == "depth" else "ranks"
 
 
 def _pattern_caption(regions: Sequence[PatternModel]) -> str:
     first, lines = regions[0], []
-    what = "messages" if first.counts == "depth" else "ranks"
     if first.heldout_median is not None and first.heldout_p95 is not None:
         lines.append(
             f"error on cells left out of the fit: median {percent(first.heldout_median, 1)}, "
@@ -301,7 +303,8 @@ def _pattern_caption(regions: Sequence[PatternModel]) -> str:
         )
     if first.heldout_ranks_median is not None and first.heldout_ranks_p95 is not None:
         lines.append(
-            f"on numbers of {what} left out: median {percent(first.heldout_ranks_median, 1)}, "
+            f"on numbers of {_noun(first)} left out: "
+            f"median {percent(first.heldout_ranks_median, 1)}, "
             f"95 % below {percent(first.heldout_ranks_p95, 1)}"
         )
     if first.leftover is not None and first.leftover.whole:
