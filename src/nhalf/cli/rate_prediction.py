@@ -108,15 +108,14 @@ def predict_queues(request: RateRequest, *, as_json: bool) -> None:
     machine, library = request.target()
     sizes = parse_sizes(request.sizes if "sizes" in request.explicit else QUEUED_SIZE).size_bytes
     way = request.subject.partition("/")[2]
-    times = predict_drain(
+    rows = predict_drain(
         *(machine, way, parse_ranks(request.depth, 1), sizes, library),
         extrapolate=request.extrapolate,
     )
     if as_json:
-        rows = [time.as_json() for time in times]
         emit_json({"pattern": "drain", "machine": machine.name, "rows": rows, "notes": []})
     else:
-        show_drain(times)
+        show_drain(rows)
 
 
 def _rules(rule: str, ranks: int) -> list[str]:

@@ -2,51 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named, unknown
+from nhalf.base.rows import Row
 from nhalf.machines.machine import Machine, PatternModel
 from nhalf.store.keys import parse_axes
-
-PATTERN = "drain"
-
-
-@dataclass(frozen=True)
-class DrainTime:
-    """Seconds of one of `depth` messages of `size_bytes`, with the interval of the model's errors.
-
-    `way` is the queue and the order: 'unexpected/reverse'.
-    """
-
-    way: str
-    ranks: int
-    size_bytes: int
-    depth: int
-    time_s: float
-    interval_s: tuple[float, float] | None
-    extrapolated: bool
-
-    @property
-    def total_s(self) -> float:
-        """Seconds of all messages of the queue."""
-        return self.depth * self.time_s
-
-    def as_json(self) -> dict[str, Any]:
-        """A row of `nhalf predict drain --json`."""
-        return {
-            "algorithm": self.way,
-            "ranks": self.ranks,
-            "bytes": self.size_bytes,
-            "depth": self.depth,
-            "part_bytes": None,
-            "time_s": self.time_s,
-            "total_s": self.total_s,
-            "interval_s": self.interval_s,
-            "extrapolated": self.extrapolated,
-        }
 
 
 def predict_drain(
@@ -57,27 +19,26 @@ def predict_drain(
     mpi: str = "",
     *,
     extrapolate: bool = False,
-) -> list[DrainTime]:
-    """Predict the time of a message in every queue and order known, or in one of them.
+) -> list[Row]:
+    """Predict the time of a message in every queue and order known, or in one ('posted/any').
 
-    Raises InputError if the machine has no model of queues, several libraries have one and none
-    is named, or a depth or size is beyond what was measured and `extrapolate` is not set.
+    A row has `algorithm` (the way), `ranks`, `bytes`, `depth`, `time_s` of a message with its
+    `interval_s` by the errors of the model (None: unknown), `total_s` of all `depth` messages, and
+    `extrapolated`. Raises InputError if the machine has no model of queues, several libraries have
+    one and none is named, or something was not measured and `extrapolate` is not set.
     """
-    models = _models(machine, mpi)
-    by_way: dict[tuple[str, int], list[PatternModel]] = {}
-    for model in models:
+    by_way: dict[tuple[str, str], list[PatternModel]] = {}
+    for model in _models(machine, mpi):
         axes = parse_axes(model.axes)
-        key = f"{axes['queue']}/{axes['order']}", int(axes["ranks"])
-        by_way.setdefault(key, []).append(model)
+        by_way.setdefault((f"{axes['queue']}/{axes['order']}", axes["ranks"]), []).append(model)
     names = sorted({name for name, _ in by_way})
     if way and way not in names:
         raise unknown("queue and order", way, names)
+    chosen = {key: models for key, models in by_way.items() if way in ("", key[0])}
     return [
-        _time(name, ranks, regions, depth, size_bytes, extrapolate)
-        for (name, ranks), regions in by_way.items()
-        if way in ("", name)
-        for size_bytes in sizes
-        for depth in depths
+        {"algorithm": name, "ranks": int(ranks), **row}
+        for (name, ranks), regions in chosen.items()
+        for row in _rows(name, regions, depths, sizes, extrapolate)
     ]
 
 
@@ -91,28 +52,35 @@ def _models(machine: Machine, mpi: str) -> list[PatternModel]:
         )
     libraries = sorted({carrier(model.mpi, model.transport) for model in models})
     if len(libraries) > 1 and not mpi:
-        raise InputError(
-            f"{machine.name} has queues of {', '.join(libraries)}", "name one: --mpi NAME"
-        )
+        reason = f"{machine.name} has queues of {', '.join(libraries)}"
+        raise InputError(reason, "name one: --mpi NAME")
     name = library_named(mpi, libraries) if mpi else libraries[0]
     return [model for model in models if carrier(model.mpi, model.transport) == name]
 
 
-def _time(
+def _rows(
     way: str,
-    ranks: int,
     regions: Sequence[PatternModel],
-    depth: int,
-    size_bytes: int,
+    depths: Sequence[int],
+    sizes: Sequence[int],
     extrapolate: bool,
-) -> DrainTime:
-    covering = [model for model in regions if model.covers(size_bytes, depth)]
-    if not covering and not extrapolate:
-        raise InputError(
-            f"{way} was not measured with {depth} messages of {size_bytes} B",
-            "choose what was measured, or allow more with --extrapolate",
-        )
-    model = (covering or regions)[0]
-    time_s, error = model.time_s(size_bytes, depth), model.heldout_ranks_p95
-    interval_s = None if error is None else (time_s / (1 + error), time_s * (1 + error))
-    return DrainTime(way, ranks, size_bytes, depth, time_s, interval_s, not covering)
+) -> Iterator[Row]:
+    """A row for each size and depth, by the model that covers it, else by the first."""
+    for size, depth in ((size, depth) for size in sizes for depth in depths):
+        covering = [model for model in regions if model.covers(size, depth)]
+        if not covering and not extrapolate:
+            raise InputError(
+                f"{way} was not measured with {depth} messages of {size} B",
+                "choose what was measured, or allow more with --extrapolate",
+            )
+        model = (covering or regions)[0]
+        time_s, error = model.time_s(size, depth), model.heldout_ranks_p95
+        yield {
+            "bytes": size,
+            "depth": depth,
+            "part_bytes": None,
+            "time_s": time_s,
+            "total_s": depth * time_s,
+            "interval_s": None if error is None else (time_s / (1 + error), time_s * (1 + error)),
+            "extrapolated": not covering,
+        }

@@ -14,7 +14,7 @@ from nhalf.present.findings import Finding
 from nhalf.present.findings.queues import Soak
 
 Measurements = Callable[..., pl.LazyFrame]
-PARTS, CALLS = 50, 1000
+PARTS, CALLS = 20, 1000
 
 
 def series(
@@ -56,7 +56,7 @@ def test_a_series_that_needs_no_more_and_no_more(make_measurements: Measurements
     assert one.clocks_ratio == pytest.approx(1.001)
     found = told(facts)
     assert found.kind == "soak"
-    assert "50 000 calls of barrier" in found.text
+    assert "20 000 calls of barrier" in found.text
     assert "do not grow; two clocks agree within 0.10 %" in found.text
 
 

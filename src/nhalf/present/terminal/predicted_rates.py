@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from nhalf.base.numbers import MISSING, span
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.terminal.tables import add_literal, print_table, show_table
 
 if TYPE_CHECKING:
-    from nhalf.decide.drain import DrainTime
     from nhalf.decide.traffic import PredictedTraffic
 
 WORDS = {
@@ -92,19 +92,19 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
 
 
-def show_drain(times: Sequence[DrainTime]) -> None:
+def show_drain(rows: Sequence[Row]) -> None:
     """Print a row for each queue, size and depth; * marks what is extrapolated."""
     names = ("queue/order", "ranks", "size", "depth", "a message", "interval (95 %)", "all of them")
-    rows = [
+    cells = [
         [
-            time.way,
-            str(time.ranks),
-            format_size(time.size_bytes),
-            f"{time.depth}{' *' if time.extrapolated else ''}",
-            format_time(time.time_s),
-            span(*time.interval_s, format_time) if time.interval_s else MISSING,
-            format_time(time.total_s),
+            row["algorithm"],
+            str(row["ranks"]),
+            format_size(row["bytes"]),
+            f"{row['depth']}{' *' if row['extrapolated'] else ''}",
+            format_time(row["time_s"]),
+            span(*row["interval_s"], format_time) if row["interval_s"] else MISSING,
+            format_time(row["total_s"]),
         ]
-        for time in times
+        for row in rows
     ]
-    show_table(list(names), rows)
+    show_table(list(names), cells)
