@@ -72,6 +72,8 @@ def _costs(
         ratios = (last["median_s"] / last["standard_s"]).to_list()
         ratio = beyond(ratios, COSTLY, is_exact=run in exact_runs(facts))
         if ratio is not None:
-            at, *times_s = last.select(pl.col("at", "standard_s", "median_s").median()).row(0)
+            at, standard_s, time_s = last.select(
+                pl.col("at", "standard_s", "median_s").median()
+            ).row(0)
             about = (str(series), str(mpi), str(queue), int(at), int(str(size)))
-            yield CostOfOrder(*about, *times_s, ratio)
+            yield CostOfOrder(*about, standard_s, time_s, ratio)

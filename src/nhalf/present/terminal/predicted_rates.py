@@ -102,9 +102,13 @@ def show_drain(rows: Sequence[Row]) -> None:
             format_size(row["bytes"]),
             f"{row['depth']}{' *' if row['extrapolated'] else ''}",
             format_time(row["time_s"]),
-            span(*row["interval_s"], format_time) if row["interval_s"] else MISSING,
+            _between(row["interval_s"]),
             format_time(row["total_s"]),
         ]
         for row in rows
     ]
     show_table(list(names), cells)
+
+
+def _between(interval_s: tuple[float, float] | None) -> str:
+    return MISSING if interval_s is None else span(interval_s[0], interval_s[1], format_time)

@@ -1,15 +1,15 @@
-// Queues and first messages on the model machine, whose truth is known.
+// Queues and first messages on the simulated machine, whose truth is known.
+#include "transports/model.hpp"
+
 #include <doctest/doctest.h>
 
 #include <optional>
 #include <string>
 
-#include "contract/options.hpp"
 #include "patterns/launch/first_message.hpp"
 #include "patterns/traffic/drain.hpp"
-#include "transports/model.hpp"
 
-namespace nhalf::test_drain {
+namespace nhalf::test_model_queues {
 
 namespace {
 
@@ -106,4 +106,4 @@ TEST_CASE("tagged messages of a pair may overtake each other, and untagged ones 
   CHECK(right == 3);
 }
 
-}  // namespace nhalf::test_drain
+}  // namespace nhalf::test_model_queues
