@@ -14,6 +14,7 @@
 #include "contract/persistent.hpp"
 #include "contract/persistent_collectives.hpp"
 #include "contract/segment_life.hpp"
+#include "contract/tagged.hpp"
 #include "contract/thread_multiple.hpp"
 #include "contract/transport.hpp"
 #include "contract/varying.hpp"
@@ -31,6 +32,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (SynchronousSend<T>) names.push_back("synchronous-send");
   if constexpr (BufferedSend<T>) names.push_back("buffered-send");
   if constexpr (AnySource<T>) names.push_back("any-source");
+  if constexpr (Tagged<T>) names.push_back("tagged");
   if constexpr (ReadySend<T>) names.push_back("ready-send");
   if constexpr (OneSided<T>) names.push_back("one-sided");
   if constexpr (MappedMemory<T>) names.push_back("mapped-memory");
@@ -53,6 +55,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (ThreadMultiple<T>) names.push_back("thread-multiple");
   if constexpr (ThreadCollectives<T>) names.push_back("thread-collectives");
   if constexpr (StartUp<T>) names.push_back("start-up");
+  if constexpr (FirstMessages<T>) names.push_back("first-messages");
   return names;
 }
 

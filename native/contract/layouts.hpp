@@ -61,15 +61,18 @@ struct Layout {
   }
 };
 
-/// Messages of data that does not lie together, described once by a type.
+/// Messages of data that does not lie together, described once by a type: of bytes, or of integers
+/// of 4 bytes, which `pack_external` turns into those of any machine (big-endian).
 template <class T>
 concept DataTypes = Transport<T> && requires(T& transport, const Layout& layout, int peer,
                                              ConstBytes out, Bytes in, typename T::DataType& type) {
-  { transport.data_type(layout) } -> std::same_as<typename T::DataType>;
+  { transport.data_type(layout, true) } -> std::same_as<typename T::DataType>;
   transport.send_typed(peer, out, type);
   transport.recv_typed(peer, in, type);
   transport.pack(out, type, in);
   transport.unpack(out, in, type);
+  transport.pack_external(out, type, in);
+  transport.unpack_external(out, in, type);
   transport.release_type(type);
 };
 

@@ -219,6 +219,12 @@ double idle_until(T& transport, double clock_s) {
   return now_s;
 }
 
+/// Lets a microsecond pass for each round.
+template <Transport T>
+void pass_rounds(T& transport, std::uint64_t rounds) {
+  idle_until(transport, transport.now_s() + 1e-6 * static_cast<double>(rounds));
+}
+
 /// Every rank's numbers at rank 0, rank by rank; empty elsewhere. All ranks give equally many.
 template <Controlled T>
 std::vector<double> collect(T& transport, std::span<const double> mine) {

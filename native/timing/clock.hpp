@@ -54,6 +54,13 @@ class SteadyClock {
   std::int64_t epoch_ns_ = read_ns(clock_);
 };
 
+/// The time of day, which daemons correct, as seconds since 1970.
+inline double calendar_s() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 /// Seconds that the calling thread had a processor: waiting counts where it spins, and not where it
 /// sleeps.
 inline double thread_processor_s() {

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "contract/communicators.hpp"
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
 #include "contract/transport.hpp"
@@ -34,6 +37,8 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   struct Request {
     int from = -1;
     Bytes data;
+    /// The number of a receive of a tagged message; others have 0.
+    std::uint64_t number = 0;
   };
 
   template <class Body>
@@ -104,7 +109,35 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     return {};
   }
   Request irecv(int peer, Bytes data) { return {peer, data}; }
+  /// Tagged messages lie in a queue that has to be searched from its front, as do started receives.
+  /// They came in when they arrived: whoever finds one there waits for nothing.
+  Request isend_tagged(int peer, int tag, ConstBytes data) {
+    auto& message = post(peer, data, tagged_messages);
+    message.sender = rank_;
+    message.tag = tag;
+    return {};
+  }
+  Request irecv_tagged(int peer, int tag, Bytes data) {
+    const PostedReceive receive{peer, tag, data, ++receives_};
+    const auto is_here = [&](const ModelMessage& message) {
+      return receive.accepts(message) && message.arrival_s <= me().clock_s;
+    };
+    const bool was_here = machine_.mailbox.take_first(
+        tagged_messages, rank_, is_here,
+        [&](const ModelMessage& message, int passed) { accept(message, receive, passed); });
+    if (was_here) return {};
+    me().posted.push_back(receive);
+    return {peer, data, receive.number};
+  }
+  void recv_tagged(int peer, int tag, Bytes data) {
+    auto request = irecv_tagged(peer, tag, data);
+    wait(request);
+  }
   void wait(Request& request) {
+    if (request.number > 0) {
+      await_posted(request.number);
+      request = {};
+    }
     if (request.from >= 0) recv(request.from, request.data);
     request.from = -1;
   }
@@ -122,6 +155,18 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     }
     if (first < requests.size()) wait(requests[first]);
     return first;
+  }
+
+  /// Timed when they are first asked for: whoever sent before has connected by then.
+  RoundTrips first_messages(int partner) {
+    std::byte byte{};
+    const auto send_byte = [&](int peer) { send(peer, std::span(&byte, 1)); };
+    const auto recv_byte = [&](int peer) { recv(peer, std::span(&byte, 1)); };
+    const auto [place, is_new] = first_messages_.try_emplace(partner);
+    if (is_new)
+      place->second =
+          RoundTrips::of(rank_, partner, [this] { return now_s(); }, send_byte, recv_byte);
+    return place->second;
   }
 
   /// Brings all virtual clocks together and begins another batch.
@@ -169,12 +214,46 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     me().waits_for = ModelMachine::nobody;
     return *message;
   }
+  /// Takes tagged messages for whichever started receive accepts them first, until that with this
+  /// number has its own.
+  void await_posted(std::uint64_t number) {
+    auto& posted = me().posted;
+    while (std::ranges::find(posted, number, &PostedReceive::number) != posted.end()) {
+      auto receive = posted.end();
+      const auto is_awaited = [&](const ModelMessage& message) {
+        receive = std::ranges::find_if(
+            posted, [&](const auto& posted_one) { return posted_one.accepts(message); });
+        return receive != posted.end();
+      };
+      const auto take = [&](const ModelMessage& message, int) {
+        accept(message, *receive, static_cast<int>(receive - posted.begin()));
+        posted.erase(receive);
+      };
+      if (machine_.mailbox.take_first(tagged_messages, rank_, is_awaited, take)) continue;
+      const auto messages_before = machine_.messages;
+      me().waits_for = ModelMachine::anybody;
+      machine_.fibers.wait_until([&] { return machine_.messages > messages_before; });
+      me().waits_for = ModelMachine::nobody;
+    }
+  }
+  void accept(const ModelMessage& message, const PostedReceive& receive, int passed) {
+    const auto& p = machine_.parameters;
+    const auto size_bytes = message.data.size();
+    if (size_bytes > receive.data.size()) throw InputError("a message is longer than its receive");
+    if (size_bytes > 0) std::memcpy(receive.data.data(), message.data.data(), size_bytes);
+    const double busy_s =
+        (p.o_r * p.slowness.on_message(message.sender, rank_) + p.match_s * passed) * factor();
+    me().clock_s = std::max(me().clock_s, message.arrival_s) + busy_s;
+    me().busy_s += busy_s;
+  }
   void tell_taken(int sender) {
     machine_.ranks[static_cast<std::size_t>(sender)].taken_s = me().clock_s;
     machine_.fibers.wake(sender);
   }
 
-  ModelMessage& post(int peer, ConstBytes data) {
+  /// A message of this rank, or one that lies in a queue for all senders.
+  ModelMessage& post(int peer, ConstBytes data) { return post(peer, data, rank_); }
+  ModelMessage& post(int peer, ConstBytes data, int queue) {
     const auto& p = machine_.parameters;
     const double n = static_cast<double>(data.size());
     const double slow = p.slowness.on_message(rank_, peer);
@@ -189,13 +268,14 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
       leaves_s = std::max(began_s, machine_.way_free_s);
       machine_.way_free_s = leaves_s + gap_s * slow;
     }
-    const double arrival_s = leaves_s + overhead_s +
-                             (p.bytes_s(n) + p.latency_s(n)) * slow * factor() +
+    const bool connects = p.connect_s > 0 && machine_.connected.emplace(rank_, peer).second;
+    const double latency_s = p.latency_s(n) + (connects ? p.connect_s : 0);
+    const double arrival_s = leaves_s + overhead_s + (p.bytes_s(n) + latency_s) * slow * factor() +
                              machine_.weather.jitter_s();
     ++machine_.messages;
-    if (machine_.ranks[static_cast<std::size_t>(peer)].waits_for == rank_)
-      machine_.fibers.wake(peer);
-    return machine_.mailbox.put(rank_, peer, arrival_s, data);
+    const int awaited = machine_.ranks[static_cast<std::size_t>(peer)].waits_for;
+    if (awaited == rank_ || awaited == ModelMachine::anybody) machine_.fibers.wake(peer);
+    return machine_.mailbox.put(queue, peer, arrival_s, data);
   }
 
   /// The receiver takes messages no closer together than its gap allows.
@@ -223,8 +303,12 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     machine_.fibers.wait_until([this, turn] { return machine_.barriers_done > turn; });
   }
 
+  static constexpr int tagged_messages = std::numeric_limits<int>::min();
+
   ModelMachine& machine_;
   int rank_;
+  std::uint64_t receives_ = 0;
+  std::map<int, RoundTrips> first_messages_;
 };
 
 }  // namespace nhalf

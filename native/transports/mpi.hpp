@@ -26,7 +26,8 @@ using MpiLibrary = MpiCommunicators<
 /// Options of the transport, beside those of its clock.
 inline constexpr std::array mpi_options{
     ClockError::described[0], ClockError::described[1],
-    OptionInfo{"threads", "0", "", "1: MPI is started for several threads (MPI_THREAD_MULTIPLE)"}};
+    OptionInfo{"threads", "0", "", "1: MPI is started for several threads (MPI_THREAD_MULTIPLE)"},
+    OptionInfo{"first", "0", "", "1: rank 0 times its first messages, right after MPI_Init"}};
 
 /// MPI on real machines: its own collectives serve control, and the host's clock time.
 class MpiTransport : public MpiLibrary, public MpiControl, public StartedByMpi<MpiTransport> {
@@ -40,6 +41,11 @@ class MpiTransport : public MpiLibrary, public MpiControl, public StartedByMpi<M
   [[nodiscard]] static double initialised_s() { return MpiStart::initialised_s; }
   [[nodiscard]] static double launched_s() { return MpiStart::launched_s; }
   [[nodiscard]] static double finalised_s() { return MpiStart::finalised_s; }
+
+  [[nodiscard]] static RoundTrips first_messages(int partner) {
+    const auto& trips = MpiStart::first_messages;
+    return trips.empty() ? RoundTrips{} : trips[static_cast<std::size_t>(partner)];
+  }
 
   explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}
 };

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "contract/communicators.hpp"
 #include "contract/pattern.hpp"
+#include "patterns/bases/launch_time.hpp"
 
 namespace nhalf {
 
@@ -22,30 +22,16 @@ inline constexpr PatternInfo startup{
     .axes = startup_axes,
     .sized = false};
 
-/// Launches are what differs, and what intervals are of.
 template <StartUp T>
-class Startup : public Pattern {
+class Startup : public LaunchTime<T> {
  public:
-  Startup(T& transport, const Case& point) : transport_(transport) {
+  Startup(T& transport, const Case& point) : LaunchTime<T>(transport) {
     constexpr std::string_view parts[] = {"init", "launch"};
-    took_s_ = point.choice("part", parts) == 0 ? transport.initialised_s() : transport.launched_s();
-    if (took_s_ < 0) throw InputError("when the launcher was called is known on its own host only");
+    this->took_s_ =
+        point.choice("part", parts) == 0 ? transport.initialised_s() : transport.launched_s();
+    if (this->took_s_ < 0)
+      throw InputError("when the launcher was called is known on its own host only");
   }
-
-  /// Nothing that counts, but a batch has to last.
-  void run(std::uint64_t rounds) override {
-    rounds_ = rounds;
-    for (auto i = rounds; i > 0; --i) transport_.barrier();
-  }
-  bool verify() override { return true; }
-  [[nodiscard]] std::optional<double> timed_s() const override {
-    return static_cast<double>(rounds_) * took_s_;
-  }
-
- private:
-  T& transport_;
-  double took_s_ = 0;
-  std::uint64_t rounds_ = 1;
 };
 NHALF_PATTERN(startup, Startup);
 

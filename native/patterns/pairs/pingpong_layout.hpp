@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <climits>
 #include <cstddef>
 #include <string_view>
@@ -16,7 +17,8 @@ inline constexpr AxisInfo layout_axes[] = {
      "blocks with equal gaps, with gaps that differ, of two halves each, or without gaps"},
     {"by", "type,hand", "",
      "type: a derived data type of MPI; hand: a loop that copies blocks together, and back; pack: "
-     "the same by the calls of MPI"},
+     "the same by the calls of MPI; external32: by those that convert integers to the form of any "
+     "machine, and back"},
     {"block", "64", "64", "bytes that lie together: 8 to 65536, a power of two"}};
 
 inline constexpr PatternInfo pingpong_layout{
@@ -38,7 +40,7 @@ class PingPongLayout : public PingPongLoop<T> {
         out_data_(layout_.extent_bytes),
         in_data_(layout_.extent_bytes),
         by_(point.choice("by", ways)),
-        type_(transport.data_type(layout_)) {}
+        type_(transport.data_type(layout_, by_ == external)) {}
   ~PingPongLayout() override { this->transport_.release_type(type_); }
 
   void run(std::uint64_t rounds) override {
@@ -58,17 +60,14 @@ class PingPongLayout : public PingPongLoop<T> {
             t.recv(peer, packed);
             layout_.unpack(packed, in_data_.bytes());
           });
+    } else if (by_ == 2) {
+      packed_loop(
+          rounds, [](T& t, auto... data) { t.pack(data...); },
+          [](T& t, auto... data) { t.unpack(data...); });
     } else {
-      this->loop(
-          rounds,
-          [this](T& t, int peer, ConstBytes) {
-            t.pack(out_data_.bytes(), type_, this->out_.bytes());
-            t.send(peer, this->out_.bytes());
-          },
-          [this](T& t, int peer, Bytes packed) {
-            t.recv(peer, packed);
-            t.unpack(packed, in_data_.bytes(), type_);
-          });
+      packed_loop(
+          rounds, [](T& t, auto... data) { t.pack_external(data...); },
+          [](T& t, auto... data) { t.unpack_external(data...); });
     }
   }
 
@@ -82,6 +81,7 @@ class PingPongLayout : public PingPongLoop<T> {
     if (!this->takes_part()) return true;
     layout_.pack(in_data_.bytes(), packed.bytes());
     if (!packed.holds(this->seed_of(this->peer()))) return false;
+    if (by_ == external && !is_external(this->in_.bytes(), packed.bytes())) return false;
     Buffer gaps(layout_.size_bytes());
     std::ranges::fill(gaps.bytes(), std::byte{7});
     layout_.unpack(gaps.bytes(), in_data_.bytes());
@@ -89,7 +89,30 @@ class PingPongLayout : public PingPongLoop<T> {
   }
 
  private:
-  static constexpr std::string_view ways[] = {"type", "hand", "pack"};
+  static constexpr std::string_view ways[] = {"type", "hand", "pack", "external32"};
+  static constexpr std::size_t external = 3;
+
+  template <class Pack, class Unpack>
+  void packed_loop(std::uint64_t rounds, Pack pack, Unpack unpack) {
+    this->loop(
+        rounds,
+        [&](T& t, int peer, ConstBytes) {
+          pack(t, out_data_.bytes(), type_, this->out_.bytes());
+          t.send(peer, this->out_.bytes());
+        },
+        [&](T& t, int peer, Bytes packed) {
+          t.recv(peer, packed);
+          unpack(t, packed, in_data_.bytes(), type_);
+        });
+  }
+
+  /// Whether the bytes of a message are those of integers of 4 bytes, highest first.
+  static bool is_external(ConstBytes message, ConstBytes integers) {
+    constexpr bool is_little = std::endian::native == std::endian::little;
+    for (std::size_t at = 0; at < message.size(); ++at)
+      if (message[at] != integers[is_little ? at ^ 3 : at]) return false;
+    return true;
+  }
 
   static std::size_t block_of(const Case& point) {
     const int block = point.axes.number("block", 64);

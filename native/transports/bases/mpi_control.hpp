@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "contract/communicators.hpp"
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "host/boot.hpp"
@@ -53,8 +54,11 @@ struct MpiStart {
   static inline double initialised_s = 0;
   /// Seconds in MPI_Finalize.
   static inline double finalised_s = 0;
+  /// By partner of rank 0; empty if nobody asked.
+  static inline std::vector<RoundTrips> first_messages;
 
-  /// Starts MPI, for several threads if the option `threads` is set.
+  /// Starts MPI, for several threads if the option `threads` is set, and times the first messages
+  /// before there are any others if the option `first` is.
   static void start(int argc, char** argv, const Options& options) {
     const double began_s = now_s();
     if (options.number("threads", 0.0) > 0) {
@@ -67,6 +71,7 @@ struct MpiStart {
     initialised_s = ready_s - began_s;
     if (const auto launch_s = launch_of_this_host_s(); launch_s > 0)
       launched_s = ready_s - launch_s;
+    if (options.number("first", 0.0) > 0) exchange_first_messages();
   }
 
   static void finish() {
@@ -76,6 +81,29 @@ struct MpiStart {
   }
 
  private:
+  /// By when all ranks are out of MPI_Init: none can say so without a message.
+  static constexpr double settling_s = 0.2;
+
+  static void exchange_first_messages() {
+    int rank = 0;
+    int size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const VirtualClock virtual_clock;
+    const bool is_virtual = virtual_clock.is_here();
+    const auto clock_s = [&] { return is_virtual ? virtual_clock.now_s() : now_s(); };
+    if (rank == 0 && is_virtual) virtual_clock.sleep_until(clock_s() + settling_s);
+    if (rank == 0 && !is_virtual) usleep(static_cast<useconds_t>(settling_s * 1e6));
+    char byte = 0;
+    const auto send = [&](int peer) { MPI_Send(&byte, 1, MPI_BYTE, peer, 0, MPI_COMM_WORLD); };
+    const auto recv = [&](int peer) {
+      MPI_Recv(&byte, 1, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    };
+    first_messages.resize(static_cast<std::size_t>(size));
+    for (int partner = 1; partner < size; ++partner)
+      first_messages[static_cast<std::size_t>(partner)] =
+          RoundTrips::of(rank, partner, clock_s, send, recv);
+  }
   static double now_s() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration<double>(since).count();

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "contract/options.hpp"
@@ -83,10 +85,23 @@ class Weather {
   int state_ = 0;
 };
 
+/// A started receive of a tagged message; any rank or any tag where it is below 0.
+struct PostedReceive {
+  int from;
+  int tag;
+  Bytes data;
+  std::uint64_t number;
+
+  [[nodiscard]] bool accepts(const ModelMessage& message) const {
+    return (from < 0 || from == message.sender) && (tag < 0 || tag == message.tag);
+  }
+};
+
 /// The machine that all ranks share.
 class ModelMachine {
  public:
   static constexpr int nobody = -1;
+  static constexpr int anybody = -2;
 
   struct alignas(64) Rank {
     double clock_s = 0;
@@ -97,8 +112,10 @@ class ModelMachine {
     /// Time at which its latest synchronous message was received; below 0 before.
     double taken_s = -1;
     ClockError clock_error;
-    /// Rank from which it awaits a message.
+    /// Rank from which it awaits a message, or anybody.
     int waits_for = nobody;
+    /// Receives of tagged messages that wait for theirs, in the order of their start.
+    std::vector<PostedReceive> posted;
   };
 
   ModelMachine(int count, const Options& options)
@@ -121,6 +138,8 @@ class ModelMachine {
   double way_free_s = 0;
   std::uint64_t barriers_done = 0;
   std::uint64_t messages = 0;
+  /// From whom to whom there has been a message, if the first one takes longer.
+  std::set<std::pair<int, int>> connected;
   int arrived = 0;
 };
 

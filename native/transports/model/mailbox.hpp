@@ -15,6 +15,9 @@ namespace nhalf {
 struct ModelMessage {
   double arrival_s = 0;
   std::vector<std::byte> data;
+  /// The sender and the tag of a tagged message; these lie in one queue for all senders.
+  int sender = 0;
+  int tag = 0;
   /// Whether the sender waits until the message is received.
   bool synchronous = false;
 };
@@ -59,6 +62,26 @@ class Mailbox {
     if (queue.first == nothing) remove(place);
     use(std::as_const(entries_[earliest].message));
     release(earliest);
+  }
+
+  /// Hands the first message of a pair for which `accepts` holds to `use`, with how many it passed,
+  /// and forgets it. Whether there was one.
+  template <class Accepts, class Use>
+  bool take_first(int from, int to, Accepts accepts, Use use) {
+    const auto place = find(key_of(from, to));
+    auto& queue = queues_[place];
+    int passed = 0;
+    Place before = nothing;
+    auto at = queue.key == empty ? nothing : queue.first;
+    for (; at != nothing && !accepts(std::as_const(entries_[at].message)); ++passed)
+      before = std::exchange(at, entries_[at].next);
+    if (at == nothing) return false;
+    (before == nothing ? queue.first : entries_[before].next) = entries_[at].next;
+    if (queue.last == at) queue.last = before;
+    if (queue.first == nothing) remove(place);
+    use(std::as_const(entries_[at].message), passed);
+    release(at);
+    return true;
   }
 
  private:

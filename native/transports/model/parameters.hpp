@@ -56,6 +56,8 @@ struct ModelParameters {
       {"g", "2e-6", "s", "gap between messages"},
       {"L", "5e-6", "s", "latency of the network"},
       {"G", "1e-10", "s/B", "gap per byte"},
+      {"match_s", "0", "s", "for each message or receive that a tagged receive or message passes"},
+      {"connect_s", "0", "s", "further latency of the first message from a rank to another"},
       {"eager_bytes", "0", "B", "messages above this size use the rendezvous protocol; 0: none do"},
       {"rendezvous_s", "0", "s", "further latency of a rendezvous message"},
       {"rendezvous_G", "0", "s/B", "gap per byte of a rendezvous message; 0: the same G"},
@@ -87,6 +89,8 @@ struct ModelParameters {
         g(options.number("g", 2e-6)),
         L(options.number("L", 5e-6)),
         G(options.number("G", 1e-10)),
+        match_s(options.number("match_s", 0.0)),
+        connect_s(options.number("connect_s", 0.0)),
         eager_bytes(options.number("eager_bytes", 0.0)),
         rendezvous_s(options.number("rendezvous_s", 0.0)),
         rendezvous_G(options.number("rendezvous_G", 0.0)),
@@ -123,6 +127,7 @@ struct ModelParameters {
   }
 
   double o_s, o_r, g, L, G;
+  double match_s, connect_s;
   double eager_bytes, rendezvous_s, rendezvous_G;
   double packet_offset_bytes, packet_bytes, packet_s;
   double noise, launch_noise;

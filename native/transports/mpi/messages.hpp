@@ -68,6 +68,23 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
     MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(), &request);
     return request;
   }
+  /// Receives take any rank or any tag where it is below 0 (contract/tagged.hpp).
+  Request isend_tagged(int peer, int number, ConstBytes data) {
+    Request request;
+    MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, first_tag + number,
+              world(), &request);
+    return request;
+  }
+  Request irecv_tagged(int peer, int number, Bytes data) {
+    Request request;
+    MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, source_of(peer), tag_of(number),
+              world(), &request);
+    return request;
+  }
+  void recv_tagged(int peer, int number, Bytes data) {
+    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, source_of(peer), tag_of(number),
+             world(), MPI_STATUS_IGNORE);
+  }
   void wait(Request& request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
   void wait_all(std::span<Request> requests) {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
@@ -85,6 +102,10 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
 
  private:
   static constexpr int tag = 0;
+  static constexpr int first_tag = 1000;
+
+  static int source_of(int peer) { return peer < 0 ? MPI_ANY_SOURCE : peer; }
+  static int tag_of(int number) { return number < 0 ? MPI_ANY_TAG : first_tag + number; }
 
   std::unique_ptr<Buffer> attached_;
 };

@@ -72,6 +72,18 @@ def check_sound(outcome: RunOutcome, facts: Facts) -> None:
     _check_verified(facts)
 
 
+def check_soaked(outcome: RunOutcome, calls: str) -> None:
+    """Raises FailedError if a long series made fewer calls than it should have."""
+    from nhalf.facts.soak import soaked
+
+    lengths = [series.calls for series in soaked(Facts.of([outcome.run]))]
+    if not lengths or min(lengths) < float(calls):
+        raise FailedError(
+            f"a series broke off before its {float(calls):.0f} calls",
+            "; ".join(outcome.failed.values()) or "see the notes of the run",
+        )
+
+
 def print_outcome(
     outcome: RunOutcome,
     facts: Facts,

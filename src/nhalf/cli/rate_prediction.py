@@ -1,4 +1,4 @@
-"""`nhalf predict` of rates: effective bandwidth, and throughput of permutations."""
+"""`nhalf predict` of effective bandwidth, throughput of permutations, and queues of messages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
     from nhalf.decide.b_eff import predict_b_eff
+    from nhalf.decide.drain import predict_drain
     from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
     from nhalf.decide.traffic import predict_traffic
     from nhalf.machines.change import change
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal.predicted_rates import show_b_eff, show_traffic
+    from nhalf.present.terminal.predicted_rates import show_b_eff, show_drain, show_traffic
 
 MEAN_SIZE = "10K"
 """Mean message size of the study that defined the traffic (Qian 2004)."""
-NOT_OF_RATES = {"simulate", "out", "report", "extrapolate", "criterion"}
+QUEUED_SIZE = "8"
+NOT_OF_QUEUES = {"simulate", "out", "report", "criterion"}
+NOT_OF_RATES = NOT_OF_QUEUES | {"extrapolate"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class RateRequest:
     explicit: Set[str]
     record: bool = False
     ledger: Path | None = None
+    depth: str = ""
+    extrapolate: bool = False
 
     def target(self) -> tuple[Machine, str]:
         """The machine with the requested changes, and the library."""
@@ -94,6 +99,24 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
         return
     for prediction in predictions:
         show_traffic(stdout_console(), prediction)
+
+
+def predict_queues(request: RateRequest, *, as_json: bool) -> None:
+    """Predict receives from a queue; raises InputError for options it does not have."""
+    misplaced = sorted(request.explicit & (NOT_OF_QUEUES | {"record", "placement", "ranks"}))
+    if misplaced:
+        raise InputError(f"a queue has a depth and no {misplaced[0]}", "leave it out")
+    machine, library = request.target()
+    sizes = parse_sizes(request.sizes if "sizes" in request.explicit else QUEUED_SIZE).size_bytes
+    way = request.subject.partition("/")[2]
+    rows = predict_drain(
+        *(machine, way, parse_ranks(request.depth, 1), sizes, library),
+        extrapolate=request.extrapolate,
+    )
+    if as_json:
+        emit_json({"pattern": "drain", "machine": machine.name, "rows": rows, "notes": []})
+    else:
+        show_drain(rows)
 
 
 def _rules(rule: str, ranks: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -20,9 +21,11 @@ from nhalf.models.judged import Heldout, fit_judged
 from nhalf.models.pattern import RANKS_MIN, Pattern, SizeRegion
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts
-from nhalf.store.keys import PATTERN
+from nhalf.store.keys import PATTERN, axis
 
 ANY = "any"
+QUEUE_PATTERN = "drain"
+"""Messages in a queue (native/patterns/traffic/drain.hpp)."""
 _DEVIATIONS_PER_INTERVAL = 2 * 1.96
 
 
@@ -43,15 +46,22 @@ class Unmodelled:
 def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
     """A model for every size region of every pattern with four or more numbers of ranks.
 
+    Of messages in a queue, which are measured by its depth, for four or more depths.
     `summary` has SUMMARY_COLUMNS. Points that failed verification or have no positive time are
     left out.
     """
-    return [
+    by_ranks = [
         model
         for key, points in each_pattern(summary)
         for placement, part in by_placement(points)
         for model in _models(key, placement, part)
     ]
+    by_depth = [
+        msgspec.structs.replace(model, counts="depth")
+        for key, placement, points in each_queue(summary)
+        for model in _models(key, placement, points)
+    ]
+    return [*by_ranks, *by_depth]
 
 
 def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[Unmodelled]:
@@ -67,14 +77,42 @@ def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[
 
 def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
     """The valid points of every pattern, with its key."""
-    sound = summary.filter(
+    for values, points in (
+        carried_out(_sound(summary).filter(pl.col("pattern") != QUEUE_PATTERN))
+        .sort([*PATTERN, "ranks", "bytes"])
+        .group_by(PATTERN, maintain_order=True)
+    ):
+        yield {name: v or "" for name, v in zip(PATTERN, values, strict=True)}, points
+
+
+def each_queue(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], str, pl.DataFrame]]:
+    """The valid points of messages in a queue by depth, which takes the place of the ranks.
+
+    With their key, whose axes then name the ranks, and their placement.
+    """
+    without_depth = pl.col("axes").str.replace(r"(^|,)depth=\d+", "").str.strip_prefix(",")
+    queued = (
+        _sound(summary)
+        .filter(pl.col("pattern") == QUEUE_PATTERN)
+        .with_columns(
+            ranks=axis("depth").cast(pl.Int64),
+            axes=pl.format("{},ranks={}", without_depth, pl.col("ranks")),
+        )
+    )
+    keys = [*PATTERN, "placement"]
+    for values, points in queued.sort([*keys, "ranks", "bytes"]).group_by(
+        keys, maintain_order=True
+    ):
+        if points["ranks"].n_unique() >= RANKS_MIN:
+            *key, placement = (value or "" for value in values)
+            yield dict(zip(PATTERN, key, strict=True)), placement, points
+
+
+def _sound(summary: pl.DataFrame) -> pl.DataFrame:
+    return summary.filter(
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
         ~pl.col("pattern").is_in(list(parts())),
     )
-    for values, points in (
-        carried_out(sound).sort([*PATTERN, "ranks", "bytes"]).group_by(PATTERN, maintain_order=True)
-    ):
-        yield {name: v or "" for name, v in zip(PATTERN, values, strict=True)}, points
 
 
 def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -179,7 +179,7 @@ LAYOUT_PATTERN = "pingpong-layout"
 
 @dataclass(frozen=True)
 class Packed:
-    """The size at which a library's data type costs most, as a ratio to packing by hand.
+    """The size at which one way to send data with gaps costs most, as a ratio to another.
 
     `sure` of the `sizes` measured both ways cost significantly more than COSTLY.
     """
@@ -194,10 +194,10 @@ class Packed:
 
 
 @fact
-def packed_sooner(facts: Facts) -> list[Packed]:
-    """Libraries and layouts for which packing by hand is faster, the worst first."""
+def packed_sooner(facts: Facts, way: str = "type", standard: str = "hand") -> list[Packed]:
+    """Libraries and layouts for which the standard way (axis `by`) is faster, the worst first."""
     packed: list[Packed] = []
-    paired = _paired(facts)
+    paired = _paired(facts, way, standard)
     if paired.is_empty():
         return packed
     paired = with_series(paired, facts)
@@ -214,16 +214,16 @@ def packed_sooner(facts: Facts) -> list[Packed]:
 
 
 @fact
-def _paired(facts: Facts) -> pl.DataFrame:
-    """Launches that were measured both ways, with `layout` and `ratio` = type / hand."""
+def _paired(facts: Facts, way: str, standard: str) -> pl.DataFrame:
+    """Launches that were measured both ways, with `layout` and `ratio` = way / standard."""
     launches = facts.launches.filter(pl.col("pattern") == LAYOUT_PATTERN, pl.col("median_s") > 0)
     points = with_cores(launches, facts).with_columns(
         axis("layout"), axis("by"), axis("block").fill_null("")
     )
     keys = [*VARIED_POINT, "layout", "block", "launch"]
-    hand = points.filter(pl.col("by") == "hand").select(*keys, hand_s="median_s")
-    paired = points.filter(pl.col("by") == "type").join(hand, on=keys, nulls_equal=True)
-    return paired.with_columns(ratio=pl.col("median_s") / pl.col("hand_s"))
+    standards = points.filter(pl.col("by") == standard).select(*keys, standard_s="median_s")
+    paired = points.filter(pl.col("by") == way).join(standards, on=keys, nulls_equal=True)
+    return paired.with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))
 
 
 def _costly(frame: pl.DataFrame) -> Iterator[tuple[int, Interval]]:

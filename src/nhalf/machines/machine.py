@@ -176,7 +176,8 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     The three are sums of terms (models/terms.py) in seconds, seconds per byte and seconds per
     square root of a byte; n is the size of a message, p the number of ranks, both within their
     ranges, whose ends belong to them; None: no end. Where one rank talks to all others (or they to
-    it), `counts` may be "partners": the terms are then taken at p - 1. `source` is the place in the
+    it), `counts` may be "partners": the terms are then taken at p - 1. Of messages in a queue it is
+    "depth": p, and the ranges of ranks, are then how many these are. `source` is the place in the
     publication, `what` says more of what was timed; `timing` is "completion" where that is known to
     be from the first start to the last end, which counts where two models speak of the same.
 
@@ -199,7 +200,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     per_byte_s: dict[str, float] = {}
     per_root_byte_s: dict[str, float] = {}
     axes: str = ""
-    counts: Literal["ranks", "partners"] = "ranks"
+    counts: Literal["ranks", "partners", "depth"] = "ranks"
     startup_ci: dict[str, Range] = {}
     per_byte_ci: dict[str, Range] = {}
     heldout_median: float | None = None
@@ -239,8 +240,8 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def letter(self) -> str:
-        """The letter in formulas for the argument of the terms: p ranks, q partners."""
-        return "q" if self.counts == "partners" else "p"
+        """The letter in formulas for the argument of the terms: p ranks, q partners, d deep."""
+        return {"partners": "q", "depth": "d"}.get(self.counts, "p")
 
     @property
     def is_fitted(self) -> bool:

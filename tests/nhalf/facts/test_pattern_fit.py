@@ -136,3 +136,29 @@ def test_a_correction_goes_through_the_machine_file_unchanged(tmp_path: Path) ->
         between = 0.03 if n != 100 else 0.08
         assert model.time_s(n, p) == pytest.approx(bent(n, p), rel=between)
         assert model.sums_s(n, p) != model.time_s(n, p)
+
+
+def test_a_queue_has_its_depth_in_place_of_the_ranks() -> None:
+    """Half of the queue is passed in reverse order, nothing in that of arrival."""
+
+    def queued_s(depth: int, order: str) -> float:
+        return 1e-6 + (order == "reverse") * 1e-8 * (depth - 1) / 2
+
+    point = rows_of(ranks=(3,), sizes=(8,), pattern="drain")[0]
+    rows = [
+        point
+        | {
+            "axes": f"depth={depth},order={order},queue=unexpected",
+            "samples_s": [queued_s(depth, order)],
+        }
+        for depth in (1, 4, 16, 64, 256, 1024)
+        for order in ("in-order", "reverse")
+    ]
+    in_order, reverse = fitted(rows)
+    assert (in_order.axes, in_order.counts) == ("order=in-order,queue=unexpected,ranks=3", "depth")
+    assert in_order.time_s(8, 100) == pytest.approx(1e-6)
+    assert reverse.time_s(8, 100) == pytest.approx(queued_s(100, "reverse"))
+    assert (reverse.from_ranks, reverse.to_ranks, reverse.letter) == (1, 1024, "d")
+    frame = pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS, orient="row")
+    assert not_modelled(summarise(frame.lazy()), [in_order, reverse]) == []
+    assert fitted(rows[:6]) == []  # three depths

@@ -50,7 +50,8 @@ FORMS = {"--score": "ledger"}
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
-TRAFFIC = "traffic"
+TRAFFIC, DRAIN = "traffic", "drain"
+RATES = (TRAFFIC, DRAIN)
 SIZES = "1:64K"
 """Message sizes unless others are named."""
 
@@ -61,7 +62,8 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
 
     subject: str = word(
         REQUIRED,
-        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
+        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, drain, or a traced "
+        "program.",
         "PATTERN|TRACE",
     )
     further_traces: tuple[str, ...] = word(
@@ -75,6 +77,7 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
     )
     ranks: str = option("2", "Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")
     sizes: str = option(SIZES, "Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")
+    depth: str = option("1:1024:x4", "Of drain: messages in the queue, e.g. 1,100 or 1:1024:x2.")
     part: str = option(
         "", "Size of the parts of algorithms that cut messages; by default the fastest."
     )
@@ -153,7 +156,9 @@ def _answer(request: Request) -> None:
         raise InputError(
             f"{request.further_traces[0]} is one word too many", "only traces can be several"
         )
-    if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] == TRAFFIC:
+    if "depth" in request.given and request.subject.partition("/")[0] != DRAIN:
+        raise InputError(f"{request.subject} has no depth", "leave out --depth")
+    if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] in RATES:
         _predict_rates(request)
         return
     _check_cells(request)
@@ -202,7 +207,7 @@ def _calibrated(request: Request, prediction: Prediction) -> Prediction:
 
 
 def _predict_rates(request: Request) -> None:
-    from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations
+    from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations, predict_queues
 
     typed = RateRequest(
         subject=request.subject,
@@ -210,13 +215,16 @@ def _predict_rates(request: Request) -> None:
         mpi=request.mpi,
         ranks=request.ranks,
         sizes=request.sizes,
+        depth=request.depth,
+        extrapolate=request.extrapolate,
         placement=request.placement,
         changes=request.set_,
         explicit=request.given,
         record=request.record,
         ledger=request.ledger,
     )
-    predict = predict_b_effs if request.subject in EFFECTIVE_BANDWIDTH else predict_permutations
+    by_pattern = {DRAIN: predict_queues, TRAFFIC: predict_permutations}
+    predict = by_pattern.get(request.subject.partition("/")[0], predict_b_effs)
     predict(typed, as_json=request.json)
 
 

@@ -15,6 +15,7 @@ from nhalf.cli.listing import list_plans
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import (
     announce_undecided,
+    check_soaked,
     check_sound,
     finish,
     measured,
@@ -80,8 +81,9 @@ class Request(RunRequest, RunOptions, heading=OUTPUT):
 def command(request: Request) -> int:
     """Measure messages; every finished point is kept, and an interrupted run can be resumed.
 
-    With --like, the exit code is 1 if anything is slower than in that run, or was not measured, and
-    4 if a curve has been unclear for seven runs in a row.
+    With --soak, the exit code is 1 if the series breaks off. With --like, it is 1 if anything is
+    slower than in that run, or was not measured, and 4 if a curve has been unclear for seven runs
+    in a row.
 
     nhalf run --report
     nhalf run --pattern pingpong,allreduce --bytes 0:4M --mpi openmpi
@@ -104,6 +106,8 @@ def command(request: Request) -> int:
         return 0
     if request.like is None:
         finish(outcome, request, request.style)
+        if request.soak:
+            check_soaked(outcome, request.soak)
         return 0
     outcome, change = _decided(request, request.like, outcome)
     facts = Facts.of([outcome.run])

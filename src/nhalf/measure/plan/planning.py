@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,6 +17,10 @@ from nhalf.measure.plan.request import PlanRequest, Where, words
 from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
+
+SOAK_PARTS = 50
+"""Parts of a long series; the probe measures them one by one (native/patterns/launch/soak.hpp)."""
+SOAK_CALLS_MAX = 10**10
 
 
 def check_options(text: str, described: Sequence[dict[str, Any]]) -> None:
@@ -48,6 +53,7 @@ def plan_of(request: PlanRequest, site: Site) -> Plan:
 
     Raises InputError for what cannot be read.
     """
+    request = soaking(request)
     chosen = catalogue.study(request.study, site.cores) if request.study else None
     blocks, budget_s, transports = _blocks(request, chosen, site)
     blocks = [placed(block, request.given, site) for block in blocks]
@@ -74,6 +80,39 @@ def plan_of(request: PlanRequest, site: Site) -> Plan:
     )
     _check_model(plan)
     return plan
+
+
+def soaking(request: PlanRequest) -> PlanRequest:
+    """Turn `--soak` into parts of the pattern `soak`, all in one launch, if it is given.
+
+    Raises InputError for anything but a number of calls of one pattern.
+    """
+    if not request.soak:
+        return request
+    try:
+        calls = int(float(request.soak))
+    except (ValueError, OverflowError):
+        calls = 0
+    if not SOAK_PARTS <= calls <= SOAK_CALLS_MAX:
+        raise InputError(
+            f"{request.soak!r} is no number of calls of a long series",
+            f"write one from {SOAK_PARTS} to {SOAK_CALLS_MAX:.0e}, e.g. --soak 1e6",
+        )
+    patterns = words(request.pattern)
+    if request.study or request.axis or len(patterns) != 1:
+        raise InputError(
+            "--soak repeats one pattern with the first values of its axes",
+            "name it with --pattern; leave out the study and --axis",
+        )
+    return replace(
+        request,
+        pattern="soak",
+        axis=(f"of={patterns[0]}", f"calls={-(-calls // SOAK_PARTS)}"),
+        sizes=request.sizes if "sizes" in request.given else "8",
+        launches=request.launches if "launches" in request.given else 1,
+        budget=request.budget or "24h",
+        given=request.given | {"launches"},
+    )
 
 
 def _blocks(

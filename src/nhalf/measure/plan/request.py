@@ -107,6 +107,11 @@ class Patterns(Request, heading=WHAT):
     axis: tuple[str, ...] = option(
         (), "Values of an axis, e.g. pairs=1,2,4, pairs=1:ranks/2:x2, part=1K; repeatable."
     )
+    soak: str = option(
+        "",
+        "Instead: this many calls of one pattern in one launch, e.g. 1e6, to see whether time, "
+        "memory or descriptors grow.",
+    )
     algorithm: str = option(
         "", "Algorithms of collective operations, e.g. native,binomial, or all."
     )

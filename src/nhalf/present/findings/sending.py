@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nhalf.base.numbers import times
 from nhalf.base.units import format_size, format_time
@@ -24,6 +24,7 @@ from nhalf.facts.sending import (
     THREADS,
     WINDOWS,
     ModeCost,
+    Packed,
     costly_modes,
     mode_name,
     packed_sooner,
@@ -97,32 +98,50 @@ WORDS = {
 
 
 class Packing(Finder[Facts]):
-    """Where packing by hand is faster than an MPI data type."""
+    """Where packing by hand is faster than an MPI data type, and what conversion costs."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        costs = packed_sooner(facts)
-        if not costs:
-            return
-        worst, *further = costs
-        also = ", ".join(
-            f"{WORDS.get(cost.layout, cost.layout)} on {cost.series} ({times(cost.ratio.median)})"
-            for cost in further
-        )
-        yield Finding(
-            f"The data type of {WORDS.get(worst.layout, worst.layout)} takes "
-            f"{times(worst.ratio.median)} the time of packing by hand, with "
-            f"{format_size(worst.size_bytes)} on {worst.series} ({between(worst.ratio)}; "
-            f"significant at {worst.sure} of {worst.sizes} sizes)"
-            + (f"; also {also}." if also else "."),
-            importance=weight(worst.ratio.median, 40, 60),
-            kind="packing",
-            label="Packing by hand",
-            remedy="Copy the blocks into one buffer in a loop before sending.",
-            interval=worst.ratio,
-            mpi=worst.mpi,
-            pattern=LAYOUT_PATTERN,
-            size_bytes=worst.size_bytes,
-        )
+        if costs := packed_sooner(facts):
+            yield _packing_finding(
+                costs,
+                "The data type of {} takes {} the time of packing by hand",
+                "packing",
+                "Packing by hand",
+                "Copy the blocks into one buffer in a loop before sending.",
+            )
+        if costs := packed_sooner(facts, "external32", "pack"):
+            yield _packing_finding(
+                costs,
+                "Converted to external32, {} takes {} the time of packing without conversion",
+                "external32",
+                "Conversion",
+                "Convert only where machines of another byte order take part.",
+            )
+
+
+def _packing_finding(
+    costs: Sequence[Packed], words: str, kind: str, label: str, remedy: str
+) -> Finding:
+    """The worst of the costs in words of its layout and ratio, then the others."""
+    worst, *further = costs
+    also = ", ".join(
+        f"{WORDS.get(cost.layout, cost.layout)} on {cost.series} ({times(cost.ratio.median)})"
+        for cost in further
+    )
+    claim = words.format(WORDS.get(worst.layout, worst.layout), times(worst.ratio.median))
+    return Finding(
+        f"{claim}, with {format_size(worst.size_bytes)} on {worst.series} "
+        f"({between(worst.ratio)}; significant at {worst.sure} of {worst.sizes} sizes)"
+        + (f"; also {also}." if also else "."),
+        importance=weight(worst.ratio.median, 40, 60),
+        kind=kind,
+        label=label,
+        remedy=remedy,
+        interval=worst.ratio,
+        mpi=worst.mpi,
+        pattern=LAYOUT_PATTERN,
+        size_bytes=worst.size_bytes,
+    )
 
 
 class Threads(Finder[Facts]):

@@ -286,8 +286,12 @@ def _half_width(value: float, ends: Range | None) -> str:
 
 def _pattern_title(model: PatternModel) -> str:
     words = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), model.placement]
-    ranks = f"p = {model.from_ranks} to {model.to_ranks} ranks"
+    ranks = f"{model.letter} = {model.from_ranks} to {model.to_ranks} {_noun(model)}"
     return ", ".join(filter(None, [*words, model.axes, ranks]))
+
+
+def _noun(model: PatternModel) -> str:
+    return "messages" if model.counts == "depth" else "ranks"
 
 
 def _pattern_caption(regions: Sequence[PatternModel]) -> str:
@@ -299,7 +303,8 @@ def _pattern_caption(regions: Sequence[PatternModel]) -> str:
         )
     if first.heldout_ranks_median is not None and first.heldout_ranks_p95 is not None:
         lines.append(
-            f"on numbers of ranks left out: median {percent(first.heldout_ranks_median, 1)}, "
+            f"on numbers of {_noun(first)} left out: "
+            f"median {percent(first.heldout_ranks_median, 1)}, "
             f"95 % below {percent(first.heldout_ranks_p95, 1)}"
         )
     if first.leftover is not None and first.leftover.whole:

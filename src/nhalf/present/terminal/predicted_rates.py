@@ -9,10 +9,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from nhalf.base.units import format_rate, format_size
+from nhalf.base.numbers import MISSING, span
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import FACTOR_MAX
-from nhalf.present.terminal.tables import add_literal, print_table
+from nhalf.present.terminal.tables import add_literal, print_table, show_table
 
 if TYPE_CHECKING:
     from nhalf.decide.traffic import PredictedTraffic
@@ -86,3 +88,25 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     print_table(table, console)
     for line in prediction.reasons:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+
+
+def show_drain(rows: Sequence[Row]) -> None:
+    """Print a row for each queue, size and depth; * marks what is extrapolated."""
+    names = ("queue/order", "ranks", "size", "depth", "a message", "interval (95 %)", "all of them")
+    cells = [
+        [
+            row["algorithm"],
+            str(row["ranks"]),
+            format_size(row["bytes"]),
+            f"{row['depth']}{' *' if row['extrapolated'] else ''}",
+            format_time(row["time_s"]),
+            _between(row["interval_s"]),
+            format_time(row["total_s"]),
+        ]
+        for row in rows
+    ]
+    show_table(list(names), cells)
+
+
+def _between(interval_s: tuple[float, float] | None) -> str:
+    return MISSING if interval_s is None else span(interval_s[0], interval_s[1], format_time)

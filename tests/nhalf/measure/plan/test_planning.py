@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nhalf.base.errors import InputError
@@ -91,3 +93,26 @@ def test_anything_else_is_one_clear_line(text: str, word: str) -> None:
 def test_without_options_nothing_is_known() -> None:
     with pytest.raises(InputError, match="no option is known here"):
         check_options("o_s=1", [])
+
+
+def test_a_long_series_is_parts_of_one_launch() -> None:
+    plan = plan_of(RunRequest(pattern="barrier", soak="1e6"), TWO_CORES)
+    [block] = plan.blocks
+    assert (block.patterns, block.bytes, plan.launches) == (["soak"], "8", 1)
+    assert block.axes == {"of": "barrier", "calls": "20000"}
+    assert plan.launches_fixed
+
+
+@pytest.mark.parametrize("calls", ["", "0", "49", "x", "nan", "inf", "1e11", "-5"])
+def test_a_long_series_needs_a_number_of_calls(calls: str) -> None:
+    if not calls:
+        assert plan_of(RunRequest(pattern="pingpong", soak=calls), TWO_CORES).launches == 5
+        return
+    with pytest.raises(InputError, match="no number of calls"):
+        plan_of(RunRequest(soak=calls), TWO_CORES)
+
+
+@pytest.mark.parametrize("asked", [{"pattern": "a,b"}, {"study": "quick"}, {"axis": ("grain=1",)}])
+def test_a_long_series_repeats_one_pattern(asked: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="--soak repeats one pattern"):
+        plan_of(RunRequest(soak="1e6", **asked), TWO_CORES)

@@ -37,7 +37,7 @@ COMBINATIONS_MAX = 20
 CROWDED_SIZES, CROWDED_COMBINATIONS_MAX = (57, 70_000), 5
 """Ranks of libraries that do not yield wait for time slices: milliseconds a message."""
 ENDS_WITHIN_S = 10.0
-OPTIONS = {"mpi": "threads=1"}
+OPTIONS = {"mpi": "threads=1,first=1"}
 """With which all patterns of a transport can run."""
 FOUND = sorted(libraries(), key=lambda one: (one.vendor != "mpich", not one.abi))
 """MPICH with the standard ABI first: others have faults of their own (docs/coverage.md)."""
