@@ -12,7 +12,14 @@ import msgspec
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.typed_toml import read_toml, typed
 from nhalf.studies.checks import check_names
-from nhalf.studies.form import Conclusion, FigureForm, OptionsForm, StudyForm, TableForm
+from nhalf.studies.form import (
+    Conclusion,
+    ContradictionCause,
+    FigureForm,
+    OptionsForm,
+    StudyForm,
+    TableForm,
+)
 from nhalf.studies.number_words import members
 
 FOLDER = Path(__file__).parent / "records"
@@ -21,6 +28,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "figure": FigureForm,
     "options": OptionsForm,
     "conclusion": Conclusion,
+    "cause": ContradictionCause,
 }
 NUMBERS = "number"
 """The table of numbers that a file names, where words would be too long or stand too often."""

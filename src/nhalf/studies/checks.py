@@ -9,6 +9,7 @@ from pathlib import Path
 from nhalf.base.errors import InputError, NhalfError, unknown
 from nhalf.machines import catalogue
 from nhalf.mpi.transport_files import kernels_of, program_files, transport_files
+from nhalf.studies.counted import is_counted
 from nhalf.studies.derived import DERIVED
 from nhalf.studies.form import Quantity, StudyForm
 
@@ -24,7 +25,7 @@ def check_names(path: Path, form: StudyForm) -> None:
     _check(path, "machines", "machine of record", groups, machines)
     for conclusion in form.conclusion:
         _check(path, conclusion.id, "machine of this study", conclusion.drawn_on, groups)
-        records = [*conclusion.not_of]
+        records = [*conclusion.not_of, *conclusion.contained_in]
         records += [conclusion.published.machine] if conclusion.published else []
         _check(path, conclusion.id, "machine of record", records, machines)
     for place, quantity in quantities(form):
@@ -56,7 +57,8 @@ def _check_quantity(path: Path, place: str, quantity: Quantity) -> None:
     axes = _axes_by_pattern()
     if quantity.pattern and axes:
         _check(path, place, "pattern", [quantity.pattern], axes)
-        _check(path, place, "axis", quantity.axes, axes[quantity.pattern])
+        of_kernel = {"class"} if is_counted(quantity) else set[str]()
+        _check(path, place, "axis", quantity.axes, axes[quantity.pattern] | of_kernel)
     quantity.axis_values(max(4, quantity.ranks))
     if quantity.size_bytes < 0 or quantity.ranks < 1:
         raise InputError("bytes must be at least 0, and ranks at least 1")

@@ -8,12 +8,11 @@ from contextlib import suppress
 from functools import cache
 from typing import Literal
 
-import msgspec
-
 from nhalf.base.errors import NhalfError
 from nhalf.measure.plan.catalogue import StudyBlock
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.probe.pattern import every_info
+from nhalf.studies.counted import is_counted
 from nhalf.studies.form import Conclusion, Quantity, StudyForm
 from nhalf.studies.measured import MESSAGES
 from nhalf.studies.phases import PHASES_MIN, phase_numbers
@@ -30,8 +29,8 @@ def lack_of(conclusion: Conclusion, form: StudyForm, plan: Plan, has_several_hos
     if conclusion.not_elsewhere:
         return "machine"
     most: list[int] = []
-    for quantity in _measured(conclusion):
-        counts = [count for block in _blocks(quantity, plan) for count in block.ranks]
+    for quantity in measured_numbers(conclusion):
+        counts = [count for block in blocks_of(quantity, plan) for count in block.ranks]
         if not counts:
             has_more = any(_measures(quantity, block) for block in form.measure.block)
             return "ranks" if has_more else "way"
@@ -51,42 +50,16 @@ def lack_of(conclusion: Conclusion, form: StudyForm, plan: Plan, has_several_hos
     return "ranks" if is_alone else ""
 
 
-def for_decisions(form: StudyForm, plan: Plan, has_several_hosts: bool) -> tuple[Plan, str]:
-    """A plan without the patterns that can decide nothing, and a sentence on what it can decide.
-
-    Patterns of tables alone stay, and so do all if nothing can be decided.
-    """
-    lacks = [lack_of(conclusion, form, plan, has_several_hosts) for conclusion in form.conclusion]
-    patterns = [_patterns(conclusion) for conclusion in form.conclusion]
-    needed = set[str]().union(*(p for p, lack in zip(patterns, lacks, strict=True) if not lack))
-    vain = set[str]().union(*patterns) - needed
-    words = f"here {lacks.count('')} of {len(lacks)} conclusions can be decided"
-    if further := lacks.count("ranks") + lacks.count("nodes"):
-        words += f"; --hosts, or a run with --machine, would decide up to {further} more"
-    left_out = [name for name in plan.patterns if name in vain]
-    if not (needed and left_out):
-        return plan, words
-    blocks = [
-        msgspec.structs.replace(block, patterns=[n for n in block.patterns if n not in vain])
-        for block in plan.blocks
-    ]
-    plan = msgspec.structs.replace(plan, blocks=[block for block in blocks if block.patterns])
-    return plan, f"{words}. Left out, as they decide nothing here: {', '.join(left_out)}"
-
-
-def _measured(conclusion: Conclusion) -> Iterator[Quantity]:
+def measured_numbers(conclusion: Conclusion) -> Iterator[Quantity]:
     """The numbers of a conclusion that take messages here."""
     for quantity in (conclusion.value, conclusion.over):
-        if quantity is not None and quantity.pattern and not quantity.machine:
+        if quantity is None or quantity.machine or is_counted(quantity):
+            continue
+        if quantity.pattern:
             yield quantity
 
 
-def _patterns(conclusion: Conclusion) -> set[str]:
-    """The patterns that the numbers of a conclusion are made of."""
-    return {MADE_OF.get(part.pattern, part.pattern) for part in _measured(conclusion)}
-
-
-def _blocks(quantity: Quantity, plan: Plan) -> list[Block]:
+def blocks_of(quantity: Quantity, plan: Plan) -> list[Block]:
     """The blocks that measure the pattern of a number, in its way, by a transport it may have."""
     may_have = [quantity.transport] if quantity.transport not in ("", "mpi") else list(MESSAGES)
     transports = [name for name in plan.transports if not quantity.transport or name in may_have]

@@ -144,7 +144,8 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     Without a `limit` it is the published number itself; `published` points to what the document
     says, where that is not the number of a formula. `not_of` says of records why they cannot tell
     it, though they predict a number, and `not_elsewhere` why it says nothing of any machine but
-    those that it is drawn on; with fewer than `ranks_least` it does not show.
+    those that it is drawn on; with fewer than `ranks_least` it does not show. `contained_in` are
+    records of which a number was inferred from it.
     """
 
     id: str
@@ -160,6 +161,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ranks_least: int = 2
     drawn_on: list[str] = []
     not_of: dict[str, str] = {}
+    contained_in: list[str] = []
     not_elsewhere: str = ""
 
     def __post_init__(self) -> None:
@@ -256,12 +258,20 @@ class OptionsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         }
 
 
+class ContradictionCause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why conclusions on some patterns come out otherwise in virtual time than in the document."""
+
+    patterns: list[str]
+    why: str
+
+
 class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A study as written. `measure` is an ordinary study of `nhalf run`.
 
     `machines` are its machines, each a list of records: one for each transport that was measured.
     `parts` are further files, beside this one, with tables, figures and conclusions. With `node` a
-    node is measured as well, briefly, after the messages.
+    node is measured as well, briefly, after the messages. `not_virtual` says of machines and
+    patterns why virtual time cannot tell their conclusions, and `cause` why it contradicts others.
     """
 
     title: str
@@ -274,3 +284,5 @@ class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     figure: list[FigureForm] = []
     options: list[OptionsForm] = []
     conclusion: list[Conclusion] = []
+    not_virtual: dict[str, str] = {}
+    cause: list[ContradictionCause] = []

@@ -14,7 +14,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.published import published, published_point
-from nhalf.studies.read_back import is_inferred
+from nhalf.studies.read_back import is_contained, is_inferred
 from nhalf.studies.recorded import PUBLISHED, RecordedMachine
 from nhalf.studies.value import StudyValue
 
@@ -106,7 +106,7 @@ def judge(conclusion: Conclusion, source: NumberSource, groups: Groups) -> Concl
     except InputError as error:
         return replace(judgement, reason=error.message)
     verdict, reason = _compared(value, limit, conclusion, source.needs_intervals)
-    is_stated = bool(own) and value.origin == PUBLISHED
+    is_stated = bool(own) and (value.origin == PUBLISHED or is_contained(conclusion, value))
     if verdict == HOLDS and (is_stated or is_inferred(conclusion, source.name, value)):
         verdict, value = READ_BACK, replace(value, origin=READ_BACK)
     return replace(judgement, verdict=verdict, reason=reason, value=value)
@@ -200,7 +200,7 @@ def _compared(
     if value.ci is None and needs_interval:
         return UNTESTED, "its interval is not known: that takes several launches"
     low, high = value.ends
-    least, most = _allowed(conclusion, limit)
+    least, most = allowed(conclusion, limit)
     if low >= least * (1 - ROUNDING) and high <= most * (1 + ROUNDING):
         return HOLDS, ""
     if high < least * (1 - ROUNDING) or low > most * (1 + ROUNDING):
@@ -209,7 +209,7 @@ def _compared(
     return UNTESTED, f"the interval has the limit inside{wide}"
 
 
-def _allowed(conclusion: Conclusion, limit: float) -> tuple[float, float]:
+def allowed(conclusion: Conclusion, limit: float) -> tuple[float, float]:
     """The range of numbers with which a conclusion holds."""
     if conclusion.relation == "about":
         return limit / (1 + conclusion.within_share), limit * (1 + conclusion.within_share)

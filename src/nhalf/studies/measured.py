@@ -18,6 +18,7 @@ from nhalf.machines.spread import spans_nodes
 from nhalf.statistics.summary import VIRTUAL, VIRTUAL_NOISE
 from nhalf.store.keys import RUN_POINT, axis
 from nhalf.store.values import value
+from nhalf.studies.counted import counted, is_counted
 from nhalf.studies.derived import WITHOUT_NOISE, derived, is_derived, is_placed
 from nhalf.studies.form import ROOT, Quantity
 from nhalf.studies.launch_ratio import Launch
@@ -54,6 +55,8 @@ class Measured:
         """A number of the run; raises InputError if it was not measured."""
         if quantity.node:
             return NODE_FIGURES[quantity.node].measured(self._facts)
+        if is_counted(quantity):
+            return counted(quantity)
         transport = self._transport(quantity)
         of = {"transport": transport, "mpi": self._mpi(transport)}
         if is_derived(quantity):
@@ -62,7 +65,8 @@ class Measured:
             value = self._parameter(quantity, of)
         else:
             value = self._of_points(quantity, self._rows(quantity, of))
-        return replace(value, origin=self._origin(transport))
+        ci = (value.median, value.median) if value.ci is None and self._is_exact else value.ci
+        return replace(value, ci=ci, origin=self._origin(transport))
 
     def _origin(self, transport: str) -> str:
         """Whether ranks were there, ran in virtual time, or were simulated."""
@@ -71,6 +75,11 @@ class Measured:
         advice = self._facts.summary["advice"].list
         in_virtual_time = advice.contains(VIRTUAL) | advice.contains(VIRTUAL_NOISE)
         return "virtual" if in_virtual_time.all() else MEASURED
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether all launches would be equal, so that one of them is the number."""
+        return bool(self._facts.summary["advice"].list.contains(VIRTUAL).all())
 
     def _of_points(self, quantity: Quantity, rows: pl.DataFrame) -> StudyValue:
         """The time of points, the rate that it means, or a result that they have beside it."""

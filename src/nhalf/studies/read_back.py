@@ -1,4 +1,4 @@
-"""Whether a conclusion is tested on numbers that were inferred from what it says."""
+"""Whether a conclusion is tested on numbers that contain, or come from, what it says."""
 
 from __future__ import annotations
 
@@ -9,14 +9,25 @@ from nhalf.machines.evidence import Evidence
 from nhalf.studies.form import Conclusion
 from nhalf.studies.value import StudyValue
 
+MESSAGES_OF_A_NETWORK = ("pingpong", "pingping", "exchange", "distance", "logp")
+"""What a virtual network is made of: a library on it gives these back."""
+
+
+def is_contained(conclusion: Conclusion, value: StudyValue) -> bool:
+    """Whether a number of a virtual network is what that network was made of."""
+    numbers = [n for n in (conclusion.value, conclusion.over) if n and not n.machine]
+    return value.origin == "virtual" and all(n.pattern in MESSAGES_OF_A_NETWORK for n in numbers)
+
 
 def is_inferred(conclusion: Conclusion, machine: str, value: StudyValue) -> bool:
-    """Whether a number predicted for a machine was inferred from the conclusion's own figure.
+    """Whether a number predicted for a machine, or virtual, was inferred from what it tests.
 
     A figure that the study gives of several machines stands in the record of each.
     """
     of = conclusion.stated_at
-    if of is None or value.origin != "predicted":
+    if machine in conclusion.contained_in:
+        return value.origin in ("predicted", "virtual")
+    if of is None or value.origin not in ("predicted", "virtual"):
         return False
     figure = (of.pattern, of.ranks, of.size_bytes, of.axes)
     return any(

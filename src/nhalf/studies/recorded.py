@@ -27,6 +27,7 @@ from nhalf.machines.machine import FittedModel, LogGP, Machine, PublishedPoint, 
 from nhalf.machines.message import Messages
 from nhalf.machines.spread import SAME_NODE, placed
 from nhalf.machines.together import ConcurrentMessages
+from nhalf.studies.counted import counted, is_counted
 from nhalf.studies.form import ROOT, Quantity
 from nhalf.studies.multicasts import multicast_value
 from nhalf.studies.node_figures import NODE_FIGURES
@@ -174,7 +175,11 @@ def _loggp(machine: Machine, quantity: Quantity) -> StudyValue:
 
 
 def _extra(machine: Machine, quantity: Quantity) -> StudyValue:
-    """How long the root of a broadcast is busy: with its sends, one after the other (LogGP)."""
+    """What is counted, or how long the root of a broadcast is busy: with its sends, one after the
+    other (LogGP).
+    """
+    if is_counted(quantity):
+        return counted(quantity)
     sends = ROOT_SENDS.get(quantity.algorithm)
     if (quantity.extra, quantity.pattern) != (ROOT, "bcast") or sends is None:
         raise InputError(f"{quantity.extra} of {quantity.pattern} is not predicted")

@@ -10,8 +10,17 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.statistics.unbeaten import unbeaten
-from nhalf.studies.form import FigureForm, OptionsForm, Quantity, StudyForm, TableForm, apart
-from nhalf.studies.judge import ConclusionJudgement, Groups, NumberSource, counts, judge
+from nhalf.studies.causes import explained
+from nhalf.studies.form import (
+    Conclusion,
+    FigureForm,
+    OptionsForm,
+    Quantity,
+    StudyForm,
+    TableForm,
+    apart,
+)
+from nhalf.studies.judge import UNTESTED, ConclusionJudgement, Groups, NumberSource, counts, judge
 from nhalf.studies.published import published
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.value import StudyValue, Unit
@@ -82,13 +91,29 @@ class Repetition:
         }
 
 
-def repeat(name: str, form: StudyForm, source: NumberSource) -> Repetition:
-    """Repeat a study with the numbers of a machine."""
+def repeat(
+    name: str, form: StudyForm, source: NumberSource, record: NumberSource | None = None
+) -> Repetition:
+    """Repeat a study with the numbers of a machine.
+
+    What they do not decide its `record` may: a run in virtual time has not all of a machine.
+    """
     tables = [_table(table, source, form.machines) for table in form.table]
     tables += [_figure(figure, source, form.machines) for figure in form.figure]
     tables += [_options(options, source) for options in form.options]
-    judgements = [judge(conclusion, source, form.machines) for conclusion in form.conclusion]
+    sources = [source, record] if record else [source]
+    judgements = [_first_decided(conclusion, sources, form) for conclusion in form.conclusion]
     return Repetition(name, form, source.name, tuple(tables), tuple(judgements))
+
+
+def _first_decided(
+    conclusion: Conclusion, sources: Sequence[NumberSource], form: StudyForm
+) -> ConclusionJudgement:
+    """The verdict by the first source that has one; if none has, what the first lacks."""
+    judgements = [
+        explained(judge(conclusion, source, form.machines), form, source.name) for source in sources
+    ]
+    return next((j for j in judgements if j.verdict != UNTESTED), judgements[0])
 
 
 def _table(form: TableForm, source: NumberSource, groups: Groups) -> StudyTable:

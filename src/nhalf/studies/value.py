@@ -17,7 +17,7 @@ from nhalf.studies.launch_ratio import Launch, ratio_over_launches
 
 Unit = Literal["s", "Bps", "bytes", "ratio", "s/B", "share", "cycles", "flop/s"]
 ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes", "_share": "share"}
-ORIGINS = ("measured", "virtual", "simulated", "predicted", "published")
+ORIGINS = ("measured", "virtual", "simulated", "predicted", "published", "counted")
 """What a number rests on; a ratio is the first of these that either of its numbers is."""
 OF_LAUNCHES = ORIGINS[:3]
 

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.studies import catalogue
-from nhalf.studies.decidable import for_decisions, lack_of
+from nhalf.studies.decidable import lack_of
 from nhalf.studies.form import Conclusion, StudyForm
 from tests.nhalf.cli.model_machine import needs_probes
 
@@ -74,28 +73,3 @@ def test_a_way_that_only_simulators_have_is_not_here() -> None:
     ours = plan(2, patterns=("multicast",))
     lacks = [lack_of(each, form(each), ours, has_several_hosts=False) for each in (torus, tree)]
     assert lacks == ["way", ""]
-
-
-def test_patterns_that_decide_nothing_are_left_out_and_those_of_tables_stay() -> None:
-    study = form(conclusion(SHORT, SHORT | {"bytes": 16}), conclusion(TREE, LINEAR, ranks_least=4))
-    few, words = for_decisions(study, plan(2), has_several_hosts=False)
-    assert few.patterns == ["pingpong", "barrier"]
-    assert words == (
-        "here 1 of 2 conclusions can be decided; --hosts, or a run with --machine, would decide "
-        "up to 1 more. Left out, as they decide nothing here: bcast"
-    )
-    every, words = for_decisions(study, plan(2, 4), has_several_hosts=False)
-    assert (every, words) == (plan(2, 4), "here 2 of 2 conclusions can be decided")
-
-
-def test_where_nothing_can_be_decided_its_tables_are_measured() -> None:
-    study = form(conclusion(TREE, LINEAR, ranks_least=4))
-    every, words = for_decisions(study, plan(2), has_several_hosts=False)
-    assert every == plan(2)
-    assert words.startswith("here 0 of 1 conclusions can be decided")
-
-
-def test_two_cores_decide_nothing_of_barriers_on_a_wire() -> None:
-    study = catalogue.study("pentium-pro-barriers")
-    _, words = for_decisions(study, plan(2), has_several_hosts=False)
-    assert words.startswith(f"here 0 of {len(study.conclusion)} conclusions can be decided")

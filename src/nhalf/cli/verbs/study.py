@@ -15,8 +15,9 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import check_sound, measured
 from nhalf.cli.sides import remark, run_and_library
+from nhalf.cli.virtual_side import virtual_machine
 from nhalf.jobs.request import RunRequest
-from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
+from nhalf.measure.plan.request import WHERE, Effort, OnMachine, Subjects, Where
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, stdout_console
 
@@ -28,7 +29,10 @@ with lazily(globals()):
     from nhalf.measure.loop import session
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.plan.plan import Plan
     from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
     from nhalf.node.measuring import begin
     from nhalf.present.report import check_place
     from nhalf.present.report.studies_page import studies_page
@@ -39,9 +43,11 @@ with lazily(globals()):
     from nhalf.studies.form import StudyForm
     from nhalf.studies.judge import NumberSource
     from nhalf.studies.measured import Measured
+    from nhalf.studies.needs import Needs, needs_of, with_ranks_asked
     from nhalf.studies.overview import overviews
     from nhalf.studies.recorded import RecordedMachine
     from nhalf.studies.repeat import Repetition, repeat
+    from nhalf.studies.turns import measure_in_turns, turns_of
 
 GROUP = "machine"
 
@@ -61,7 +67,7 @@ ALL_PAGE = "published-studies.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Subjects, Effort, Where, RunOptions, heading=OUTPUT):
+class Request(Subjects, Effort, Where, OnMachine, RunOptions, heading=OUTPUT):
     """Which study to repeat, and where."""
 
     published_study: str = word(
@@ -96,7 +102,9 @@ def command(request: Request) -> None:
         return
     form = catalogue.study(name)
     source, place = _source(request, form)
-    repetition = repeat(name, form, source)
+    virtual = place["machine"] if place["run"] else None
+    record = RecordedMachine(virtual, form.machines) if virtual else None
+    repetition = repeat(name, form, source, record)
     page_out = request.out if request.given & SOURCES else None
     page = _page(repetition, place["run"], page_out) if request.report else None
     if request.json:
@@ -204,32 +212,69 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
     taken off the budget of messages.
     """
     from nhalf.studies import catalogue
-    from nhalf.studies.decidable import for_decisions
+    from nhalf.studies.needs import VIRTUAL_RANKS_MOST
 
-    forms = (Subjects, Effort, Where)
+    forms = (Subjects, Effort, Where, OnMachine)
     names = {parameter.name for form in forms for parameter in parameters(form)} | {"out"}
     options = {name: getattr(request, name) for name in names}
     study = str(catalogue.path_of(request.published_study))
     run_request = RunRequest(**options, study=study, given=request.given & names)
-    allocate(run_request)
-    site = site_of(run_request)
+    machine = virtual_machine(run_request, run_request.placements, VIRTUAL_RANKS_MOST)
+    if machine is None:
+        allocate(run_request)
+    site = machine.site if machine else site_of(run_request)
     plan = plan_of(run_request, site)
-    if "transport" not in request.given:  # others' patterns are known by their probes alone
-        plan, words = for_decisions(form, plan, site.has_several_hosts)
-        sys.stderr.write("" if request.quiet else f"nhalf: {words}\n")
-    if form.node:
+    if machine:
+        plan = _in_virtual_time(request, form, plan, machine)
+    needs = needs_of(form, plan, site.has_several_hosts, machine.name if machine else "")
+    if machine or "transport" not in request.given:  # others' patterns are known by probes alone
+        sys.stderr.write("" if request.quiet else f"nhalf: {needs.words}\n")
+    plan = needs.reduced(plan)
+    if form.node and not machine:
         plan = replace(plan, budget_s=max(plan.budget_s / 2, plan.budget_s - NODE_S))
-    prepared = session.begin(plan, request.out, site)
-    outcome = measured(prepared, Progress(request.is_silent))
+    prepared = session.begin(plan, request.out, site, machine=machine)
+    outcome = _messages(request, form, prepared, needs)
     for name, reason in outcome.failed.items():
         sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
-    if form.node:
+    if form.node and not machine:
         _measure_node(outcome.run, Progress(request.is_silent))
     facts = Facts.of([outcome.run, *_node_runs(outcome.run)])
     if request.report:
         write_report(facts, outcome.run.path / REPORT)
     check_sound(outcome, facts)
     return outcome
+
+
+def _in_virtual_time(
+    request: Request, form: StudyForm, plan: Plan, machine: VirtualMachine
+) -> Plan:
+    """The plan of a library on a machine, with the ranks that the study asks for.
+
+    A point may take as long as all of them. Raises InputError for launches that would be equal.
+    """
+    from nhalf.measure.virtual.machine import TIMEOUT_S
+
+    if machine.is_exact and plan.launches_fixed:
+        raise InputError("launches in virtual time are equal", "leave --launches out")
+    usual_s = min(TIMEOUT_S, max(plan.timeout_s, plan.budget_s))
+    timeout_s = plan.timeout_s if "timeout" in request.given else usual_s
+    transports = plan.transports if "transport" in request.given else ["mpi"]
+    plan = with_ranks_asked(form, replace(plan, transports=transports), machine.site)
+    return in_virtual_time(plan, machine, timeout_s)
+
+
+def _messages(request: Request, form: StudyForm, prepared: Prepared, needs: Needs) -> RunOutcome:
+    """Measure in turns what conclusions need; at once if launches are given, or time is not."""
+
+    def turn(prepared: Prepared) -> RunOutcome:
+        return measured(prepared, Progress(request.is_silent))
+
+    plan, run = prepared.plan, prepared.run
+    turns = turns_of(needs.by_conclusion, needs.of_tables, plan, prepared.subjects)
+    if not turns.works or plan.launches_fixed or not plan.budget_s:
+        return turn(prepared)
+    name = run.virtual.get("machine") or run.name
+    return measure_in_turns(prepared, turns, form, name, turn)
 
 
 def _measure_node(run: Run, progress: Progress) -> None:

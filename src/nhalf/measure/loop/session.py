@@ -157,7 +157,8 @@ def checked(
 class More:
     """What is added to a run: launches in total, and seconds to spend; 0 if unspecified.
 
-    `curves` (pattern, algorithm, ranks, placement, axes) are those that go on; all if empty.
+    `curves` (pattern, algorithm, ranks, placement, axes) are those that go on, of all subjects and
+    sizes or those that they name; all if empty.
     """
 
     launches: int = 0

@@ -108,8 +108,7 @@ class Agenda:
             blocks_by_point: dict[Point, int] = {}
             for family in self._families[start]:
                 for point in self._points_of(family, self.thinned[family.block]):
-                    curve = (point.pattern, point.ranks, point.placement, point.axes)
-                    if not self.state.pursued or curve in self.state.pursued:
+                    if self.state.pursues(start.subject, point):
                         blocks_by_point.setdefault(point, family.block)
             self._points[start] = blocks_by_point
         return self._points[start]

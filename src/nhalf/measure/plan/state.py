@@ -48,7 +48,8 @@ class RunState:
     to the reason; `hosts` are the hosts by rank in the first launch of each start. `ended` is set
     if the run reached its end and was not extended since. `like` are the sizes of an earlier run's
     curves (pattern, ranks, placement, axes), if only these are measured; `pursued` are the curves
-    for which the run was extended last, if only these go on.
+    for which the run was extended last, if only these go on, by subject, with their sizes if
+    not all do.
     """
 
     placement: str = CORES
@@ -62,7 +63,7 @@ class RunState:
     hosts: dict[tuple[str, int, str], list[str]] = field(default_factory=dict)
     ended: bool = False
     like: dict[CurveKey, list[int]] = field(default_factory=dict)
-    pursued: frozenset[CurveKey] = frozenset()
+    pursued: dict[tuple[str, CurveKey], list[int]] = field(default_factory=dict)
 
     def note(self, event: dict[str, Any]) -> None:
         """Apply one event of the journal.
@@ -80,6 +81,13 @@ class RunState:
         """Return the sizes chosen for a curve, for all subjects or its own; None without any."""
         places = (curve._replace(subject=EVERYBODY), curve, curve._replace(range=""))
         return next((self.sizes[place] for place in places if self.sizes.get(place)), None)
+
+    def pursues(self, subject: str, point: Point) -> bool:
+        """Whether a subject goes on with a point."""
+        curve = (point.pattern, point.ranks, point.placement, point.axes)
+        keys = [key for key in ((subject, curve), (EVERYBODY, curve)) if key in self.pursued]
+        sizes = [self.pursued[key] for key in keys]
+        return not self.pursued or any(not some or point.size_bytes in some for some in sizes)
 
     def measured(
         self,
@@ -106,7 +114,10 @@ class RunState:
         if kind in (END, EXTENDED):
             self.ended = kind == END
         if kind == EXTENDED:
-            self.pursued = frozenset(_curve_key(curve) for curve in event.get("curves", ()))
+            self.pursued = {}
+            for curve in event.get("curves", ()):
+                subject = curve.get("subject", EVERYBODY)
+                self.pursued[subject, _curve_key(curve)] = curve.get("sizes", [])
         if kind == "host":
             self.dead[event["host"]] = event["reason"]
         if kind == "launch":

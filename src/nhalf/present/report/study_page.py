@@ -46,6 +46,7 @@ MEANINGS = {
     "simulated": "on a simulated machine",
     "predicted": "on predictions from the record",
     "published": "on what is published of this machine",
+    "counted": "on what programs send, in closed form",
 }
 """Verdicts by evidence; what is read back is another verdict."""
 UNTESTED_HOW = "What each needs that is missing here; its verdict is open, not negative."

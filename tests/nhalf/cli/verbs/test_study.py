@@ -18,6 +18,7 @@ from nhalf.measure.plan.planning import plan_of, site_of
 from nhalf.store.run import Run
 from nhalf.studies import catalogue
 from tests.nhalf.cli.model_machine import LATENCY, MACHINE, T0_S, needs_probes
+from tests.nhalf.measure.virtual.programs import library_of
 from tests.nhalf.studies.test_node_numbers import table
 
 Call = Callable[..., Any]
@@ -125,6 +126,66 @@ def test_a_run_in_virtual_time_is_of_its_machine_of_record(
     assert elsewhere is (machine == "mine")
 
 
+VIRTUAL = """
+title = "What is a barrier on it?"
+source = "by hand"
+machines = [["altix-bx2"]]
+cause = [{patterns = ["barrier"], why = "It is made of messages."}]
+
+[measure]
+title = "Messages and barriers"
+budget = "1m"
+transports = ["mpi", "tcp"]
+block = [{patterns = ["pingpong", "barrier"], bytes = "0"}]
+
+[[conclusion]]
+id = "rounds"
+claim = "A barrier of 4 takes two messages."
+value = "barrier on 4 ranks"
+over = "pingpong 0"
+relation = "about"
+limit = 2
+drawn_on = ["altix-bx2"]
+
+[[conclusion]]
+id = "sooner"
+claim = "A barrier of 4 takes less time than a message."
+value = "barrier on 4 ranks"
+over = "pingpong 0"
+relation = "at most"
+limit = 1
+drawn_on = ["altix-bx2"]
+
+[[conclusion]]
+id = "message"
+claim = "A message takes less than 2 us."
+value = "pingpong 0"
+relation = "at most"
+limit = 2e-6
+drawn_on = ["altix-bx2"]
+"""
+
+
+@needs_probes
+@pytest.mark.slow
+def test_a_study_in_virtual_time_on_a_machine_of_record(call: Call, tmp_path: Path) -> None:
+    library = library_of("mpich").name
+    (tmp_path / "mine.toml").write_text(VIRTUAL, "utf-8")
+    words = ["--machine", "altix-bx2", "--mpi", library, "--out", "run", "--json"]
+    done = call("study", "mine.toml", *words)
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    assert answer["machine"] == "altix-bx2"
+    rounds, sooner, message = answer["conclusions"]
+    # Two rounds of 4 ranks, of 0 bytes each, on two nodes that are as far as ranks of one.
+    assert rounds["value"] == pytest.approx(2)
+    assert (rounds["verdict"], rounds["origin"], rounds["ranks"]) == ("holds", "virtual", 4)
+    assert (sooner["verdict"], sooner["reason"]) == ("does not hold", "It is made of messages.")
+    assert (message["verdict"], message["origin"]) == ("read back", "read back")
+    again = json.loads(call("study", "mine.toml", "--run", "run", "--json").out)
+    assert again["conclusions"] == answer["conclusions"]
+
+
 def test_a_machine_is_not_compared_with_itself(call: Call) -> None:
     done = call("study", "sun-fire-2004", "--on", "myrinet-gm", "--json")
     answer = {row["id"]: row for row in json.loads(done.out)["conclusions"]}
@@ -173,6 +234,9 @@ def test_on_a_narrow_terminal_no_number_is_cut(call: Call, monkeypatch: pytest.M
         (["sp2-1995", "--on", "sp3-mpl"], "sp2-mpl"),
         (["sp2-1995", "--on", "sp2-mpl", "--budget", "5m"], "--budget is for a measurement"),
         (["sp2-1995", "--on", "sp2-mpl", "--run", "r"], "two machines"),
+        (["sp2-1995", "--on", "sp2-mpl", "--machine", "sp2-mpl"], "--machine is for a measurement"),
+        (["sp2-1995", "--machine", "sp2-mpl", "--launches", "3"], "launches in virtual time"),
+        (["sp2-1995", "--machine", "sp3-mpl"], "sp3-mpl"),
         (["sp2-1995", "--run", "nowhere"], "nowhere"),
         (["--on", "sp2-mpl"], "of which study?"),
         (["empty.toml"], "required field `title`"),

@@ -178,11 +178,27 @@ def test_points_of_the_plan_are_told_from_inserted_sizes(
     assert agenda.lacks_inserted_sizes_alone() == is_so
 
 
-def test_only_curves_that_go_on_have_points(make: Make) -> None:
-    pursued = frozenset({("pingpong", 2, "cores", "")})
+@pytest.mark.parametrize(
+    ("of", "sizes"),
+    [
+        ({}, {8, 64}),
+        ({"subject": "ours"}, {8, 64}),
+        ({"subject": "other"}, set()),
+        ({"subject": "ours", "sizes": [64]}, {64}),
+    ],
+)
+def test_only_curves_that_go_on_have_points(
+    make: Make, of: dict[str, Any], sizes: set[int]
+) -> None:
     block = Block(["pingpong", "allreduce"], [2], "8,64")
-    agenda = make(block, state=RunState(pursued=pursued))
-    assert {point.pattern for point in all_points(agenda)} == {"pingpong"}
+    state = RunState()
+    agenda = make(block, state=state)
+    curve = {"pattern": "pingpong", "algorithm": "native", "ranks": 2, "placement": "cores"}
+    if of.get("subject") == "ours":
+        of = {**of, "subject": agenda.subjects[0].key}
+    state.note({"event": "extended", "curves": [{**curve, "axes": "", **of}]})
+    points = {(point.pattern, point.size_bytes) for point in all_points(agenda)}
+    assert points == {("pingpong", size) for size in sizes}
 
 
 class TestThinning:

@@ -1,0 +1,182 @@
+"""The points that conclusions take: the blocks of a plan, reduced to just these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from nhalf.base.operations import NATIVE
+from nhalf.machines.curve import PINGPONG
+from nhalf.machines.spread import spans_nodes
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.planning import placed
+from nhalf.sites.placement import CORES
+from nhalf.sites.site import Site
+from nhalf.studies.counted import is_counted
+from nhalf.studies.decidable import blocks_of, lack_of, measured_numbers
+from nhalf.studies.derived import is_placed
+from nhalf.studies.form import Conclusion, Quantity, StudyForm
+from nhalf.studies.measured import MESSAGES, PAIRS_OF_RANKS
+from nhalf.studies.recorded import TRAFFIC
+
+OF_MANY_SIZES = ("t0", "r-inf", "n-half", "error", "crossover")
+"""Figures that come from the curve of a pattern."""
+WHOLE = ("b_eff", "logp")
+"""Numbers that take every point of their blocks."""
+VIRTUAL_RANKS_MOST = 64
+"""Numbers of more ranks are not asked of a library in virtual time, where each is a process."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The blocks of each conclusion that can be decided, by its id, and of the tables.
+
+    `words` say how many there are, and what a plan with just these leaves out.
+    """
+
+    by_conclusion: Mapping[str, Sequence[Block]]
+    of_tables: Sequence[Block]
+    words: str
+
+    def reduced(self, plan: Plan) -> Plan:
+        """A plan of these blocks alone; unchanged if nothing can be decided."""
+        needed = [block for blocks in self.by_conclusion.values() for block in blocks]
+        blocks = merged([*needed, *self.of_tables]) if needed else plan.blocks
+        return msgspec.structs.replace(plan, blocks=blocks)
+
+
+def needs_of(
+    form: StudyForm, plan: Plan, has_several_hosts: bool, virtual_machine: str = ""
+) -> Needs:
+    """What the conclusions of a study need that a plan can decide, here or in virtual time."""
+    lacks = [lack_of(conclusion, form, plan, has_several_hosts) for conclusion in form.conclusion]
+    where = f"in virtual time on {virtual_machine}" if virtual_machine else "here"
+    words = f"{where} {lacks.count('')} of {len(lacks)} conclusions can be decided"
+    further = lacks.count("ranks") + lacks.count("nodes")
+    if further and not virtual_machine:
+        words += f"; --hosts, or --machine, would decide up to {further} more"
+    blocks = {
+        conclusion.id: needed_by(conclusion, plan)
+        for conclusion, lack in zip(form.conclusion, lacks, strict=True)
+        if not lack
+    }
+    needs = Needs({name: of for name, of in blocks.items() if of}, needed_by_tables(form, plan), "")
+    kept_names = {name for block in needs.reduced(plan).blocks for name in block.patterns}
+    if left_out := [name for name in plan.patterns if name not in kept_names]:
+        words += f". Left out, as they decide nothing here: {', '.join(left_out)}"
+    return replace(needs, words=words)
+
+
+def needed_by(conclusion: Conclusion, plan: Plan) -> list[Block]:
+    """The blocks that measure the points of a conclusion and no others."""
+    return merged(block for number in measured_numbers(conclusion) for block in _of(number, plan))
+
+
+def needed_by_tables(form: StudyForm, plan: Plan) -> list[Block]:
+    """The blocks of what stands in tables and figures."""
+    return merged(block for number in _shown(form) for block in _of(number, plan))
+
+
+def _shown(form: StudyForm) -> list[Quantity]:
+    """The numbers of tables and figures that take messages."""
+    numbers = [column.value for table in form.table for column in table.column]
+    numbers += [
+        msgspec.structs.replace(figure.value, **{figure.axis: at})
+        for figure in form.figure
+        for at in figure.at
+    ]
+    numbers += [number for options in form.options for number in options.options.values()]
+    return [n for n in numbers if n.pattern and not (n.machine or is_counted(n))]
+
+
+def with_ranks_asked(form: StudyForm, plan: Plan, site: Site) -> Plan:
+    """A plan whose blocks have the numbers of ranks that the study's numbers ask for.
+
+    On a virtual machine there are as many as it holds, and it has a place within a node and one
+    over its nodes for each.
+    """
+    numbers = [number for conclusion in form.conclusion for number in measured_numbers(conclusion)]
+    numbers += _shown(form)
+    most = min(site.cores, VIRTUAL_RANKS_MOST)
+    blocks = []
+    for block in plan.blocks:
+        rank_counts = {number.ranks for number in numbers if blocks_of(number, _alone(plan, block))}
+        ranks = sorted({min(count, most) for count in rank_counts} or block.ranks)
+        usual = msgspec.structs.replace(block, ranks=ranks, placements=[CORES])
+        blocks.append(placed(usual, (), site))
+    return msgspec.structs.replace(plan, blocks=blocks)
+
+
+def merged(blocks: Iterable[Block]) -> list[Block]:
+    """Blocks that differ in their sizes alone as one; what has no list of sizes stays apart."""
+    sizes: dict[tuple[str, ...], dict[str, None]] = {}
+    kinds: dict[tuple[str, ...], Block] = {}
+    for block in blocks:
+        is_list = ":" not in block.bytes and block.bytes[:1].isdecimal()
+        apart = "" if is_list else block.bytes
+        key = (apart, *(str(value) for value in msgspec.structs.astuple(_unsized(block))))
+        kinds.setdefault(key, block)
+        sizes.setdefault(key, {}).update(dict.fromkeys(block.bytes.split(",") if is_list else []))
+    return [
+        msgspec.structs.replace(block, bytes=",".join(sizes[key]) or block.bytes)
+        for key, block in kinds.items()
+    ]
+
+
+def _unsized(block: Block) -> Block:
+    return msgspec.structs.replace(block, bytes="")
+
+
+def _alone(plan: Plan, block: Block) -> Plan:
+    return msgspec.structs.replace(plan, blocks=[block])
+
+
+def _of(number: Quantity, plan: Plan) -> Iterator[Block]:
+    """The blocks of a number by the one transport that it will be taken from."""
+    blocks = blocks_of(number, plan)
+    choices = [*MESSAGES, *plan.transports] if number.transport in ("", "mpi") else []
+    choices = [name for name in choices if name in plan.transports] or [number.transport]
+    for transport in choices:
+        having = [block for block in blocks if block.is_for(transport, "")]
+        if having:
+            break
+    else:
+        return
+    if number.figure in OF_MANY_SIZES:
+        having = [max(having, key=lambda block: len(block.sizes_on(2).size_bytes))]
+    for block in having if number.pattern in WHOLE else having[:1]:
+        yield from _reduced(block, number, transport)
+    if number.pattern == "b_eff" and number.figure in ("time", "pingpong"):
+        yield from _of(Quantity(pattern=PINGPONG, bytes=0), plan)
+        yield from _of(Quantity(pattern=PINGPONG, bytes="1M"), plan)
+
+
+def _reduced(block: Block, number: Quantity, transport: str) -> Iterator[Block]:
+    """A block with the most ranks that a number may have, at its place, its size and its axes."""
+    is_whole = number.pattern in WHOLE
+    counts = [count for count in block.ranks if count <= number.ranks or is_whole]
+    ranks = max(counts, default=0)
+    texts = [
+        placement.text
+        for placement in block.parsed_placements
+        if placement.fits(ranks)
+        and (number.pattern == TRAFFIC or is_placed(placement.text, number))
+    ]
+    if not (ranks and texts):
+        return
+    # Numbers of a pair are those within a node, of many those between nodes (measured.py).
+    is_pair = number.pattern in PAIRS_OF_RANKS
+    texts.sort(key=lambda text: bool(spans_nodes(text)) == is_pair)
+    has_choice = "algorithm" in block.axes or number.algorithm != NATIVE
+    axes = {name: str(text) for name, text in number.axes.items()}
+    yield msgspec.structs.replace(
+        block,
+        patterns=block.patterns if is_whole else [number.pattern],
+        ranks=[ranks],
+        placements=texts[:1],
+        bytes=block.bytes if is_whole or number.figure in OF_MANY_SIZES else str(number.size_bytes),
+        axes={**block.axes, **axes, **({"algorithm": number.algorithm} if has_choice else {})},
+        transports=[transport],
+    )
