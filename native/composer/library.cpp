@@ -1,5 +1,6 @@
 // Compositions in the library that Python loads: one call, one answer.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,8 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_compose(
       const auto round_s = traffic_s(*wires, operation, composition.size_bytes);
       if (round_s) *times_s = *round_s;
     } else if (const auto times = composed(*wires, composition)) {
-      std::ranges::copy({times->completion_s, times->root_s, times->processors_s}, times_s);
+      const std::array answer{times->completion_s, times->root_s, times->processors_s};
+      std::ranges::copy(answer, times_s);
     }
   } catch (const std::bad_alloc&) {
     // The buffers would exceed the address space of this host.
