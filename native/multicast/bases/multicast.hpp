@@ -88,11 +88,12 @@ inline std::vector<int> steps_of(const Schedule& schedule, int source) {
 }
 
 /// By link, how often the messages of a schedule pass it; links that none passes are not there.
-inline std::map<int, int> link_visits(const Topology& topology, const Schedule& schedule) {
-  std::map<int, int> visits;
+inline std::map<network::Link, int> link_visits(const Topology& topology,
+                                                const Schedule& schedule) {
+  std::map<network::Link, int> visits;
   for (std::size_t from = 0; from < schedule.size(); ++from)
     for (const int to : schedule[from])
-      for (const int link : topology.route(static_cast<int>(from), to)) ++visits[link];
+      for (const auto link : topology.route(static_cast<int>(from), to)) ++visits[link];
   return visits;
 }
 

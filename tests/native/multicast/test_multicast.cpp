@@ -66,11 +66,11 @@ int log2_up(int nodes) {
 /// In every step, how many messages pass the link that most of them pass.
 int most_on_a_link(const Multicast& multicast, const Schedule& schedule) {
   const auto steps = steps_of(schedule, multicast.source);
-  std::map<std::pair<int, int>, int> passed;
+  std::map<std::pair<int, network::Link>, int> passed;
   int most = 0;
   for (std::size_t from = 0; from < schedule.size(); ++from)
     for (const int to : schedule[from])
-      for (const int link : multicast.topology.route(static_cast<int>(from), to))
+      for (const auto link : multicast.topology.route(static_cast<int>(from), to))
         most = std::max(most, ++passed[{steps[static_cast<std::size_t>(to)], link}]);
   return most;
 }
@@ -239,7 +239,7 @@ TEST_CASE("routes: by dimension, on the shorter way round, or up on rings of one
   CHECK(both.route(0, 19).size() == 2);
   CHECK(up.route(1, 0).size() == 4);
   // Out of a node and into another are different links, also around a switch.
-  CHECK(Topology::crossbar(3).route(0, 2) == std::vector<int>{0, 5});
+  CHECK(Topology::crossbar(3).route(0, 2) == network::Way{0, 5});
   for (int from = 0; from < 20; ++from)
     for (int to = 0; to < 20; ++to) {
       const auto links = both.route(from, to);
@@ -251,9 +251,9 @@ TEST_CASE("link visits count every message on every link") {
   const auto ring = Topology::torus({4}, true);
   const auto multicast = group(ring, 0, 3, 1);
   CHECK(link_visits(ring, named("separate").make(multicast)) ==
-        std::map<int, int>{{0, 3}, {2, 2}, {4, 1}});
+        std::map<network::Link, int>{{0, 3}, {2, 2}, {4, 1}});
   CHECK(link_visits(ring, named("serial").make(multicast)) ==
-        std::map<int, int>{{0, 1}, {2, 1}, {4, 1}});
+        std::map<network::Link, int>{{0, 1}, {2, 1}, {4, 1}});
 }
 
 TEST_CASE("what is no topology says so") {

@@ -39,10 +39,12 @@ TEST_CASE("messages of one sender follow each other, those of two share the link
 }
 
 TEST_CASE("who goes on beside others gets what they leave when they have ended") {
-  // 0 -> 2 and 1 -> 3 share the link from 1 to 2, half each; then 1 -> 4 passes alone.
-  const auto ring = Topology::torus({5}, true);
-  const auto done_s = outcome(ring, {{1, 2}, {3, 4}, {}, {}, {}}, free_of_charge()).done_s;
-  CHECK(done_s == std::vector<double>{0, 12, 36, 36, 48});
+  // 0 -> 2 passes alone from 12 s to 18 s, then beside 1 -> 3, which is alone from 30 s on.
+  const auto ring = Topology::torus({4}, true);
+  auto costs = free_of_charge();
+  costs.receive_overhead_s = 6;
+  CHECK(outcome(ring, {{1, 2}, {3}, {}, {}}, costs).done_s ==
+        std::vector<double>{0, 18, 30 + 6, 36 + 6});
 }
 
 TEST_CASE("pieces pass a chain side by side, and an empty message takes what its head takes") {

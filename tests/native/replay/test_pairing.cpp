@@ -107,6 +107,19 @@ TEST_CASE("messages with the same ends and tag keep their order, and those left 
   CHECK(asked.size_bytes == std::vector<std::int64_t>{8, 16});
 }
 
+TEST_CASE("messages are in the order of their ends and tags, routes in that of ends and sizes") {
+  const Asked asked({{0, 0, sends, 2, 3, 9, 0},
+                     {0, 0, sends, 1, 1, 8, 1},
+                     {0, 0, sends, 2, 2, 8, 2},
+                     {1, 0, receives, 0, 1, 8, 3},
+                     {2, 0, receives, 0, 3, 9, 4},
+                     {2, 0, receives, 0, 2, 8, 5}});
+  CHECK(asked.sent == Numbers{1, 2, 0});
+  CHECK(asked.route == Numbers{0, 1, 2});
+  CHECK(asked.target == Numbers{1, 2, 2});
+  CHECK(asked.size_bytes == std::vector<std::int64_t>{8, 8, 9});
+}
+
 TEST_CASE("threads of a rank send in the order of time, and count operations together") {
   const Asked asked({{0, 0, sends, 1, 0, 8, 3},
                      {0, 0, collective, -2, 0, 8, 4},
