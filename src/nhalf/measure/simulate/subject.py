@@ -62,9 +62,7 @@ class SimulatedMachine(Subject):
 class SmpiMachine(SimulatedMachine):
     """A machine whose messages SMPI simulates, on the nodes of its own site."""
 
-    machine_description: Description = field(
-        default_factory=lambda: Description("", 0, 0, 1, ())
-    )
+    machine_description: Description = field(default_factory=lambda: Description("", 0, 0, 1, ()))
     site: Site = HERE
     selector: str = SELECTORS[0]
     computing_factor: float = 0.0
