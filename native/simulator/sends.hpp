@@ -3,12 +3,19 @@
 
 #include <smpi/smpi.h>
 
+#include <cstddef>
 #include <memory>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "simulator/departures.hpp"
 #include "simulator/smpi.hpp"
+
+namespace simgrid::kernel::activity {
+class CommImpl;
+}  // namespace simgrid::kernel::activity
 
 namespace nhalf::simulator {
 
@@ -41,11 +48,44 @@ class Sends {
     own(request, status);
   }
 
+  /// SMPI copies what is sent, since its sender may write to it again. Memory that all ranks share
+  /// (folded_memory.hpp) holds nothing to copy.
+  static const void* copied(const void* data, unsigned flags) {
+    if (data == nullptr || (flags & receives) != 0) return data;
+    std::vector<std::pair<std::size_t, std::size_t>> own_blocks;
+    std::size_t offset = 0;
+    return smpi_is_shared(data, own_blocks, &offset) != 0 && own_blocks.empty() ? nullptr : data;
+  }
+
  private:
+  /// SMPI's MPI_REQ_RECV.
+  static constexpr unsigned receives = 8;
+
   static inline std::unordered_map<const Request*, std::shared_ptr<Departure>> departing_;
 };
 
 }  // namespace nhalf::simulator
+
+/// The constructor of a request.
+extern "C" void nhalf_make_request(
+    void* request, const void* data, int count, MPI_Datatype type, long from, long to, int tag,
+    MPI_Comm comm, unsigned flags,
+    MPI_Op op) asm("_ZN7simgrid4smpi7RequestC1EPKviPNS0_8DatatypeElliPNS0_4CommEjPNS0_2OpE");
+
+void nhalf_make_request(void* request, const void* data, int count, MPI_Datatype type, long from,
+                        long to, int tag, MPI_Comm comm, unsigned flags, MPI_Op op) {
+  static const auto own = nhalf::simulator::smpi_own<decltype(&nhalf_make_request)>(
+      "_ZN7simgrid4smpi7RequestC1EPKviPNS0_8DatatypeElliPNS0_4CommEjPNS0_2OpE");
+  own(request, nhalf::simulator::Sends::copied(data, flags), count, type, from, to, tag, comm,
+      flags, op);
+}
+
+void smpi_comm_copy_buffer_callback(simgrid::kernel::activity::CommImpl* message, void* data,
+                                    std::size_t size_bytes) {
+  static const auto own = nhalf::simulator::smpi_own<decltype(&smpi_comm_copy_buffer_callback)>(
+      "_Z30smpi_comm_copy_buffer_callbackPN7simgrid6kernel8activity8CommImplEPvm");
+  if (data != nullptr) own(message, data, size_bytes);
+}
 
 void simgrid::smpi::Request::start() {
   nhalf::simulator::Sends::start(this);

@@ -9,9 +9,14 @@
 #include <memory>
 #include <simgrid/s4u.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 #include <xbt/config.hpp>
 
 #include "contract/options.hpp"
+
+int smpi_is_shared(const void* data, std::vector<std::pair<std::size_t, std::size_t>>& blocks,
+                   std::size_t* offset);
 
 namespace simgrid::smpi {
 

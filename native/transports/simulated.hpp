@@ -83,8 +83,6 @@ class SimulatedTransport : public MpiMessages {
   void wait_all(std::span<Request> requests) {
     for (auto& request : requests) wait(request);
   }
-  void send(int peer, ConstBytes data) { MpiMessages::send(peer, moved(data)); }
-  Request isend(int peer, ConstBytes data) { return MpiMessages::isend(peer, moved(data)); }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
     Request requests[] = {irecv(from, in), isend(to, out)};
     wait_all(requests);
@@ -125,12 +123,6 @@ class SimulatedTransport : public MpiMessages {
   }
 
  private:
-  /// Of a message whose bytes no rank has for itself SMPI need not keep a copy.
-  static ConstBytes moved(ConstBytes data) {
-    if (data.size() <= memory_source.real_bytes) return data;
-    return {static_cast<const std::byte*>(MPI_BOTTOM), data.size()};
-  }
-
   /// A byte of each rank, and before them this rank's.
   std::vector<std::byte> presence_;
 

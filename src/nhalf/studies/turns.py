@@ -2,9 +2,10 @@
 
 After each turn the conclusions are judged. One that is decided by a wide margin is left; of one
 that is open the launches that it lacks are estimated, since intervals narrow with their square
-root. That a verdict falls early takes MARGIN half-widths, about three standard deviations, so that
-looking several times turns hardly any round (R. Peto et al., British Journal of Cancer 34 (1976)
-585); the last turn is judged at 95 %, as any run is.
+root. That a verdict falls early takes MARGIN half-widths, about three standard deviations (R. Peto
+et al., British Journal of Cancer 34 (1976) 585); the last turn is judged at 95 %, as any run is. Of
+normal numbers that lie on their limit five looks at 5 to 27 launches so decide 7 %, where one look
+decides 5 %, and five that each decide at 95 % decide 16 % (simulated).
 """
 
 from __future__ import annotations
@@ -61,22 +62,24 @@ class DecisionTurns:
     pace_ratio: float = 1.0
     """How many times as long as assumed launches take."""
 
-    def next(self, slice_s: float) -> tuple[Work, float]:
+    def next(self, slice_s: float, left_s: float = math.inf) -> tuple[Work, float]:
         """What to measure in the next seconds, most verdicts for the time first; nothing if no
         conclusion is open.
 
-        Conclusions that were never tried come before those that are open. The first of them may
-        take more than the slice: their seconds are returned as well.
+        Conclusions that were never tried come before those that are open, unless they take more
+        than all that is left. The first of them may take more than the slice: their seconds are
+        returned as well.
         """
         lacking = {name: lacks for name in self.works if (lacks := self._lacking(name))}
         chosen: Work = frozenset()
         spent_s = fresh_s = 0.0
         while lacking:
-            fresh = {name: lacks for name, lacks in lacking.items() if name not in self.tried}
-            costs = {
+            all_costs = {
                 name: self.pace_ratio * launches * _cost_s(self.works[name] - chosen, chosen)
-                for name, launches in (fresh or lacking).items()
+                for name, launches in lacking.items()
             }
+            fresh = {n: s for n, s in all_costs.items() if n not in self.tried and s <= left_s}
+            costs = fresh or all_costs
             name = max(costs, key=lambda name: self._gain(name, chosen, costs))
             if chosen and spent_s + costs[name] > slice_s:
                 break
@@ -170,8 +173,8 @@ def measure_in_turns(
     failed: dict[str, str] = {}
     outcome: RunOutcome | None = None
     for usual_s, is_last in _slices_s(ends_s):
-        work, fresh_s = turns.next(usual_s)
         left_s = ends_s - time.monotonic()
+        work, fresh_s = turns.next(usual_s, left_s)
         slice_s = max(usual_s, min(fresh_s, left_s))
         if is_last or slice_s > left_s - TURN_LEAST_S or not work:
             work |= turns.tables

@@ -24,6 +24,7 @@ def number(kernel: str, ranks: int, extra: str, name: str = "S") -> Quantity:
         ("is", 4, "message_mean_bytes", 4),
         ("lu", 4, "partners_most", 2),  # two by two, without corners
         ("lu", 16, "partners_mean", (4 * 2 + 8 * 3 + 4 * 4) / 16),
+        ("lu", 16, "partners_most", 4),
         ("bt", 9, "partners_most", 6),
     ],
 )

@@ -66,8 +66,9 @@ def test_what_decides_most_for_its_time_is_measured_first() -> None:
 
 def test_what_was_never_tried_comes_before_what_is_open() -> None:
     turns = DecisionTurns({"open": work((PAIR, "a")), "slow": work((MANY, "b"))}, frozenset())
-    turns.tried, turns.verdicts = {"open"}, {"open": judged(0.9, 1.05, 1.2)}
-    assert turns.next(0.1)[0] == turns.works["slow"]
+    turns.tried, turns.verdicts = {"open"}, {"open": judged(1.01, 1.1, 1.2, HOLDS)}
+    assert turns.next(0.1, left_s=10) == (turns.works["open"], 0)
+    assert turns.next(0.1, left_s=50)[0] == turns.works["slow"]
     assert turns.next(0.1) == (turns.works["open"], 0)
 
 
@@ -170,6 +171,9 @@ def test_a_run_in_turns_has_the_points_of_its_conclusions(call: Call, tmp_path: 
     assert [curve["pattern"] for curve in first_turn["curves"]] == ["pingpong"]
 
 
+LAUNCHES_OF_A_TURN = 150
+
+
 class Clock:
     """Stands still but for what turns take."""
 
@@ -193,7 +197,7 @@ class Runs:
         return self
 
     def events(self) -> list[dict[str, str]]:
-        return [{"event": "launch"}] * len(self.asked)
+        return [{"event": "launch"}] * (LAUNCHES_OF_A_TURN * len(self.asked))
 
     def measured(self, _: Any) -> RunOutcome:
         self.clock.now_s += 1.5 * self.asked[-1][0]
@@ -201,26 +205,42 @@ class Runs:
         return RunOutcome(self, failed, [], {}, {})  # type: ignore[arg-type]
 
 
-def test_turns_end_with_the_time_and_the_last_has_the_tables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     clock = Clock()
     runs = Runs(clock)
-    study = form(conclusion(SHORT, SHORT | {"bytes": 16}))
-    turns = DecisionTurns({"it": work((PAIR, "pingpong"))}, work((PAIR, "barrier")))
     monkeypatch.setattr("nhalf.studies.turns.time", clock)
     monkeypatch.setattr("nhalf.studies.turns.session", runs)
     monkeypatch.setattr("nhalf.studies.turns.Facts.of", lambda runs: runs)
     monkeypatch.setattr("nhalf.studies.turns.Measured", lambda name, facts: name)
     monkeypatch.setattr("nhalf.studies.turns.judge", lambda *_: judged(0.9, 1.05, 1.2))
     monkeypatch.setattr("nhalf.studies.turns._curves", lambda work, _: curves(work))
+    return runs
+
+
+def test_turns_end_with_the_time_and_the_last_has_the_tables(runs: Runs) -> None:
+    study = form(conclusion(SHORT, SHORT | {"bytes": 16}))
+    turns = DecisionTurns({"it": work((PAIR, "pingpong"))}, work((PAIR, "barrier")))
     outcome = measure_in_turns(runs, turns, study, "here", runs.measured)  # type: ignore[arg-type]
     assert outcome.failed == {"it": f"turn {len(runs.asked)}"}
     budgets = [budget_s for budget_s, _ in runs.asked]
     assert budgets == pytest.approx([30, 15 / 4, 75 / 24, 75 / 16])
     assert [names for _, names in runs.asked[:-1]] == [["pingpong"]] * (len(runs.asked) - 1)
     assert sorted(runs.asked[-1][1]) == ["barrier", "pingpong"]
-    assert turns.pace_ratio == pytest.approx(1.5 * budgets[-1])
+    assert turns.pace_ratio == pytest.approx(1.5 * budgets[-1] / LAUNCHES_OF_A_TURN)
+
+
+def test_what_was_never_tried_may_take_all_that_is_left(runs: Runs) -> None:
+    works = {"it": work((PAIR, "pingpong")), "slow": work((MANY, "bcast"))}
+    study = form(conclusion(SHORT, SHORT | {"bytes": 16}))
+    turns = DecisionTurns(works, work((PAIR, "barrier")))
+    measure_in_turns(runs, turns, study, "here", runs.measured)  # type: ignore[arg-type]
+    assert [names for _, names in runs.asked[:1]] == [["pingpong"]]
+    takes_s = 45 / LAUNCHES_OF_A_TURN * LAUNCHES_MIN * (1 + 64 / 8 + POINT_S)
+    assert 15 / 4 < takes_s < 15
+    budget_s, names = runs.asked[1]
+    assert budget_s == pytest.approx(takes_s)
+    assert sorted(names) == ["barrier", "bcast"]
 
 
 def curves(points: Work) -> list[dict[str, str]]:

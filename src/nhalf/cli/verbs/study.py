@@ -84,12 +84,15 @@ class Request(Subjects, Effort, Where, OnMachine, RunOptions, heading=OUTPUT):
 def command(request: Request) -> None:
     """Repeat a published study: its tables beside the published ones, and which conclusions hold.
 
-    Each conclusion holds, does not hold, or cannot be tested, with the interval that says so.
+    Each conclusion holds, does not hold, or cannot be tested, with the interval that says so. What
+    decides most of them in a second is measured first. With --machine, the library runs in virtual
+    time, and what that does not decide the machine's record does.
     --report writes a page: study.html in the run's folder; with --on, or of all studies on their
     machines of record, here.
 
     nhalf study
     nhalf study sp2-1995 --on sp2-mpl
+    nhalf study sp2-1995 --machine sp2-mpl --mpi mpich
     nhalf study b-eff-2005 --budget 5m --report
     nhalf study b-eff-2005 --run runs/today
     nhalf study --report

@@ -10,7 +10,6 @@ from nhalf.decide.engines.names import MODEL, SIMGRID
 from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
-from nhalf.machines.message import Messages
 
 
 class EngineGap(NamedTuple):
@@ -31,11 +30,14 @@ class Reason(NamedTuple):
     words: str
 
 
+<<<<<<< HEAD
 TOGETHER = {("many-to-one", "native"), ("alltoall", "linear")}
 """Where several messages come to one rank at once at any number of ranks."""
 MODES = ("pingpong-ssend", "pingpong-bsend")
 FOLDS = {"recursive-doubling", "rabenseifner", "reduce-bcast"}
 """Algorithms in which two ranks send to one at once where ranks are no power of two."""
+=======
+>>>>>>> simgrid
 REASONS = (
     Reason(
         MODEL,
@@ -64,25 +66,10 @@ REASONS = (
     ),
     Reason(
         SIMGRID,
-        lambda gap: gap.cell.size_bytes >= Messages(gap.machine).rendezvous[0],
-        "SMPI ends a long send when its message has arrived, and sends in the order of receives",
-    ),
-    Reason(
-        SIMGRID,
-        lambda gap: _is_short(gap) and _meets(gap.cell),
-        "messages that come to a rank at once share its link in SimGrid, or come in another order",
+        lambda gap: (gap.cell.pattern, gap.cell.algorithm) == ("alltoall", "linear"),
+        "of messages that arrive at one time SimGrid lets others come in first",
     ),
 )
-
-
-def _is_short(gap: EngineGap) -> bool:
-    """Whether sends of the size end when their bytes have left, in SMPI, too."""
-    return gap.cell.size_bytes < Messages(gap.machine).rendezvous[0]
-
-
-def _meets(cell: Cell) -> bool:
-    folds = cell.algorithm in FOLDS and cell.ranks & (cell.ranks - 1) != 0
-    return folds or (cell.pattern, cell.algorithm) in TOGETHER
 
 
 def reasons(gap: EngineGap, outliers: Collection[str]) -> dict[str, str]:
