@@ -30,14 +30,7 @@ class Reason(NamedTuple):
     words: str
 
 
-<<<<<<< HEAD
-TOGETHER = {("many-to-one", "native"), ("alltoall", "linear")}
-"""Where several messages come to one rank at once at any number of ranks."""
 MODES = ("pingpong-ssend", "pingpong-bsend")
-FOLDS = {"recursive-doubling", "rabenseifner", "reduce-bcast"}
-"""Algorithms in which two ranks send to one at once where ranks are no power of two."""
-=======
->>>>>>> simgrid
 REASONS = (
     Reason(
         MODEL,

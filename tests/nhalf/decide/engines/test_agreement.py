@@ -176,15 +176,9 @@ def test_reasons_are_those_of_who_is_apart(
 def test_a_reason_for_one_engine_does_not_tell_why_others_differ() -> None:
     cell = CELL._replace(pattern="alltoall", algorithm="linear")
     machine = catalogue.machine("altix-bx2")
-<<<<<<< HEAD
-    for model_s, words in ((1.0, "order of receives"), (1.1, "")):
-        times_s = {"model": {long: model_s}, "library": {long: 1.0}, "simgrid": {long: 2.0}}
-        outcome = module.compare(machine, long, times_s, {})
-=======
     for model_s, words in ((1.0, "at one time"), (1.1, "")):
         times_s = {"model": {cell: model_s}, "library": {cell: 1.0}, "simgrid": {cell: 2.0}}
-        outcome = module._compared(machine, cell, times_s, {})
->>>>>>> simgrid
+        outcome = module.compare(machine, cell, times_s, {})
         assert outcome is not None
         assert words in outcome.reason
         assert bool(words) == bool(outcome.reason)
