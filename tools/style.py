@@ -56,8 +56,11 @@ NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
     "apps/npb",
 )
-C_INTERFACES = ("native/interposer/", "native/trace/", "tests/native/apps/counter.cpp")
-"""Where functions are given what MPI's own are given."""
+C_INTERFACES = (
+    *("native/interposer/", "native/trace/", "native/simulator/sends.hpp"),
+    "tests/native/apps/counter.cpp",
+)
+"""Where functions are given what those of MPI and SMPI are given."""
 
 CLOCK_ROOMS = (
     *("native/timing/", "native/simulator/", "native/transports/", "tests/native/"),

@@ -107,3 +107,16 @@ TEST_CASE("what is no description is refused") {
   CHECK_THROWS_AS(numbers<unsigned>("4,x"), InputError);
   CHECK(numbers<unsigned>("").empty());
 }
+
+TEST_CASE(
+    "ways that one rank has for itself are wide, and sends end at once where nothing is said") {
+  const auto shared = machine(two_curves);
+  CHECK_FALSE(shared.are_ranks_alone);
+  CHECK(shared.own_Bps(1e9) == 1e9);
+  CHECK(shared.own_Bps(1e9, 2) == 1e9);
+  CHECK(shared.own_Bps(1e9, 1) > 1e14);
+  CHECK(std::isinf(shared.eager_bytes()));
+  const auto alone = machine(std::string(two_curves) + "node count=32 eager_bytes=16384\nalone\n");
+  CHECK(alone.own_Bps(1e9, 2) > 1e14);
+  CHECK(alone.eager_bytes() == 16384);
+}

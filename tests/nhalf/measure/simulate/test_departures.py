@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -110,3 +111,25 @@ def test_broadcasts_take_what_is_predicted(ask: Ask, name: str) -> None:
     rows = {way.algorithm: predicted.time_s[place, 0] for place, way in enumerate(predicted.ways)}
     expected_s = [float(time_s) for way in ways for time_s in rows[way]]
     assert simulated_s(ask, machine, ways, sizes) == pytest.approx(expected_s, rel=ALIKE)
+
+
+def test_messages_of_any_two_leaf_switches_pass_what_their_nodes_share(ask: Ask) -> None:
+    """Nodes 0 and 1 of the Altix are below one switch, 0 and 8 are not; no node moves both ways at
+    once what it moves one way."""
+    machine = catalogue.machine("altix-bx2")
+    lines = ["pattern=pingpong bytes=2048", "pattern=exchange bytes=2048"]
+    found = [
+        [record["samples_s"][0] for record in ask(machine, lines, 2, "2x1", nodes=(0, peer))]
+        for peer in (1, 8)
+    ]
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    assert found[0][1] > 1.4 * found[0][0]
+
+
+def test_a_fan_into_one_rank_takes_what_was_published(ask: Ask) -> None:
+    """Closer behind each other than one message streams: 8 ranks of the SP1, 64 KiB."""
+    lines = ["pattern=many-to-one bytes=65536"]
+    (record,) = ask(catalogue.machine("sp1-mpl"), lines, RANKS, f"{RANKS}x1", nodes=range(RANKS))
+    fixed_s = -26e-6 + 40e-6 * 7**0.5 + 7 * 7.6e-6
+    per_byte_s = 0.128e-6 + 0.161e-6 * math.log2(7)
+    assert record["samples_s"][0] == pytest.approx(fixed_s + 65536 * per_byte_s, rel=0.01)
