@@ -99,6 +99,16 @@ def test_each_time_is_exact(pipeline: Program) -> None:
             assert send_s - rows.filter(is_own)["end_s"].item() == pytest.approx(1e-3, abs=PS)
 
 
+def test_a_receive_that_takes_no_time_has_no_shortest(
+    programs: Path, plain: Path, tmp_path: Path
+) -> None:
+    """It begins at once, and ends in its wait."""
+    program = built("mpich", "planted", programs)
+    calls = traced(str(plain), "mpich", 2, tmp_path / "overlap", program, "overlap").calls
+    assert calls.filter(pl.col("call") == "MPI_Irecv")["min_s"].to_list() == [0.0]
+    assert (calls["min_s"] <= calls["max_s"]).all()
+
+
 def test_a_replay_explains_what_was_traced(pipeline: Program, plain: Path) -> None:
     machine = Messages(catalogue.machine(str(plain)))
     prediction = predict_program(pipeline, Target(machine), machine)
