@@ -34,8 +34,8 @@ class ComposedProgram {
     std::vector<double> ends_s;
   };
 
-  /// A hundred times as many messages as one operation may have.
-  static constexpr std::uint64_t times = 100;
+  /// Ten times as many messages as one operation may have.
+  static constexpr std::uint64_t times = 10;
 
   ComposedProgram(const network::Wires& wires, std::istream& text) : machine_(wires, times) {
     for (std::string line; std::getline(text, line);)

@@ -132,8 +132,12 @@ def computing_ratio(computing: str) -> ComputingRatio:
     if computing == "none":
         return ComputingRatio(0.0, {"none": 0.0})
     match = _MEASURED.fullmatch(computing)
-    given = float(match[1]) if match else 0.0
-    ratio = ComputingRatio(given, {"given": given}) if match else _ratio_of_processor(computing)
+    typed_factor = float(match[1]) if match else 0.0
+    ratio = (
+        ComputingRatio(typed_factor, {"given": typed_factor})
+        if match
+        else _ratio_of_processor(computing)
+    )
     if ratio is None or not 0 < ratio.mean_ratio <= FACTOR_MAX:
         raise InputError(
             f"{computing!r} is not a way to count computing",

@@ -22,6 +22,8 @@ from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.loops.program.events import Label
 from nhalf.loops.source.refusal import RefusedSource
 
+CALLS_MOST = 50_000
+"""Programs with more calls are not evaluated at two changed numbers as well, to save seconds."""
 Exponents = dict[str, float | None]
 """By what power a time grows with each name; None if it is 0, or cannot be told."""
 
@@ -49,7 +51,8 @@ class Estimate:
     Computing is bounded from below only. `parts` are those of `last_rank`, which ends last.
     `left_out` has what is not in the time, `guessed` are operations within a factor of 2.
     `exponent_per_name` and `formula` are with the machine's own operations. With the
-    engine SIMGRID the times of the whole are its own, and those of parts as the replay has them.
+    engine SIMGRID the times of the whole are its own, and those of parts as MODEL has them. Unless
+    `is_followed` messages share nothing of the network.
     """
 
     program: str
@@ -68,6 +71,7 @@ class Estimate:
     forced: int
     guessed: tuple[str, ...]
     formula: Formula | None
+    is_followed: bool
     engine: str = MODEL
 
     @property
@@ -79,9 +83,9 @@ class Estimate:
         """The output of `nhalf estimate --json`."""
         longest = self.decided_by
         decided_by = {"name": longest.name, "line": longest.line} if longest else None
-        said = self.formula.as_json() if self.formula else None
+        formula = self.formula.as_json() if self.formula else None
         parts = list(map(vars, self.parts))
-        return {**vars(self), "parts": parts, "formula": said, "decided_by": decided_by}
+        return {**vars(self), "parts": parts, "formula": formula, "decided_by": decided_by}
 
 
 def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -> Estimate:
@@ -125,6 +129,7 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
         usual.forced,
         tuple(sorted(costs.guessed)),
         formula(list(points.all()), target.messages.curve.segments[0].n_half_bytes),
+        usual.is_followed,
         SIMGRID if target.simgrid else MODEL,
     )
 
@@ -147,27 +152,27 @@ def _parts(evaluation: Evaluation, exponents: Mapping[Label, Exponents]) -> tupl
 
 @dataclass
 class _Points:
-    """The program at other numbers, each evaluated once; None where it cannot run."""
+    """The program at other numbers, each evaluated once; None if it cannot run."""
 
     question: SourceQuestion
     base: Point
     present: Evaluation
     _known: dict[tuple[int, ...], Evaluation | None] = field(default_factory=dict)
 
-    def at(self, **others: int) -> Evaluation | None:
+    def at(self, **numbers: int) -> Evaluation | None:
         """The program with some numbers changed."""
-        point = {**self.base, **others}
-        if min(others.values()) < 1:
+        point = {**self.base, **numbers}
+        if min(numbers.values()) < 1:
             return None
         if point == self.base:
             return self.present
         key = tuple(point.values())
         if key not in self._known:
             *_, ranks = key
-            numbers = {name: number for name, number in point.items() if name != OF_RANKS}
+            of_names = {name: number for name, number in point.items() if name != OF_RANKS}
             self._known[key] = None
             with suppress(InputError, RefusedSource):
-                events = self.question.events(numbers, ranks)
+                events = self.question.events(of_names, ranks)
                 target = self.question.target
                 self._known[key] = evaluated(self.question, target, events, is_least=False)
         return self._known[key]
@@ -176,13 +181,15 @@ class _Points:
         """Half and twice of each number but 0, alone and together with the ranks."""
         names = [name for name, number in self.base.items() if number > 0]
         yield {name: self.base[name] for name in names}, self.present
-        factors = [(0.5, 1), (2, 1), (2, 2), (0.5, 2)]
+        factors = [(0.5, 1), (2, 1)]
+        if len(self.present.program.timeline) < CALLS_MOST:
+            factors += [(2, 2), (0.5, 2)]
         for name, (own, of_ranks) in itertools.product(names, factors):
             if name == OF_RANKS and of_ranks > 1:
                 continue
-            others = {OF_RANKS: self.base[OF_RANKS] * of_ranks, name: int(self.base[name] * own)}
-            if evaluation := self.at(**others):
-                yield {name: {**self.base, **others}[name] for name in names}, evaluation
+            changed = {OF_RANKS: self.base[OF_RANKS] * of_ranks, name: int(self.base[name] * own)}
+            if evaluation := self.at(**changed):
+                yield {name: {**self.base, **changed}[name] for name in names}, evaluation
 
     def exponents(self) -> tuple[dict[Label, Exponents], Exponents]:
         """How the time of each part, and of all, grows from half to twice of each number.

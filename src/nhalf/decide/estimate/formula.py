@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,11 +91,11 @@ class Formula:
 
     def time_s(self, point: Mapping[str, float]) -> float:
         """The time at a point."""
-        return sum(term.time_s(point) for term in self.terms)
+        return math.fsum(term.time_s(point) for term in self.terms)
 
 
 def _raised(number: float, power: Power) -> float:
-    return number ** power[0] * math.log2(max(number, 1.0)) ** power[1]
+    return float(number ** power[0] * math.log2(max(number, 1.0)) ** power[1])
 
 
 def formula(points: Sequence[Sample], half_bytes: float) -> Formula | None:
@@ -113,12 +114,14 @@ def formula(points: Sequence[Sample], half_bytes: float) -> Formula | None:
     terms = _merged(
         [*fixed, *_fitted(list(_candidates(labels, points, half_bytes)), points, left_s, ends_s)]
     )
-    found = Formula(terms, 0.0, len(points), "", ())
-    error = max(abs(found.time_s(point) / own.end_s - 1) for point, own in points)
+    fitted = Formula(terms, 0.0, len(points), "", ())
+    error = max(abs(fitted.time_s(point) / own.end_s - 1) for point, own in points)
     if error > ERROR_MOST:
         return None
     ordered = tuple(sorted(terms, key=lambda term: -term.time_s(base)))
-    return Formula(ordered, error, len(points), _decides(found, base), tuple(_beyond(found, base)))
+    return Formula(
+        ordered, error, len(points), _decides(fitted, base), tuple(_beyond(fitted, base))
+    )
 
 
 def _is_alike(own: Evaluation, first: Evaluation) -> bool:
@@ -140,26 +143,26 @@ def _merged(terms: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(Term(kind, factor_s, powers) for (kind, powers), factor_s in factors_s.items())
 
 
-def _decides(found: Formula, point: Mapping[str, float]) -> str:
+def _decides(fitted: Formula, point: Mapping[str, float]) -> str:
     """The kind that takes most; '' if nothing takes time."""
     times_s = dict.fromkeys(KINDS, 0.0)
-    for term in found.terms:
+    for term in fitted.terms:
         times_s[term.kind] += term.time_s(point)
     most = max(times_s, key=lambda kind: times_s[kind])
     return most if times_s[most] > 0 else ""
 
 
-def _beyond(found: Formula, base: Point) -> Iterator[tuple[str, int, bool, str]]:
+def _beyond(fitted: Formula, base: Point) -> Iterator[tuple[str, int, bool, str]]:
     """From which number on another kind decides, to either side."""
-    here = _decides(found, base)
+    present_kind = _decides(fitted, base)
     for name, is_above in itertools.product(base, (False, True)):
         numbers = [base[name] * times for times in CROSSINGS if (times > 1) == is_above]
         for number in numbers if is_above else numbers[::-1]:
             if number < 1:
                 break
-            there = _decides(found, {**base, name: number})
-            if there and there != here:
-                yield name, round(number), is_above, there
+            kind = _decides(fitted, {**base, name: number})
+            if kind and kind != present_kind:
+                yield name, round(number), is_above, kind
                 break
 
 
@@ -168,9 +171,9 @@ def _loop(label: Label, points: Sequence[Sample]) -> Term | None:
     powers = _powers(points, [own.count[label] for _, own in points])
     if powers is None:
         return None
-    one = Term(COMPUTING, 1.0, _times(powers, (0, 0)))
+    unit = Term(COMPUTING, 1.0, _times(powers, (0, 0)))
     base, first = points[0]
-    term = Term(COMPUTING, first.time_s[label] / one.time_s(base), one.powers)
+    term = Term(COMPUTING, first.time_s[label] / unit.time_s(base), unit.powers)
     is_exact = all(
         abs(term.time_s(point) - own.time_s.get(label, 0.0)) <= EXACT * own.end_s
         for point, own in points
@@ -185,7 +188,7 @@ def _candidates(
 
     Messages of one size count as bandwidth where that is beyond the `half_bytes` of the machine.
     """
-    first, found = points[0][1], dict[Powers, str]()
+    first, kind_by_powers = points[0][1], dict[Powers, str]()
     calls = [label for label in labels if label[0] != COMPUTING]
     is_long = {label: first.size_bytes[label] > half_bytes * first.count[label] for label in calls}
     kinds = [(BANDWIDTH, "size_bytes", [label for label in calls if is_long[label]])]
@@ -194,11 +197,11 @@ def _candidates(
     for kind, of, own_labels in kinds:
         for label in own_labels:
             powers = _powers(points, [getattr(own, of)[label] for _, own in points])
-            for stages in STAGES if powers is not None else ():
-                found.setdefault(_times(powers, stages), kind)
+            for stages in STAGES if powers else ():
+                kind_by_powers.setdefault(_times(powers or {}, stages), kind)
     for stages in STAGES:
-        found.setdefault(_times({OF_RANKS: (0, 0)}, stages), LATENCY)
-    return (Term(kind, 1.0, powers) for powers, kind in found.items())
+        kind_by_powers.setdefault(_times({OF_RANKS: (0, 0)}, stages), LATENCY)
+    return (Term(kind, 1.0, powers) for powers, kind in kind_by_powers.items())
 
 
 def _fitted(
@@ -208,17 +211,17 @@ def _fitted(
     columns = [[term.time_s(point) for point, _ in points] / ends_s for term in candidates]
     usable = [place for place, own in enumerate(columns) if np.isfinite(own).all() and own.all()]
     chosen: list[int] = []
-    left = left_s / ends_s
-    fit: tuple[float, list[int], Floats] = float(np.linalg.norm(left)), [], np.zeros(0)
+    shares = left_s / ends_s
+    fit: tuple[float, list[int], Floats] = float(np.linalg.norm(shares)), [], np.zeros(0)
 
     def errors() -> Iterator[tuple[float, list[int], Floats]]:
         for place in set(usable).difference(chosen):
             own = [*chosen, place]
-            factors, error = nnls(np.column_stack([columns[at] for at in own]), left)
+            factors, error = nnls(np.column_stack([columns[at] for at in own]), shares)
             yield error, own, factors
 
     while len(chosen) < (len(points) - 1) // 2 and usable:
-        better = min(errors(), key=lambda one: (one[0], one[1]), default=fit)
+        better = min(errors(), key=operator.itemgetter(0, 1), default=fit)
         if better[0] > GAIN * fit[0] or fit[0] < GOOD:
             break
         fit, chosen = better, better[1]
@@ -239,12 +242,12 @@ def _times(powers: Mapping[str, Power], stages: Power) -> Powers:
 def _powers(points: Sequence[Sample], counted: Sequence[int]) -> dict[str, Power] | None:
     """The powers by which a count grows; None if it is no product of them, or 0."""
     base, first = points[0][0], counted[0]
-    found: dict[str, Power] = {}
+    powers: dict[str, Power] = {}
     for name in base:
         own = [
             (point[name], number)
             for (point, _), number in zip(points, counted, strict=True)
-            if all(point[other] == base[other] for other in base if other != name)
+            if all(point[axis] == base[axis] for axis in base if axis != name)
         ]
 
         def error(power: Power, name: str = name, own: Sequence[tuple[int, int]] = own) -> float:
@@ -254,7 +257,7 @@ def _powers(points: Sequence[Sample], counted: Sequence[int]) -> dict[str, Power
             return max(abs(number / first / (_raised(at, power) / unit) - 1)
                        if _raised(at, power) else math.inf for at, number in own)  # fmt: skip
 
-        found[name] = min(POWERS, key=error)
-        if error(found[name]) > (ROUGH if name == OF_RANKS else EXACT):
+        powers[name] = min(POWERS, key=error)
+        if error(powers[name]) > (ROUGH if name == OF_RANKS else EXACT):
             return None
-    return found
+    return powers

@@ -29,7 +29,7 @@ _PER_S = 1e12
 
 
 @dataclass(frozen=True, eq=False)
-class Followed:
+class FollowedScript:
     """The actor that ends last: when each of its calls began and ended, and itself."""
 
     last: int
@@ -38,7 +38,7 @@ class Followed:
     end_s: float
 
 
-def followed(script: Script, costs: MachineCosts, messages: Messages) -> Followed | None:
+def followed(script: Script, costs: MachineCosts, messages: Messages) -> FollowedScript | None:
     """What becomes of a script, whose ranks have a thread each; None if it is not followed: it has
     too many messages, or operations that do not block.
     """
@@ -54,7 +54,7 @@ def followed(script: Script, costs: MachineCosts, messages: Messages) -> Followe
     if answer is None:
         return None
     last, ends_s = answer
-    return Followed(last, np.array(ends_s[1:-1:2]), np.array(ends_s[2:-1:2]), ends_s[-1])
+    return FollowedScript(last, np.array(ends_s[1:-1:2]), np.array(ends_s[2:-1:2]), ends_s[-1])
 
 
 def _compute(time_s: float) -> str:

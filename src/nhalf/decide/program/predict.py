@@ -35,7 +35,7 @@ from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program, has_whole_timeline
-from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN, Basis
+from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.message import Messages
 
@@ -154,10 +154,8 @@ def predict_program(
     if not program.is_timed:
         return _of_schedule(program, target, costs)
     computing = target.computing
-    is_unknown = computing.basis == UNKNOWN
-    least = 0.0 if is_unknown else computing.low
     (spent, forced), *bounds = _spent(
-        program, [(costs, ratio) for ratio in (computing.mean_ratio, least, computing.high)]
+        program, [(costs, ratio) for ratio in (computing.mean_ratio, computing.low, computing.high)]
     )
     origin_spent = _as_traced(program, _Origin(traced_on))
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
@@ -172,12 +170,10 @@ def predict_program(
     if traced_on is not None or not target.simgrid:
         left_out_s = max(0.0, alone_s - origin_s)
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
-    method = SIMGRID if target.simgrid else TIMELINE if has_whole_timeline(program) else COUNTS
+    method = _method(program, target)
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
-    earliest_s, latest_s = (time_s + _end_s(bound) - _end_s(spent) for bound, _ in bounds)
+    earliest_s, latest_s = _range_s(computing, time_s, spent, [bound for bound, _ in bounds])
     queued_s = max(0.0, _queued_s(program, target, costs) - _end_s(spent))
-    if is_unknown and earliest_s < (1 - COMPUTING_MOST) * time_s:
-        latest_s = math.inf
     guesses = guess_bounds(program, target, costs, _end_s(spent))
     once_s = first_use_s(program, target.messages, target.library)
     return ProgramPrediction(
@@ -204,6 +200,24 @@ def predict_program(
         **_target_fields(target, costs),
         undisturbed_s=alone_s,
     )
+
+
+def _range_s(
+    computing: ComputingRatio,
+    time_s: float,
+    spent: Sequence[Spent],
+    bounds: Sequence[Sequence[Spent]],
+) -> tuple[float, float]:
+    """The least and the most of a time by how far the ratio of computing is known."""
+    least_s, most_s = (_end_s(bound) - _end_s(spent) for bound in bounds)
+    is_unknown = computing.basis == UNKNOWN and -least_s > COMPUTING_MOST * time_s
+    return time_s + least_s, math.inf if is_unknown else time_s + most_s
+
+
+def _method(program: Program, target: Target) -> str:
+    if target.simgrid:
+        return SIMGRID
+    return TIMELINE if has_whole_timeline(program) else COUNTS
 
 
 def _target_fields(target: Target, costs: MachineCosts) -> dict[str, Any]:

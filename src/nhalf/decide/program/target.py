@@ -17,8 +17,8 @@ from nhalf.machines.wires import nodes_of
 from nhalf.mpi.decision_table import Rule
 
 AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
-NOT_KNOWN = ComputingRatio(1.0, {"as it was": 1.0}, UNKNOWN)
-"""Of a machine whose cores are others, nobody knows by how much."""
+NOT_KNOWN = ComputingRatio(1.0, {"not at all": 0.0, "as it was": 1.0}, UNKNOWN)
+"""The ratio of a machine with other cores, of which nobody knows how fast they are."""
 
 
 @dataclass(frozen=True)

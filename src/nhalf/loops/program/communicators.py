@@ -92,19 +92,23 @@ class Communicators:
             raise NotSplitYet
         order = {member: (colours[member][1], at) for at, member in enumerate(parent.members)}
         own = [member for member in parent.members if colours[member][0] == colour]
-        return self.made((parent.number, turn, colour), sorted(own, key=lambda one: order[one]))
+        return self.made((parent.number, turn, colour), sorted(own, key=order.__getitem__))
 
 
 def balanced(ranks: int, extents: Sequence[int]) -> list[int]:
     """The extents of a grid of ranks: those that are 0 as equal as can be, the largest first, as
     MPI_Dims_create has them.
     """
-    left = ranks // max(1, math.prod(extent for extent in extents if extent))
+    free_ranks = ranks // max(1, math.prod(extent for extent in extents if extent))
     free = sum(not extent for extent in extents)
     chosen = list[int]()
     for count in range(free, 0, -1):
-        fits = [own for own in range(1, left + 1) if left % own == 0 and own**count >= left]
+        fits = [
+            own
+            for own in range(1, free_ranks + 1)
+            if free_ranks % own == 0 and own**count >= free_ranks
+        ]
         chosen.append(fits[0])
-        left //= fits[0]
+        free_ranks //= fits[0]
     own = iter(sorted(chosen, reverse=True))
     return [extent or next(own) for extent in extents]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter as Tally
 from collections.abc import Sequence
@@ -49,9 +50,9 @@ class MpiCalls:
     """Adds what calls of MPI do to the events of a rank."""
 
     def __init__(
-        self, values: ExpressionValues, rank: int, known: Communicators, own: RankEvents
+        self, values: ExpressionValues, rank: int, communicators: Communicators, own: RankEvents
     ) -> None:
-        self._values, self._rank, self._known, self._own = values, rank, known, own
+        self._values, self._rank, self._communicators, self._own = values, rank, communicators, own
         self._turns: Tally[int] = Tally()
         self.under_way: set[int] = set()
         """The events that began and were not waited for."""
@@ -101,8 +102,8 @@ class MpiCalls:
         elif name in ("MPI_Type_commit", "MPI_Type_free"):
             return
         elif name in ("MPI_Comm_split", "MPI_Comm_dup", "MPI_Cart_create", "MPI_Cart_sub"):
-            made = self._made(node, name, values)
-            self._write(values[-1], made.number if made else NO_COMMUNICATOR)
+            created = self._made(node, name, values)
+            self._write(values[-1], created.number if created else NO_COMMUNICATOR)
         elif name in ("MPI_Dims_create", "MPI_Cart_shift", "MPI_Cart_coords", "MPI_Cart_rank"):
             self._grid(node, name, values)
         else:
@@ -132,15 +133,17 @@ class MpiCalls:
         """What a call makes of a communicator; None for a rank that is not in it."""
         parent = self._communicator(node, values[0])
         self._turns[parent.number] += 1
-        turn, known = self._turns[parent.number], self._known
+        turn, communicators = self._turns[parent.number], self._communicators
         place = self._place_in(parent)
         if name == "MPI_Comm_split":
             colour = self._whole(node, values[1], "the colour")
             key = self._whole(node, values[2], "the key")
-            part = known.part(parent, turn, self._rank, colour, key)
+            part = communicators.part(parent, turn, self._rank, colour, key)
             return part if colour >= 0 else None
         if name == "MPI_Comm_dup":
-            return known.made((parent.number, turn), parent.members, parent.extents, parent.periods)
+            return communicators.made(
+                (parent.number, turn), parent.members, parent.extents, parent.periods
+            )
         if name == "MPI_Cart_create":
             count = self._whole(node, values[1], "the number of dimensions")
             extents, periods = (self._numbers(node, values[at], count) for at in (2, 3))
@@ -148,23 +151,23 @@ class MpiCalls:
             if not 0 < size <= len(parent.members):
                 raise refused(node, f"a grid of {size} ranks has no room among those there are")
             members = parent.members[:size]
-            made = known.made((parent.number, turn), members, extents, periods)
-            return made if place < size else None
+            grid = communicators.made((parent.number, turn), members, extents, periods)
+            return grid if place < size else None
         stays = self._numbers(node, values[1], len(parent.extents))
-        own = parent.coordinates(place)
+
+        def line_of_rank(at: int) -> list[int]:
+            free = zip(stays, parent.coordinates(at), strict=True)
+            return [-1 if is_free else own_at for is_free, own_at in free]
+
         alike = [
             member
             for at, member in enumerate(parent.members)
-            if all(
-                kept or here == there
-                for kept, here, there in zip(stays, own, parent.coordinates(at), strict=True)
-            )
+            if line_of_rank(at) == line_of_rank(place)
         ]
         extents, periods = (
-            [one for kept, one in zip(stays, all_of, strict=True) if kept]
-            for all_of in (parent.extents, parent.periods)
+            list(itertools.compress(all_of, stays)) for all_of in (parent.extents, parent.periods)
         )
-        return known.made((parent.number, turn, *alike[:1]), alike, extents, periods)
+        return communicators.made((parent.number, turn, *alike[:1]), alike, extents, periods)
 
     def _grid(self, node: Any, name: str, values: Sequence[Any]) -> None:
         """Calls that ask for a place in a grid."""
@@ -227,14 +230,14 @@ class MpiCalls:
         number = self._whole(node, argument, "the communicator")
         if number == SELF:
             return Communicator(SELF, (self._rank,))
-        if number not in self._known.by_number:
+        if number not in self._communicators.by_number:
             raise refused(
                 node,
                 f"the communicator of {called(node)} is not known",
                 "known are MPI_COMM_WORLD and what MPI_Comm_split, MPI_Comm_dup, MPI_Cart_create "
                 "and MPI_Cart_sub make of it",
             )
-        return self._known.by_number[number]
+        return self._communicators.by_number[number]
 
     def _place_in(self, own: Communicator) -> int:
         """The rank there."""

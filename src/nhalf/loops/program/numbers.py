@@ -55,10 +55,10 @@ class NumberPlace:
 
     def forget_members(self) -> None:
         """Forget the numbers of the structures there."""
-        for kept in (self.frame.numbers, self.frame.elements):
-            for name in [name for name in kept if name.startswith((f"{self.name}.",
+        for numbers in (self.frame.numbers, self.frame.elements):
+            for name in [name for name in numbers if name.startswith((f"{self.name}.",
                                                                    f"{self.name}["))]:  # fmt: skip
-                del kept[name]
+                del numbers[name]
 
     def moved(self, by: int) -> NumberPlace:
         """The place of an element further on; nothing of a single variable."""

@@ -76,13 +76,13 @@ class MpiProgram:
 def _events(reading: ProgramReading, tree: c_ast.FileAST, ranks: int) -> list[RankEvents]:
     """Each rank from its begin, as far as others have said their colours, until all have."""
     while True:
-        events, said = list[RankEvents](), reading.communicators.said
+        events, colours = list[RankEvents](), reading.communicators.said
         for rank in range(ranks):
             with suppress(NotSplitYet):
                 events.append(RankExecution(reading, rank).run(tree))
         if len(events) == ranks:
             return events
-        if reading.communicators.said == said:
+        if reading.communicators.said == colours:
             raise RefusedSource("MPI_Comm_split is not called by all ranks of its communicator")
 
 
@@ -90,14 +90,14 @@ def _is_line(name: str) -> bool:
     return name.startswith(LINE) and name.removeprefix(LINE).isdecimal()
 
 
-def _check(ranks: Sequence[RankEvents], known: Communicators) -> None:
+def _check(ranks: Sequence[RankEvents], communicators: Communicators) -> None:
     """Raises RefusedSource unless there are calls, and both ends of each message and operation."""
     calls = [[event for event in own.events if isinstance(event, Called)] for own in ranks]
     if not any(calls) and len(ranks) > 1:
         raise RefusedSource("no rank sends anything", 0, "name a program that calls MPI")
-    _check_operations(calls, known)
-    ends: dict[tuple[int, ...], Counter[str]] = {}
-    where: dict[tuple[int, ...], int] = {}
+    _check_operations(calls, communicators)
+    ends: dict[tuple[int, int, int, int], Counter[str]] = {}
+    where: dict[tuple[int, int, int, int], int] = {}
     for rank, own in enumerate(calls):
         for event in own:
             if event.kind == COLLECTIVE:
@@ -117,25 +117,26 @@ def _check(ranks: Sequence[RankEvents], known: Communicators) -> None:
             )
 
 
-def _check_operations(calls: Sequence[Sequence[Called]], known: Communicators) -> None:
+def _check_operations(calls: Sequence[Sequence[Called]], communicators: Communicators) -> None:
     """Raises RefusedSource unless the ranks of a communicator call the same operations."""
     operations: dict[tuple[int, int], list[Called]] = {}
     for rank, events in enumerate(calls):
         for event in events:
             if event.kind == COLLECTIVE:
                 operations.setdefault((rank, event.communicator), []).append(event)
-    for number, communicator in known.by_number.items():
-        first, *others = communicator.members
+    for number, communicator in communicators.by_number.items():
+        first, *members = communicator.members
         of_first = operations.get((first, number), [])
-        for rank in others:
+        for rank in members:
             _check_alike(first, of_first, rank, operations.get((rank, number), []))
 
 
 def _check_alike(first: int, of_first: Sequence[Called], rank: int, own: Sequence[Called]) -> None:
-    for other, one in zip(own, of_first, strict=False):
-        if other.call != one.call:
+    for event, of_other in zip(own, of_first, strict=False):
+        if event.call != of_other.call:
             raise RefusedSource(
-                f"rank {rank} calls {other.call} where rank {first} calls {one.call}", other.line
+                f"rank {rank} calls {event.call} where rank {first} calls {of_other.call}",
+                event.line,
             )
     if len(own) != len(of_first):
         later = max(own, of_first, key=len)[min(len(own), len(of_first))]

@@ -36,7 +36,7 @@ class LoopCounts:
     regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     trips: int | None = None
     misses: Misses | None = None
-    """Of the first level, where they are known from the loops before it."""
+    """Misses of the first level, if they are known from the loops before it."""
 
     def of(self, name: str) -> int:
         """The count of operations of this name where products are fused with additions."""

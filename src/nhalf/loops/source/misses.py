@@ -74,10 +74,10 @@ class CacheState:
         for stream in streams:
             if stream.loads or stream.stores:
                 own.setdefault(arrays.get(stream.array.name, stream.array.name), []).append(stream)
-        counters = {name: set[str]().union(*(one.outer_names for one in of))
+        counters = {name: set[str]().union(*(stream.outer_names for stream in of))
                     for name, of in own.items()}  # fmt: skip
         trips = nest[0][1]
-        lines = {name: sum(_lines_per_iteration(one, self._cache) for one in of) * trips
+        lines = {name: sum(_lines_per_iteration(stream, self._cache) for stream in of) * trips
                  for name, of in own.items()}  # fmt: skip
         # Lines that are there at once, and how often one comes in.
         missing, elements = dict(lines), dict.fromkeys(own, trips)
@@ -98,9 +98,9 @@ class CacheState:
         share = self._share(sum(lines.values()), len(own))
         loads = stores = 0.0
         for name, of in own.items():
-            kept = min(self._lines.get(name, 0.0), lines[name]) * (1 - share)
-            is_modified = any(one.stores for one in of)
-            came = max(0.0, missing[name] - kept)
+            resident = min(self._lines.get(name, 0.0), lines[name]) * (1 - share)
+            is_modified = any(stream.stores for stream in of)
+            came = max(0.0, missing[name] - resident)
             loads, stores = loads + came * (not is_modified), stores + came * is_modified
         self._use(lines)
         return Misses(loads / iterations, stores / iterations)

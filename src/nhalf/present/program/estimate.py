@@ -119,7 +119,9 @@ def _notes(estimate: Estimate) -> Iterator[str]:
         "^1 doubles where the number does"
     )
     if estimate.engine == SIMGRID:
-        yield "the time of all is SimGrid's, those of parts are the replay's"
+        yield "the time of all is SimGrid's, those of parts are the model's"
+    if not estimate.is_followed:
+        yield "its messages are too many to be followed on the network: they share nothing of it"
     if estimate.high_s is None:
         yield (
             "computing is what the loops take at least, in the order of the source: it may take "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from nhalf.decide.estimate.schedule import LoopTimes, schedule_of
 from nhalf.decide.program import followed as module
-from nhalf.decide.program.followed import Followed, followed
+from nhalf.decide.program.followed import FollowedScript, followed
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.undisturbed import undisturbed
@@ -23,12 +24,12 @@ MESSAGES = Messages(catalogue.machine("altix-bx2"))
 COSTS = Target(MESSAGES).costs(["0", "1", "2"])
 
 
-def script_of(*ranks: list[Called | WaitedFor]) -> Script:
+def script_of(*ranks: Sequence[Called | WaitedFor]) -> Script:
     events = [RankEvents([*own]) for own in ranks]
     return undisturbed(schedule_of(Path("program"), events, LoopTimes(None)).program)
 
 
-def on_network(script: Script) -> Followed:
+def on_network(script: Script) -> FollowedScript:
     whole = followed(script, COSTS, MESSAGES)
     assert whole is not None
     return whole
