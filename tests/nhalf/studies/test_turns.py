@@ -168,7 +168,8 @@ def test_a_run_in_turns_has_the_points_of_its_conclusions(call: Call, tmp_path: 
     points = {(e["pattern"], e["bytes"]) for e in events if e["event"] == "point"}
     assert points - {("barrier", 0)} == {("pingpong", 0), ("pingpong", 64)}
     first_turn = next(e for e in events if e["event"] == "extended")
-    assert [curve["pattern"] for curve in first_turn["curves"]] == ["pingpong"]
+    sizes = {curve["pattern"]: curve["sizes"] for curve in first_turn["curves"]}
+    assert sizes["pingpong"] == [0, 64]
 
 
 LAUNCHES_OF_A_TURN = 150
