@@ -22,7 +22,7 @@ namespace nhalf {
 template <class Clock>
 class Interruptions {
  public:
-  /// Of further ones nothing is known, nor is the time in which they came.
+  /// Further ones are left out, and so is the time in which they came.
   static constexpr std::size_t kept_most = 65536;
   /// An interruption takes as long as this many readings at least, and longer than a missed cache.
   static constexpr double readings_least = 10;

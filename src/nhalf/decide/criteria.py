@@ -46,12 +46,12 @@ def kept_ways(
     algorithms: Mapping[str, Sequence[Algorithm]],
     *,
     extrapolate: bool = False,
-    part_bytes: int | None = None,
+    part_bytes: int = PART_BYTES,
 ) -> list[Way]:
     """How long each algorithm keeps the root, or all processors together, its messages followed.
 
     A library's own operation is none of them: published and fitted times are those of completion.
-    Raises InputError where nothing is followed.
+    Raises InputError if nothing is followed.
     """
     check_criterion(criterion, pattern)
     messages = over_nodes(with_full_name(messages))
@@ -66,18 +66,19 @@ def kept_ways(
     parts = parts_of(messages)
     composer = Composer(messages, parts)
     extent = ValidityRange(machine.ranks_max, parts.largest_bytes, machine.ranks_for_users)
-    size = part_bytes or PART_BYTES
 
     def kept_s(algorithm: Algorithm, ranks: int, size_bytes: int) -> float:
         if not extrapolate:
             extent.check(ranks, size_bytes)
         is_cut = algorithm.cost is not None and algorithm.cost.cuts
-        asked = pattern, algorithm.name, ranks, size_bytes, size if is_cut else PART_BYTES
-        found_s = composer.time_s(*asked, criterion=criterion)
+        cell = pattern, algorithm.name, ranks, size_bytes, part_bytes if is_cut else PART_BYTES
+        found_s = composer.time_s(*cell, criterion=criterion)
         if found_s is None:
             reason = f"{pattern} on {ranks} ranks has too many messages to follow"
             raise InputError(reason, f"ask for fewer ranks, {RANKS_MAX} at most")
         return found_s
 
     source = f"{COMPOSED}: each message followed"
-    return [Way(each.name, partial(kept_s, each), source, extent.holds) for each in own]
+    return [
+        Way(algorithm.name, partial(kept_s, algorithm), source, extent.holds) for algorithm in own
+    ]

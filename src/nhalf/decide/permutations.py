@@ -39,7 +39,7 @@ def destinations(rule: str, ranks: int) -> list[tuple[int, int]]:
 
 
 def drawn_destinations(ranks: int, times: int) -> list[list[tuple[int, int]]]:
-    """For so many times, pairs of every rank and another one, drawn alike on every machine.
+    """For this many times, pairs of every rank and another one, drawn alike on every machine.
 
     Raises InputError for more ranks than UNIFORM_RANKS_MAX.
     """

@@ -171,27 +171,42 @@ def predict(
     mpi: str = "",
     extrapolate: bool = False,
     part_bytes: int | None = None,
-    criterion: str = COMPLETION,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
     `algorithms` are by operation. Those that cut messages do so every `part_bytes`; None: wherever
-    that is the fastest. By another `criterion` than completion, times are those of that. Raises
-    InputError for an unknown pattern, and if no cell can be predicted.
+    that is the fastest. Raises InputError for an unknown pattern, and if no cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
-    if criterion != COMPLETION:
-        ways = kept_ways(
-            *(criterion, pattern, Messages(machine, mpi), algorithms),
-            extrapolate=extrapolate,
-            part_bytes=part_bytes,
-        )
-        kept = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
-        caveat = CAVEATS[criterion].format(parts=part_bytes or PART_BYTES)
-        return replace(kept, caveat=caveat, criterion=criterion)
     ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate, part_bytes)
     prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
     return replace(prediction, caveat=message_caveat(machine, prediction))
+
+
+def predict_kept(
+    criterion: str,
+    pattern_or_algorithm: str,
+    messages: Messages,
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    algorithms: Mapping[str, Sequence[Algorithm]],
+    *,
+    extrapolate: bool = False,
+    part_bytes: int | None = None,
+) -> Prediction:
+    """For how long algorithms keep the root, or all ranks, as `predict` says when they complete.
+
+    Raises InputError for an unknown criterion as well.
+    """
+    pattern, _, algorithm = pattern_or_algorithm.partition("/")
+    cut_bytes = part_bytes or PART_BYTES
+    ways = kept_ways(
+        *(criterion, pattern, messages, algorithms), extrapolate=extrapolate, part_bytes=cut_bytes
+    )
+    name = messages.machine.name
+    prediction = predicted(pattern, name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    caveat = CAVEATS[criterion].format(parts=cut_bytes)
+    return replace(prediction, caveat=caveat, criterion=criterion)
 
 
 def message_caveat(machine: Machine, prediction: Prediction) -> str:

@@ -30,7 +30,7 @@ from nhalf.machines.together import ConcurrentMessages
 RANKS_MAX = 512
 DRAWS = 200
 MESSAGES = 2048
-"""So many destinations are drawn; the mean of their times has an error of 1 %."""
+"""This many destinations are drawn; the mean of their times has an error of 1 %."""
 UNREADY = (0.5, 1.0)
 """What is left where messages come to ranks that are not ready for them. Published rates are 0.51,
 0.57 and 0.70 of the network's on the Sun Fire (16, 32 and 64 ranks), and 0.98 on Myrinet."""
@@ -129,8 +129,8 @@ def _uniform(
     drawn = drawn_destinations(ranks, -(-MESSAGES // ranks))
     moments = [_placed(layout, pairs) for pairs in drawn]
     s_per_B = np.mean([1 / together.rates_Bps(pairs, size_bytes) for pairs in moments], axis=(0, 2))
-    every = [(rank, to) for rank in range(ranks) for to in range(ranks) if rank != to]
-    away = float(together.crosses_nodes(_placed(layout, every)).mean())
+    all_pairs = [(rank, to) for rank in range(ranks) for to in range(ranks) if rank != to]
+    away = float(together.crosses_nodes(_placed(layout, all_pairs)).mean())
     published = published_Bps(together.machine, UNIFORM, ranks)
     for place, share in (("other-node", away), ("same-node", 1 - away)):
         if share > 0:

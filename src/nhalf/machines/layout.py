@@ -1,5 +1,5 @@
 """The distribution of ranks over hosts: '4x2' is four hosts with two ranks each, '4x2+1' has one
-more rank, on a host of its own.
+more rank on a fifth.
 """
 
 from __future__ import annotations

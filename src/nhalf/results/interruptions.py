@@ -50,7 +50,7 @@ class Interruptions(Result):
         for key, group in visits.group_by(RUN_SUBJECT, maintain_order=True):
             launches: dict[int, list[dict[str, float]]] = {}
             for visit in group.iter_rows(named=True):
-                values = {each["name"]: each["value"] for each in visit["values"]}
+                values = {item["name"]: item["value"] for item in visit["values"]}
                 if values.get("watched_s", 0) > 0:
                     launches.setdefault(visit["launch"], []).append(values)
             subject = dict(zip(RUN_SUBJECT, key, strict=True))

@@ -46,12 +46,12 @@ class OneSided(Result):
             pl.col("pattern").is_in([TWO_SIDED, *ONE_SIDED.values()]),
             (pl.col("axes") == "") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
         )
-        found: dict[tuple[Any, ...], dict[Carried, Row]] = {}
+        by_place: dict[tuple[Any, ...], dict[Carried, Row]] = {}
         for point in points.iter_rows(named=True):
             place = tuple(point[name] for name in ("run", "ranks", "placement", "bytes"))
             carried = point["transport"], point["mpi"] or "", point["pattern"]
-            found.setdefault(place, {})[carried] = point
-        rows = [row for place in found.values() for row in _rows(place)]
+            by_place.setdefault(place, {})[carried] = point
+        rows = [row for place in by_place.values() for row in _rows(place)]
         order = ("run", "transport", "mpi", "ranks", "placement", "bytes")
         return sorted(rows, key=lambda row: [row[name] or "" for name in order])
 

@@ -89,7 +89,7 @@ PLACEMENTS = {
     EVERY_HOST: "one rank on every available host",
     WHOLE_HOST: "a rank on every core of one host",
     "4x2": "four hosts with two ranks each, in blocks; any numbers, 4x2:cyclic deals ranks out, "
-    "and 4x2+1 puts one more on a host of its own",
+    "and 4x2+1 puts one more on a fifth",
 }
 """Descriptions of the placements by name."""
 

@@ -24,7 +24,7 @@ def rows_of(*measurements: pl.LazyFrame) -> list[dict[str, Any]]:
 
 
 def layer(make: Make, transport: str, mpi: str, factors: dict[str, float]) -> pl.LazyFrame:
-    """The patterns of a transport, so many times slower than the synthetic message."""
+    """The patterns of a transport, by these factors slower than the synthetic message."""
     return pl.concat(
         make(
             libraries=(mpi,),

@@ -31,7 +31,13 @@ with lazily(globals()):
     from nhalf.cli.sides import calibrated_machine, machine_and_library
     from nhalf.decide.choice import Grid
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
-    from nhalf.decide.predict import Prediction, corrected, message_caveat, predict
+    from nhalf.decide.predict import (
+        Prediction,
+        corrected,
+        message_caveat,
+        predict,
+        predict_kept,
+    )
     from nhalf.experiment.explore import simulated_choice
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.change import change
@@ -52,6 +58,7 @@ EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
 TRAFFIC, DRAIN = "traffic", "drain"
 RATES = (TRAFFIC, DRAIN)
+COMPLETION = "completion"
 SIZES = "1:64K"
 """Message sizes unless others are named."""
 
@@ -82,7 +89,7 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
         "", "Size of the parts of algorithms that cut messages; by default the fastest."
     )
     criterion: str = option(
-        "completion",
+        COMPLETION,
         "By what algorithms are compared: completion, until the root is free (root), or the busy "
         "time of all processors (processors).",
         "--for",
@@ -185,9 +192,9 @@ def _check_cells(request: Request) -> None:
     if request.placement and (request.simulate or request.record):
         reason = "--simulate and --record are for ranks that fill the nodes"
         raise InputError(reason, "leave out --placement")
-    other = {"simulate", "record", "report"} & request.given
-    if other and "criterion" in request.given:
-        raise InputError(f"--{min(other)} is by completion", "leave out --for")
+    by_completion = {"simulate", "record", "report"} & request.given
+    if by_completion and "criterion" in request.given:
+        raise InputError(f"--{min(by_completion)} is by completion", "leave out --for")
     if request.given & (OF_TRACES - {"placement"}):
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
 
@@ -261,16 +268,21 @@ def _predicted(request: Request) -> Prediction:
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
     machine, library = machine_and_library(request.machine)
+    machine, mpi = placed(change(machine, request.set_), request.placement), request.mpi or library
+    ranks = parse_ranks(request.ranks, PREDICTED_CORES)
+    cells = ranks, parse_sizes(request.sizes).size_bytes, algorithms()
+    extrapolate, part_bytes = request.extrapolate, _part_bytes(request)
+    if request.criterion != COMPLETION:
+        return predict_kept(
+            *(request.criterion, request.subject, Messages(machine, mpi), *cells),
+            extrapolate=extrapolate,
+            part_bytes=part_bytes,
+        )
     return predict(
-        request.subject,
-        placed(change(machine, request.set_), request.placement),
-        parse_ranks(request.ranks, PREDICTED_CORES),
-        parse_sizes(request.sizes).size_bytes,
-        algorithms(),
-        mpi=request.mpi or library,
-        extrapolate=request.extrapolate,
-        part_bytes=_part_bytes(request),
-        criterion=request.criterion,
+        *(request.subject, machine, *cells),
+        mpi=mpi,
+        extrapolate=extrapolate,
+        part_bytes=part_bytes,
     )
 
 

@@ -29,8 +29,10 @@ class Interruptions(Finder[Facts]):
         rows = facts.results.get("interruptions", [])
         for subject, spectrum in groupby(rows, key=lambda row: [row[name] for name in RUN_SUBJECT]):
             lengths = list(spectrum)
-            known = [row["share_ci"] for row in lengths if "share_ci" in row]
-            low, high = (sum(ends) for ends in zip(*known, strict=True)) if known else (0.0, 0.0)
+            intervals = [row["share_ci"] for row in lengths if "share_ci" in row]
+            low, high = (
+                (sum(ends) for ends in zip(*intervals, strict=True)) if intervals else (0.0, 0.0)
+            )
             if low >= SHARE_LEAST:
                 share = Interval(sum(row["share"] for row in lengths), low, high)
                 most = max(lengths, key=lambda row: float(row["share"]))
