@@ -17,7 +17,7 @@ namespace nhalf {
 inline constexpr AxisInfo soak_axes[] = {
     {"of", "barrier", "", "the pattern, with the first value of each of its axes"},
     {"calls", "100", "", "rounds of a part"},
-    {"part", "1:50", "",
+    {"part", "1:5", "",
      "of a series in one launch, in any order: `calls` says how many went before"}};
 
 inline constexpr PatternInfo soak{
@@ -42,7 +42,8 @@ class Soak : public LaunchTime<T> {
                      point.axes.text("part")]) {}
 
   void prepare() override {
-    if (part_.calls == 0) {
+    const bool is_done = this->transport_.all(part_.calls > 0);
+    if (!is_done) {
       repeated_->prepare();
       this->transport_.barrier();
       const double calendar_began_s = calendar_s();

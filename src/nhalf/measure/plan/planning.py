@@ -107,7 +107,7 @@ def soaking(request: PlanRequest) -> PlanRequest:
     return replace(
         request,
         pattern="soak",
-        axis=(f"of={patterns[0]}", f"calls={-(-calls // SOAK_PARTS)}"),
+        axis=(f"of={patterns[0]}", f"calls={-(-calls // SOAK_PARTS)}", f"part=1:{SOAK_PARTS}"),
         sizes=request.sizes if "sizes" in request.given else "8",
         launches=request.launches if "launches" in request.given else 1,
         budget=request.budget or "24h",

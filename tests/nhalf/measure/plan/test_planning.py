@@ -99,7 +99,7 @@ def test_a_long_series_is_parts_of_one_launch() -> None:
     plan = plan_of(RunRequest(pattern="barrier", soak="1e6"), TWO_CORES)
     [block] = plan.blocks
     assert (block.patterns, block.bytes, plan.launches) == (["soak"], "8", 1)
-    assert block.axes == {"of": "barrier", "calls": "20000"}
+    assert block.axes == {"of": "barrier", "calls": "20000", "part": "1:50"}
     assert plan.launches_fixed
 
 
