@@ -23,7 +23,7 @@ inline constexpr AxisInfo drain_axes[] = {
     {"order", "in-order,reverse,any", "",
      "in which messages are received, or sent to posted receives, each by its tag; any: whichever "
      "is first, from any rank with any tag"},
-    {"depth", "1:4096:x4", "", "messages in the queue, from all senders together; up to 16384"}};
+    {"depth", "1:1024:x4", "", "messages in the queue, from all senders together; up to 16384"}};
 
 inline constexpr PatternInfo drain{
     .name = "drain",
