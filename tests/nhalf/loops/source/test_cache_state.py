@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +101,17 @@ def test_rows_are_there_while_they_fit_until_they_are_read_again(misses_of: Run)
     (large,) = misses_of(body + product.replace("N", "200"))
     assert large.loads_per_iteration == pytest.approx(LINE, rel=0.01)
     assert large.stores_per_iteration == pytest.approx(LINE / 200, rel=0.01)
+
+
+def test_the_bound_has_a_modified_array_miss_as_stores(
+    tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    path = tmp_path / "update.c"
+    path.write_text(
+        "void f(double *restrict a, const double *restrict b, int n)"
+        "{ for (int i = 0; i < n; i++) a[i] = 2.0 * b[i] + a[i]; }",
+        "utf-8",
+    )
+    words = ("bound", path, "--machine", "power2", "--set", "n=100000", "--json")
+    (loop,) = json.loads(call(*words).out)["loops"]
+    assert loop["cycles"] == pytest.approx((16.3 + 22.0) / 8)
