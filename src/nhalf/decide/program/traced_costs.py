@@ -14,7 +14,7 @@ from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
 from nhalf.facts.program.operations import IN_PLACE, is_non_blocking
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import messages, numbered
+from nhalf.facts.program.schedule import numbered, pairing
 from nhalf.facts.program.script import script
 from nhalf.facts.program.waits import both_ends, late_senders
 
@@ -77,11 +77,12 @@ def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
 
 def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
-    calls, pairs, late = numbered(program), messages(program), _waited_for(program)
-    sent, received = (pairs[name].to_numpy()[late] for name in ("row", "row_received"))
-    arrived_s = calls["end_s"].to_numpy()[received]
-    way_s = arrived_s - calls["start_s"].to_numpy()[sent]
-    times = pairs.select(pl.col("size_bytes").gather(late)).with_columns(way_s=way_s, queued_s=0.0)
+    calls, pairs, late = numbered(program), pairing(program), _waited_for(program)
+    arrived_s = calls["end_s"].to_numpy()[pairs.received[late]]
+    way_s = arrived_s - calls["start_s"].to_numpy()[pairs.sent[late]]
+    sizes = np.array([size_bytes for _, _, size_bytes in pairs.routes], np.int64)
+    times = pl.DataFrame({"size_bytes": sizes[pairs.route[late]], "way_s": way_s})
+    times = times.with_columns(queued_s=pl.lit(0.0))
     if queued(program):
         ends = (
             both_ends(program)
@@ -99,13 +100,14 @@ def _waited_for(program: Program) -> Whole:
     """The messages for which the receiver waited: from before they were sent on, or else, of a size
     without such, for most of their way.
     """
-    calls, pairs, (wait, late_s) = numbered(program), messages(program), late_senders(program)
-    size_bytes, is_late = pairs["size_bytes"].to_numpy(), late_s > 0
-    others = np.flatnonzero(~np.isin(size_bytes, np.unique(size_bytes[is_late])) & (wait >= 0))
+    calls, pairs, (wait, late_s) = numbered(program), pairing(program), late_senders(program)
+    sizes, is_late = np.array([size_bytes for _, _, size_bytes in pairs.routes]), late_s > 0
+    known = np.isin(sizes, sizes[np.unique(pairs.route[is_late])])
+    others = np.flatnonzero(~known[pairs.route] & (wait >= 0))
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
-    sent, received = (pairs[name].to_numpy()[others] for name in ("row", "row_received"))
-    arrived_s = end_s[received]
-    is_late[others] = 2 * (arrived_s - start_s[wait[others]]) > arrived_s - start_s[sent]
+    arrived_s = end_s[pairs.received[others]]
+    way_s = arrived_s - start_s[pairs.sent[others]]
+    is_late[others] = 2 * (arrived_s - start_s[wait[others]]) > way_s
     return np.flatnonzero(is_late)
 
 

@@ -125,7 +125,7 @@ class Calls:
     """
 
     forms: Sequence[CallForm]
-    form: NDArray[np.int64]
+    form: Places
     start_s: Floats
     end_s: Floats
 

@@ -32,7 +32,7 @@ from nhalf.facts.program.operations import (
     completed_receives,
     loops_of_polls,
 )
-from nhalf.facts.program.pairing import Pairing, Route, paired
+from nhalf.facts.program.pairing import Pairing, paired
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced import tables
 
@@ -214,7 +214,7 @@ def schedule(program: Program) -> list[Actor]:
         call: time_s for call, time_s in waits.collect().iter_rows() if 0 <= time_s <= SHORT_S
     }
     forms, form = _forms(calls)
-    calls = calls.with_columns(form=form, message=_pairing(program).message)
+    message = pairing(program).message
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
@@ -224,7 +224,7 @@ def schedule(program: Program) -> list[Actor]:
         record = records.get(rank)
         begin_s = (record.begin_s if record else first_s) - first_s
         actor = Actor(rank, thread, begin_s, forms=forms, least_s=least_s)
-        last_s = _add_steps(actor, rows, begin_s + first_s)
+        last_s = _add_steps(actor, rows, form[begin:end], message[begin:end], begin_s + first_s)
         if record is not None and thread == 0:
             actor.after_s = max(0.0, record.end_s - last_s)
         actors.append(actor)
@@ -240,7 +240,7 @@ def numbered(program: Program) -> pl.DataFrame:
     """The calls by rank, thread and start, with `number` among messages with the same ends,
     communicator and tag, or among collective operations of a rank on a communicator.
     """
-    return _ordered(program)[0].with_columns(number=_pairing(program).number)
+    return _ordered(program)[0].with_columns(number=pairing(program).number)
 
 
 @fact
@@ -248,21 +248,17 @@ def messages(program: Program) -> pl.DataFrame:
     """The messages of which both ends were traced: the others would never end.
 
     They are in the order of MESSAGE_KEYS; `row` and `row_received` are their places among the
-    numbered calls, `route` those in `routes`.
+    numbered calls.
     """
-    calls, pairing = numbered(program), _pairing(program)
+    calls, pairs = numbered(program), pairing(program)
     names = {"source": "rank", "target": "partner"} | {name: name for name in _OF_SENDS}
-    of_sends = {name: calls[own].to_numpy()[pairing.sent] for name, own in names.items()}
-    rows = {"row": pairing.sent, "row_received": pairing.received, "route": pairing.route}
+    of_sends = {name: calls[own].to_numpy()[pairs.sent] for name, own in names.items()}
+    rows = {"row": pairs.sent, "row_received": pairs.received}
     return pl.DataFrame(of_sends | rows)
 
 
-def routes(program: Program) -> list[Route]:
-    """The distinct routes of messages, in order."""
-    return _pairing(program).routes
-
-
-def _pairing(program: Program) -> Pairing:
+def pairing(program: Program) -> Pairing:
+    """What belongs together, by the rows of the numbered calls."""
     return _ordered(program)[1]
 
 
@@ -270,13 +266,13 @@ def _pairing(program: Program) -> Pairing:
 def _ordered(program: Program) -> tuple[pl.DataFrame, Pairing]:
     """The calls in order, without a copy if they are, and what belongs together."""
     calls = program.timeline
-    pairing = paired(calls, _order(calls))
-    if pairing is None:
+    pairs = paired(calls, _order(calls))
+    if pairs is None:
         calls = calls.with_columns(order=_order(calls))
         calls = calls.sort("rank", "thread", "start_s", "order").drop("order")
-        pairing = paired(calls, _order(calls))
-        assert pairing is not None
-    return calls, pairing
+        pairs = paired(calls, _order(calls))
+        assert pairs is not None
+    return calls, pairs
 
 
 def _order(calls: pl.DataFrame) -> NDArray[np.uint8]:
@@ -310,18 +306,20 @@ def _form(call: str, kind: str) -> CallForm:
     return replace(form, kind=POST) if form.is_begun_receive else form
 
 
-def _add_steps(actor: Actor, rows: pl.DataFrame, begin_s: float) -> float:
+def _add_steps(
+    actor: Actor, rows: pl.DataFrame, form: Whole, message: Whole, begin_s: float
+) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
     times_s = (rows[name].cast(pl.Float64).to_numpy() for name in ("start_s", "end_s"))
-    calls = Calls(actor.forms, rows["form"].to_numpy(), *times_s)
+    calls = Calls(actor.forms, form, *times_s)
     completed = completed_receives(calls)
     loops = loops_of_polls(calls, completed)
     stays = np.ones(len(calls.form), bool)
     stays[list(loops.merged)] = False
     before_s, measured_s, last_s = _times_s(calls, loops, stays, begin_s)
-    rows = rows.filter(stays) if loops.merged else rows
-    actor.rows = rows
-    actor.form, actor.message = rows["form"].to_numpy(), rows["message"].to_numpy()
+    if loops.merged:
+        rows, form, message = rows.filter(stays), form[stays], message[stays]
+    actor.rows, actor.form, actor.message = rows, form, message
     actor.before_s, actor.measured_s = before_s, measured_s
     actor.completes = completed.staying(stays)
     actor.find_ended = lambda: completed_otherwise(calls, completed, loops).staying(stays)

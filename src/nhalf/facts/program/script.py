@@ -29,8 +29,7 @@ from nhalf.facts.program.schedule import (
     ALWAYS_WAITS,
     COLLECTIVE,
     Actor,
-    messages,
-    routes,
+    pairing,
     schedule,
 )
 
@@ -212,14 +211,14 @@ class Script:
 @fact
 def script(program: Program) -> Script:
     """The script of a program's schedule."""
-    actors, pairs = schedule(program), messages(program)
+    actors, pairs = schedule(program), pairing(program)
     forms = max((actor.forms for actor in actors), key=len, default=())
     first = np.cumsum([0, *(len(actor.form) for actor in actors)])
     subject, form = (
         np.concatenate([np.zeros(0, np.int32), *columns], dtype=np.int32, casting="same_kind")
         for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
     )
-    always_waits = np.zeros(len(pairs), bool)
+    always_waits = np.zeros(len(pairs.route), bool)
     waits = np.array([of.call in ALWAYS_WAITS for of in forms], bool)
     sends = subject[waits[form]] if waits.any() else subject[:0]
     always_waits[sends[sends >= 0]] = True
@@ -232,8 +231,8 @@ def script(program: Program) -> Script:
         form,
         subject,
         Completions.of([_awaited(*own) for own in zip(actors, first.tolist(), strict=False)]),
-        routes(program),
-        pairs["route"].to_numpy(),
+        pairs.routes,
+        pairs.route,
         always_waits,
         parts,
     )

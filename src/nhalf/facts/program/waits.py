@@ -24,7 +24,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import messages, numbered, threads
+from nhalf.facts.program.schedule import messages, numbered, pairing, threads
 
 LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT, COMPLETION = (
     "late sender",
@@ -164,9 +164,8 @@ def late_senders(program: Program) -> tuple[Whole, Floats]:
     """By message: the row of the call in which its receiver only waits, -1 if there is none, and
     how long it did so until the send began, 0 if it did not.
     """
-    calls, pairs = numbered(program), messages(program)
+    calls, sent, received = numbered(program), pairing(program).sent, pairing(program).received
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
-    sent, received = (pairs[name].to_numpy() for name in ("row", "row_received"))
     wait = _waits(calls, threads(program), received)
     received_s = start_s[wait]
     late_s = np.minimum(start_s[sent] - received_s, end_s[received] - received_s)
