@@ -62,7 +62,7 @@ def test_every_machine_of_record_is_in_the_table_and_has_a_section() -> None:
 
 def test_the_formulas_of_that_page() -> None:
     page = machine_reference.reference()
-    assert "| pingpong, other-node, distance=1 | 217 – 2048 | 55 + n / 22.6 | Abandah 1995, ch. 2 |" in page
+    assert "| pingpong, other-node | 217 – 2048 | 55 + n / 22.6 | Abandah 1995, ch. 2 |" in page
     assert "| 65537 – 4194304 | n / 9.39 − 7.78 √n |" in page
     assert "| 0 – 64 | 5 | Qian 2004" in page
     assert "| one-to-many | > 65536 | (0.04902 q) n + (−3.3 q − 3.9) √n |" in page

@@ -143,8 +143,7 @@ CURVES: list[tuple[str, str, int, float]] = [
 def test_a_message_takes_what_was_published(
     machine: str, placement: str, size: int, time_us: float
 ) -> None:
-    axes = "distance=1" if machine == "sp2-mpl" else ""
-    assert curve(machine, placement, axes).time_s(size) == pytest.approx(time_us * 1e-6, rel=1e-9)
+    assert curve(machine, placement).time_s(size) == pytest.approx(time_us * 1e-6, rel=1e-9)
 
 
 def test_every_machine_has_a_curve_by_hand() -> None:
