@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <istream>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -86,8 +87,8 @@ class ComposedProgram {
     return {reinterpret_cast<std::byte*>(2 * page_bytes), size};
   }
   ComposedTransport transport(int rank, std::uint32_t channel) {
-    std::vector<int> members;
-    for (int other = 0; other < machine_.wires.ranks(); ++other) members.push_back(other);
+    std::vector<int> members(machine_.ranks.size());
+    std::iota(members.begin(), members.end(), 0);
     return {machine_, rank, std::move(members), channel};
   }
 
@@ -122,20 +123,20 @@ class ComposedProgram {
     std::vector<std::size_t> sends;
     std::string word;
     while (words >> word && word != "-") sends.push_back(std::stoul(word));
-    std::vector<std::pair<int, std::uint32_t>> left;
+    std::vector<std::pair<int, std::uint32_t>> receives;
     for (int from = 0; words >> from;)
-      left.emplace_back(from, static_cast<std::uint32_t>(number(words)));
-    while (!left.empty()) {
-      auto first = left.end();
+      receives.emplace_back(from, static_cast<std::uint32_t>(number(words)));
+    while (!receives.empty()) {
+      auto first = receives.end();
       machine_.wait(rank, [&] {
-        first = std::ranges::min_element(left, {}, [&](const auto& one) {
-          const auto& coming = me(rank).coming(one.first, one.second);
+        first = std::ranges::min_element(receives, {}, [&](const auto& each) {
+          const auto& coming = me(rank).coming(each.first, each.second);
           return coming.empty() ? network::never : coming.front().time;
         });
         return !me(rank).coming(first->first, first->second).empty();
       });
       const auto [from, channel] = *first;
-      left.erase(first);
+      receives.erase(first);
       transport(rank, channel).recv(from, bytes(~std::size_t{0}));
     }
     auto own = transport(rank, 0);

@@ -89,7 +89,7 @@ class ComposedMachine {
     Picoseconds busy = 0;
     for (const auto& rank : ranks) busy += rank.busy;
     auto free = ranks.front().clock;
-    for (const auto left : ranks.front().departures) free = std::max(free, left);
+    for (const auto departure : ranks.front().departures) free = std::max(free, departure);
     return {seconds(latest() - start), seconds(free - start), seconds(busy)};
   }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "replay/columns.hpp"
@@ -63,7 +65,29 @@ class Arrivals {
     if (!after_.empty()) come_in(after_[static_cast<std::size_t>(message)]);
   }
 
+  /// Messages in the order of arrival, and of their numbers here where they arrive together.
+  std::span<const Number> in_order(std::span<const Number> messages) {
+    if (messages.size() < 2) return messages;
+    sorted_.clear();
+    for (std::size_t place = 0; place < messages.size(); ++place)
+      sorted_.emplace_back(at_s(messages[place]), place);
+    // Both ways to sort stay within their bounds whatever comparisons say, even of what is no time.
+    if (sorted_.size() <= few_messages) {
+      for (std::size_t end = 1; end < sorted_.size(); ++end)
+        for (auto at = end; at > 0 && sorted_[at] < sorted_[at - 1]; --at)
+          std::swap(sorted_[at], sorted_[at - 1]);
+    } else {
+      std::ranges::make_heap(sorted_);
+      std::ranges::sort_heap(sorted_);
+    }
+    in_order_.clear();
+    for (const auto& [arrived_s, place] : sorted_) in_order_.push_back(messages[place]);
+    return in_order_;
+  }
+
  private:
+  static constexpr std::size_t few_messages = 8;
+
   /// Lets messages arrive, one after the other, as far as they were sent.
   void come_in(Number message) {
     while (message >= 0) {
@@ -92,6 +116,8 @@ class Arrivals {
   /// When a message would arrive without the one before it, and which comes after it.
   std::vector<double> earliest_s_;
   std::vector<Number> after_;
+  std::vector<Number> in_order_;
+  std::vector<std::pair<double, std::size_t>> sorted_;
 };
 
 }  // namespace nhalf::replay

@@ -60,7 +60,6 @@ class Replay {
 
  private:
   using Stage = Actor::Stage;
-  static constexpr std::size_t few_messages = 8;
 
   Actor& actor_of(Number number) { return actors_[static_cast<std::size_t>(number)]; }
 
@@ -221,7 +220,7 @@ class Replay {
     double own_s = costs_.wait_s[script_.form[actor.step]] + actor.pending_sends_s;
     double end_s = now_s + own_s;
     actor.pending_sends_s = 0;
-    for (const auto message : in_order_of_arrival(messages)) {
+    for (const auto message : arrivals_.in_order(messages)) {
       const double arrived_s = arrivals_.at_s(message);
       // What is large and there was taken by an earlier call.
       const bool is_taken = large_ && arrived_s <= now_s && large_->was_offered(message);
@@ -273,26 +272,6 @@ class Replay {
       return !missing;
     });
     return missing;
-  }
-
-  /// Messages in the order of arrival, and of their numbers here where they arrive together.
-  std::span<const Number> in_order_of_arrival(std::span<const Number> messages) {
-    if (messages.size() < 2) return messages;
-    sorted_.clear();
-    for (std::size_t place = 0; place < messages.size(); ++place)
-      sorted_.emplace_back(arrivals_.at_s(messages[place]), place);
-    // Both ways to sort stay within their bounds whatever comparisons say, even of what is no time.
-    if (sorted_.size() <= few_messages) {
-      for (std::size_t end = 1; end < sorted_.size(); ++end)
-        for (auto at = end; at > 0 && sorted_[at] < sorted_[at - 1]; --at)
-          std::swap(sorted_[at], sorted_[at - 1]);
-    } else {
-      std::ranges::make_heap(sorted_);
-      std::ranges::sort_heap(sorted_);
-    }
-    in_order_.clear();
-    for (const auto& [arrived_s, place] : sorted_) in_order_.push_back(messages[place]);
-    return in_order_;
   }
 
   /// Waits in an operation that blocks.
@@ -397,8 +376,7 @@ class Replay {
   /// Ranks with their actors.
   std::vector<std::pair<Number, Number>> of_rank_;
   std::optional<LargeMessages> large_;
-  std::vector<Number> sends_, in_order_;
-  std::vector<std::pair<double, std::size_t>> sorted_;
+  std::vector<Number> sends_;
 };
 
 }  // namespace nhalf::replay

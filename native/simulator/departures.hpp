@@ -175,10 +175,10 @@ class Departures {
     left_.push_back(&message);
     if (left_.size() > 1) return;
     Timer::set(now_s(), [this] {
-      auto left = std::exchange(left_, {});
-      std::ranges::sort(left, {}, &Message::rank);
-      for (auto* each : left) each->action->suspend();
-      for (auto* each : left) leave(*each);
+      auto departed = std::exchange(left_, {});
+      std::ranges::sort(departed, {}, &Message::rank);
+      for (auto* each : departed) each->action->suspend();
+      for (auto* each : departed) leave(*each);
     });
   }
   static void finish(const Message& message) { message.action->finish(Action::State::FINISHED); }

@@ -210,8 +210,9 @@ class Sampler {
     const double taken_off_s = static_cast<double>(windows) * short_s;
     const bool takes_off = short_s > 0 && taken_off_s < time_s && rounds > taken_off;
     const double left_s = takes_off ? time_s - taken_off_s : time_s;
-    const auto left = takes_off ? rounds - taken_off : rounds;
-    return left_s / (static_cast<double>(left) * static_cast<double>(info.messages_per_round));
+    const auto timed_rounds = takes_off ? rounds - taken_off : rounds;
+    return left_s /
+           (static_cast<double>(timed_rounds) * static_cast<double>(info.messages_per_round));
   }
 
   void sample(Pattern& pattern, const PatternInfo& info, const Batch& batch, Measurement& result) {

@@ -102,12 +102,12 @@ def _waited_for(program: Program) -> Whole:
     """
     calls, pairs, (wait, late_s) = numbered(program), pairing(program), late_senders(program)
     sizes, is_late = np.array([size_bytes for _, _, size_bytes in pairs.routes]), late_s > 0
-    known = np.isin(sizes, sizes[np.unique(pairs.route[is_late])])
-    others = np.flatnonzero(~known[pairs.route] & (wait >= 0))
+    has_late = np.isin(sizes, sizes[np.unique(pairs.route[is_late])])
+    without = np.flatnonzero(~has_late[pairs.route] & (wait >= 0))
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
-    arrived_s = end_s[pairs.received[others]]
-    way_s = arrived_s - start_s[pairs.sent[others]]
-    is_late[others] = 2 * (arrived_s - start_s[wait[others]]) > way_s
+    arrived_s = end_s[pairs.received[without]]
+    way_s = arrived_s - start_s[pairs.sent[without]]
+    is_late[without] = 2 * (arrived_s - start_s[wait[without]]) > way_s
     return np.flatnonzero(is_late)
 
 
