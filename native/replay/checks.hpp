@@ -109,8 +109,7 @@ inline const char* observed(const Script& script, const Costs& costs, const Obse
   const bool fits = have_size(script.route.size, beyond.sending_s, beyond.receiving_s, beyond.way_s,
                               beyond.before) &&
                     observed.occupancy_s.size == script.source.size &&
-                    observed.begins_s.size == count &&
-                    (observed.ends_s.empty() || observed.ends_s.size == count);
+                    observed.begins_s.size == count && observed.ends_s.size == count;
   return fits ? nullptr : "what was observed";
 }
 

@@ -48,7 +48,6 @@ class Observation {
   void run() {
     send();
     find_order();
-    if (observed_.ends_s.empty()) return;
     const auto& in_turn_s = in_turn([&](Number before) { return turns_s_[place(before)]; });
     for (Number message = 0; message < script_.route.size; ++message)
       beyond_.way_s[message] = in_turn_s[place(message)] - sent_s_[place(message)];

@@ -44,7 +44,7 @@ class Contention:
 def contention(script: Script, costs: Costs) -> Contention:
     """What the messages and operations of a script took beyond the costs."""
     begins_s, ends_s = script.times_s
-    beyond = observed(script, costs, begins_s, ends_s)
+    beyond = _observed(script, costs, begins_s, ends_s)
     sizes = np.array([size_bytes for _, _, size_bytes in script.routes], np.int64)
     bytes_s = np.array(
         [costs.message_s(*route) - costs.message_s(*route[:2], 0) for route in script.routes]
@@ -55,17 +55,13 @@ def contention(script: Script, costs: Costs) -> Contention:
     return replace(beyond, streams_bytes=np.where(streams, sizes, 0), operations_s=operations_s)
 
 
-def observed(
-    script: Script, costs: Costs, begins_s: Floats, ends_s: Floats | None = None
-) -> Contention:
-    """The contention of messages by when each step began and ended (native/replay/observation.hpp);
-    without ends nothing but the order in which messages come into ranks.
-    """
+def _observed(script: Script, costs: Costs, begins_s: Floats, ends_s: Floats) -> Contention:
+    """Messages by when each step began and ended (native/replay/observation.hpp)."""
     columns, messages = Columns(), len(script.route)
     sends_s, receives_s, transits_s = np.zeros((3, messages))
     before = np.full(messages, -1, np.int32)
     occupancy_s = [costs.port_s(*route) for route in script.routes]
-    moments_s = [np.array(occupancy_s), begins_s, np.zeros(0) if ends_s is None else ends_s]
+    moments_s = [np.array(occupancy_s), begins_s, ends_s]
     beyond = [columns.add(seconds, float) for seconds in (sends_s, receives_s, transits_s)]
     misfit = ask(
         "nhalf_observe",
