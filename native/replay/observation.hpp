@@ -17,8 +17,7 @@
 
 namespace nhalf::replay {
 
-/// By route how long a message occupies a port, and by step when it began and ended: no ends, and
-/// nothing but the order is asked for.
+/// By route how long a message occupies a port, and by step when it began and ended.
 struct Observed {
   Column<const double> occupancy_s;
   Column<const double> begins_s, ends_s;
