@@ -64,7 +64,7 @@ class Figure:
     @property
     def is_ceiling(self) -> bool:
         """Whether engines answer with the most that there can be, not with what there is."""
-        return self.point.pattern == "aggregate" or self.point.axes == "to=uniform"
+        return self.point.pattern == "aggregate"
 
     @property
     def bound(self) -> int:

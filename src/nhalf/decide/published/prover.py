@@ -194,7 +194,7 @@ def _judged(values: Values) -> dict[Figure, Answer]:
 def _family(figure: Figure) -> tuple[str, ...]:
     """What siblings have in common; published rates and times have nothing."""
     point = figure.point
-    axes = point.axes if point.axes.startswith("algorithm=") else ""
+    axes = point.axes if point.axes.startswith(("algorithm=", "to=uniform")) else ""
     statement = point.what if figure.is_formula else ""
     return figure.kind, point.pattern, point.placement, axes, figure.unit, statement
 

@@ -257,6 +257,7 @@ def messages(program: Program) -> pl.DataFrame:
     return pl.DataFrame(of_sends | rows)
 
 
+@fact
 def pairing(program: Program) -> Pairing:
     """What belongs together, by the rows of the numbered calls."""
     return _ordered(program)[1]

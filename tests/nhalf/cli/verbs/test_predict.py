@@ -237,7 +237,6 @@ CUBE = ("--placement", "8x2:cyclic")
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--ranks", "30"), "do not fill nodes of 24"),
         (("--placement", "cores"), "no layout"),
         (("--placement", "4x8", "--ranks", "16"), "32 ranks, not 16"),
         (("--placement", "4x8", "--simulate", "10%"), "no simulate"),
