@@ -87,7 +87,9 @@ def _rows(folder: Path, machine: str, placement: str) -> Iterator[Row]:
             command = [str(_compiled(folder, vendor)), program]
             options = ["--ranks", str(nodes * each), "--mpi", vendor, "--json"]
             tried = json.loads(nhalf("try", *there, *options, "--", *command))
-            predicted = json.loads(nhalf("predict", str(trace), *there, "--mpi", vendor, "--json"))
+            # Computing as fast as here, as in the trial.
+            asked = [*there, "--mpi", vendor, "--computing-factor", "1", "--json"]
+            predicted = json.loads(nhalf("predict", str(trace), *asked))
             yield Row(
                 program,
                 vendor,
