@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def cost_columns(
         crossing_s,
         busy_s[:, 0],
         busy_s[:, 1],
-        [work_s(costs, work) for work in script.parts.works],
+        list(map(partial(work_s, costs), script.parts.works, script.parts.seats)),
         [costs.hidden_s(*work) for work in script.parts.works],
         _shortest_waits_s(script, costs),
     )

@@ -40,6 +40,8 @@ Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 Share = Callable[[str, Sequence[int], int], float]
 """The share of an asked operation that is left after as much work as it takes, and how many times
 as long it takes at most beside others."""
+Leave = Callable[[str, Sequence[int], int, int], float]
+"""The share of an asked operation after which the rank in a place leaves it."""
 CROWDED = 1.02
 """Operations that take less than this many times as long are alone."""
 THE_MACHINES = "the machine's own"
@@ -91,14 +93,21 @@ class Costs(ABC):
         """How much of a nonblocking operation goes on while no rank calls MPI."""
         return 0.0
 
+    def leave_share(self, call: str, ranks: Sequence[int], size_bytes: int, seat: int) -> float:
+        """The share of an operation after which the rank in a place of `ranks` leaves it."""
+        return 1.0
 
-def work_s(costs: Costs, work: Work) -> float:
-    """What a rank takes for its part in an operation, once nobody is waited for."""
+
+def work_s(costs: Costs, work: Work, seat: int = -1) -> float:
+    """What a rank takes for its part in an operation, once nobody is waited for: the one in a
+    place of its ranks, or with -1 the last one to leave.
+    """
     call, ranks, size_bytes = work
     if not call:
         rank, root = ranks
         return costs.busy_s(rank, root, size_bytes)[0]
-    return costs.collective_s(call, ranks, size_bytes)
+    time_s = costs.collective_s(call, ranks, size_bytes)
+    return time_s if seat < 0 else time_s * costs.leave_share(*work, seat)
 
 
 @dataclass(frozen=True)
@@ -169,6 +178,7 @@ class MachineCosts(Costs):
         self._answer: Answer | None = None
         self._left: Share = lambda *work: 1.0
         self._crowd: Share = lambda *work: 1.0
+        self._leave: Leave = lambda *work: 1.0
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
         self.nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
@@ -188,9 +198,17 @@ class MachineCosts(Costs):
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
-    def asks(self, answer: Answer, share: Share, crowd: Share, *, where_measured: bool) -> None:
+    def asks(
+        self,
+        answer: Answer,
+        share: Share,
+        crowd: Share,
+        leave: Leave = lambda *work: 1.0,
+        *,
+        where_measured: bool,
+    ) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
-        self._answer, self._left, self._crowd = answer, share, crowd
+        self._answer, self._left, self._crowd, self._leave = answer, share, crowd, leave
         self._asks_where_measured = where_measured
 
     def _distance(self, source: int, target: int) -> _Distance:
@@ -266,6 +284,12 @@ class MachineCosts(Costs):
             return 0.0
         share = self._left(call, [self.nodes[rank] for rank in ranks], size_bytes)
         return (1 - share) * self.collective_s(call, ranks, size_bytes)
+
+    def leave_share(self, call: str, ranks: Sequence[int], size_bytes: int, seat: int) -> float:
+        """By what a library did; of a time that is not its answer, all."""
+        if not self._answers.get((call, tuple(ranks), size_bytes)):
+            return 1.0
+        return self._leave(call, [self.nodes[rank] for rank in ranks], size_bytes, seat)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:
         """The rule of a table that covers an operation."""

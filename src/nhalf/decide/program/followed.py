@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -98,10 +100,11 @@ class _Operations:
     def __init__(self, script: Script, costs: MachineCosts) -> None:
         parts = script.parts
         self._parts = parts
-        self._times_s = [work_s(costs, work) for work in parts.works]
+        self._times_s = list(map(partial(work_s, costs), parts.works, parts.seats))
         self._count = Counter(parts.operation.tolist())
         self._algorithms = {
-            (used.operation, used.ranks, used.size_bytes): used.algorithm for used in costs.used
+            (used.operation, used.ranks, used.size_bytes): used.algorithm
+            for used in sorted(costs.used, key=attrgetter("algorithm"))
         }
         self._performed: dict[int, str] = {}
         roots = dict[int, int]()
