@@ -196,17 +196,22 @@ class AskedOperations:
         left_s = curve.times_s[curve.sizes_bytes.index(nearest)]
         return min(1.0, left_s / whole[0]) if whole else 1.0
 
-    def leave(self, call: str, nodes: Sequence[int], size_bytes: int, seat: int) -> float:
-        """The share of an operation after which the rank in a place leaves it, at the size next to
-        this one that was asked; 1 if none was.
+    def leave(
+        self, call: str, nodes: Sequence[int], size_bytes: int, seat: int
+    ) -> tuple[float, float]:
+        """The share of an operation after which the rank in a place leaves it, and how much of that
+        goes on without it, at the size next to this one that was asked; 1 and 0 if none was.
         """
         placed, question = self._question(call, nodes, size_bytes)
         curve = question and self.curves.get((placed, question.pattern))
         if not question or not curve:
-            return 1.0
+            return 1.0, 0.0
         nearest = Question(question.pattern, curve.nearest(question.size_bytes))
         leaves_s = self.leaves_s.get((placed, nearest))
-        return leaves_s[seat] / max(leaves_s) if leaves_s else 1.0
+        if not leaves_s:
+            return 1.0, 0.0
+        own, least = (time_s / max(leaves_s) for time_s in (leaves_s[seat], min(leaves_s)))
+        return own, own - least
 
     def _question(
         self, call: str, nodes: Sequence[int], size_bytes: int

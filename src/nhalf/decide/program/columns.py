@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -84,13 +83,14 @@ def cost_columns(
         costs.crossing_s(*route) if always_waits or route[2] >= costs.rendezvous_bytes else 0.0
         for route in routes
     ]
+    works = zip(script.parts.works, script.parts.seats, strict=True)
+    operations_s = np.array([work_s(costs, *own) for own in works]).reshape(-1, 2)
     seconds = (
         [costs.message_s(*route) for route in routes],
         crossing_s,
         busy_s[:, 0],
         busy_s[:, 1],
-        list(map(partial(work_s, costs), script.parts.works, script.parts.seats)),
-        [costs.hidden_s(*work) for work in script.parts.works],
+        *operations_s.T,
         _shortest_waits_s(script, costs),
     )
     members = (columns.add(column_s, float) for column_s in seconds)

@@ -40,8 +40,9 @@ Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 Share = Callable[[str, Sequence[int], int], float]
 """The share of an asked operation that is left after as much work as it takes, and how many times
 as long it takes at most beside others."""
-Leave = Callable[[str, Sequence[int], int, int], float]
-"""The share of an asked operation after which the rank in a place leaves it."""
+Leave = Callable[[str, Sequence[int], int, int], tuple[float, float]]
+"""The share of an asked operation after which the rank in a place leaves it, and how much of that
+goes on without it."""
 CROWDED = 1.02
 """Operations that take less than this many times as long are alone."""
 THE_MACHINES = "the machine's own"
@@ -93,21 +94,26 @@ class Costs(ABC):
         """How much of a nonblocking operation goes on while no rank calls MPI."""
         return 0.0
 
-    def leave_share(self, call: str, ranks: Sequence[int], size_bytes: int, seat: int) -> float:
-        """The share of an operation after which the rank in a place of `ranks` leaves it."""
-        return 1.0
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """The share of an operation after which the rank in a place of its ranks leaves it, and how
+        much of that goes on before it comes.
+        """
+        return 1.0, 0.0
 
 
-def work_s(costs: Costs, work: Work, seat: int = -1) -> float:
-    """What a rank takes for its part in an operation, once nobody is waited for: the one in a
-    place of its ranks, or with -1 the last one to leave.
+def work_s(costs: Costs, work: Work, seat: int = -1) -> tuple[float, float]:
+    """What a rank takes for its part in an operation, once nobody is waited for, and how much of
+    that goes on without it: the one in a place of its ranks, or with -1 the last one to leave.
     """
     call, ranks, size_bytes = work
     if not call:
         rank, root = ranks
-        return costs.busy_s(rank, root, size_bytes)[0]
+        return costs.busy_s(rank, root, size_bytes)[0], 0.0
     time_s = costs.collective_s(call, ranks, size_bytes)
-    return time_s if seat < 0 else time_s * costs.leave_share(*work, seat)
+    if seat < 0:
+        return time_s, costs.hidden_s(call, ranks, size_bytes)
+    share, hidden = costs.leave(work, seat)
+    return share * time_s, hidden * time_s
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,7 @@ class MachineCosts(Costs):
         self._answer: Answer | None = None
         self._left: Share = lambda *work: 1.0
         self._crowd: Share = lambda *work: 1.0
-        self._leave: Leave = lambda *work: 1.0
+        self._leave: Leave = lambda *work: (1.0, 0.0)
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
         self.nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
@@ -203,7 +209,7 @@ class MachineCosts(Costs):
         answer: Answer,
         share: Share,
         crowd: Share,
-        leave: Leave = lambda *work: 1.0,
+        leave: Leave = lambda *work: (1.0, 0.0),
         *,
         where_measured: bool,
     ) -> None:
@@ -285,10 +291,11 @@ class MachineCosts(Costs):
         share = self._left(call, [self.nodes[rank] for rank in ranks], size_bytes)
         return (1 - share) * self.collective_s(call, ranks, size_bytes)
 
-    def leave_share(self, call: str, ranks: Sequence[int], size_bytes: int, seat: int) -> float:
-        """By what a library did; of a time that is not its answer, all."""
-        if not self._answers.get((call, tuple(ranks), size_bytes)):
-            return 1.0
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """By what a library did; of a time that is not its answer, all and nothing."""
+        call, ranks, size_bytes = work
+        if not self._answers.get((call, ranks, size_bytes)):
+            return 1.0, 0.0
         return self._leave(call, [self.nodes[rank] for rank in ranks], size_bytes, seat)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -100,7 +99,9 @@ class _Operations:
     def __init__(self, script: Script, costs: MachineCosts) -> None:
         parts = script.parts
         self._parts = parts
-        self._times_s = list(map(partial(work_s, costs), parts.works, parts.seats))
+        self._times_s = [
+            work_s(costs, *own)[0] for own in zip(parts.works, parts.seats, strict=True)
+        ]
         self._count = Counter(parts.operation.tolist())
         self._algorithms = {
             (used.operation, used.ranks, used.size_bytes): used.algorithm

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.operation_paths import Paths, usual_path
+from nhalf.facts.program.script import Work
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class SlowerCosts(Costs):
         path = self._paths(call, len(ranks), size_bytes)
         return usual_s + self._slower.messages_s(path.messages, path.bytes)
 
-    def leave_share(self, call: str, ranks: Sequence[int], size_bytes: int, seat: int) -> float:
-        """The usual share."""
-        return self._usual.leave_share(call, ranks, size_bytes, seat)
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """The usual shares."""
+        return self._usual.leave(work, seat)
 
     def _added_s(self, source: int, target: int, size_bytes: int) -> float:
         return 0.0 if source == target else self._slower.messages_s(1, size_bytes)
