@@ -126,7 +126,8 @@ NOTE = """Five programs of large operations with computing between them
 (`tools/benchmarks/asked_programs.c`) on 8 and 32 ranks: training that overlaps sums with \
 computing, sharded training, rows and columns of a grid, a root in the middle, a ring of halos \
 with blocks of two sizes. They were traced with MPICH on `{origin}`, predicted by `nhalf predict \
-TRACE --machine M --placement P --mpi L --computing-factor 1`, and run by `nhalf try` there. Of {count} predictions on \
+TRACE --machine M --placement P --mpi L --computing-factor 1`, and run by `nhalf try` \
+there. Of {count} predictions on \
 {machines} the median error is {median}, {near} % are within 5 %, and {held} intervals hold."""
 WHY = """
 *Largest* is the error that is farthest from 0. What differs, and why:
