@@ -146,9 +146,9 @@ class AskedOperations:
         for pattern in sorted(patterns, key=_root):
             alike[re.sub(rf"{ROOTED}\d+", "", pattern)].append(pattern)
         for own in alike.values():
-            kept = _spread(own, ROOTS_MAX)
+            chosen = _spread(own, ROOTS_MAX)
             for pattern in own:
-                distances = {abs(_root(other) - _root(pattern)): other for other in kept}
+                distances = {abs(_root(stand_in) - _root(pattern)): stand_in for stand_in in chosen}
                 self.nearest[nodes, pattern] = distances[min(distances)]
 
     def _keep(self, nodes: Nodes, times_s: Mapping[Question, Times]) -> None:
@@ -292,7 +292,7 @@ def _grid(sizes_bytes: Sequence[int]) -> Sequence[int]:
 
 
 def _spread(values: Sequence[_Value], most: int) -> Sequence[_Value]:
-    """At most so many of values, over all of them."""
+    """At most this many of values, over all of them."""
     return values[:: max(1, -(-len(values) // most))]
 
 

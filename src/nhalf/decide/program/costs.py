@@ -6,20 +6,20 @@ import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
+from nhalf.decide.program.message_costs import MessageCosts
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.curve import (
-    SoftwareCosts,
     is_between_nodes,
     software_costs,
     threshold_bytes,
@@ -30,8 +30,6 @@ from nhalf.machines.spread import over_nodes, within_node
 from nhalf.models.expression import PART_BYTES
 from nhalf.mpi.decision_table import Rule, rule_for
 
-BUSY_SHARE = 0.5
-"""Share of a message within a node per side: the sender copies it in, the receiver out."""
 CROSSING = "pingping"
 
 
@@ -116,45 +114,6 @@ def work_s(costs: Costs, work: Work, seat: int = -1) -> tuple[float, float]:
     return share * time_s, hidden * time_s
 
 
-@dataclass(frozen=True)
-class _Distance:
-    """Messages within a node, or between nodes."""
-
-    message: Message
-    software: SoftwareCosts
-    between: bool
-    both_ways: Message | None = None
-    """Messages that cross: their additional time is processor time of each rank."""
-
-    time_by_size_s: dict[int, float] = field(default_factory=dict)
-    busy_by_size_s: dict[int, tuple[float, float]] = field(default_factory=dict)
-
-    def time_s(self, size_bytes: int) -> float:
-        if size_bytes not in self.time_by_size_s:
-            times_s = self.message.time_s(np.array([float(size_bytes)]))
-            self.time_by_size_s[size_bytes] = float(times_s[0])
-        return self.time_by_size_s[size_bytes]
-
-    def crossing_s(self, size_bytes: int) -> float:
-        if self.both_ways is None:
-            return self.time_s(size_bytes)
-        return float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
-
-    def busy_s(self, size_bytes: int) -> tuple[float, float]:
-        if size_bytes not in self.busy_by_size_s:
-            self.busy_by_size_s[size_bytes] = self._busy_s(size_bytes)
-        return self.busy_by_size_s[size_bytes]
-
-    def _busy_s(self, size_bytes: int) -> tuple[float, float]:
-        whole_s = self.time_s(size_bytes)
-        if not self.between:
-            busy_s = BUSY_SHARE * whole_s
-            busy_s = min(max(busy_s, BUSY_SHARE * self.crossing_s(size_bytes)), whole_s)
-            return busy_s, busy_s
-        most_s = BUSY_SHARE * whole_s
-        return min(self.software.send_s, most_s), min(self.software.receive_s, most_s)
-
-
 class MachineCosts(Costs):
     """Costs of a machine file; ranks with the same entry of `hosts` share a node.
 
@@ -189,14 +148,14 @@ class MachineCosts(Costs):
         numbers: dict[str, int] = {}
         self.nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
         self._answers: dict[tuple[str, tuple[int, ...], int], tuple[float, str] | None] = {}
-        self._within_node = _Distance(
+        self._within_node = MessageCosts(
             Message(within),
             software_costs(machine, within),
             False,
             _both_ways_message(machine, within),
         )
         is_apart = is_between_nodes(curve.placement)
-        self._between_nodes = _Distance(
+        self._between_nodes = MessageCosts(
             Message(curve), software_costs(machine, curve), between=is_apart
         )
         named = Messages(machine, messages.library)
@@ -217,7 +176,7 @@ class MachineCosts(Costs):
         self._answer, self._left, self._crowd, self._leave = answer, share, crowd, leave
         self._asks_where_measured = where_measured
 
-    def _distance(self, source: int, target: int) -> _Distance:
+    def _distance(self, source: int, target: int) -> MessageCosts:
         return (
             self._within_node if self.hosts[source] == self.hosts[target] else self._between_nodes
         )

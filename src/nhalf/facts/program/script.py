@@ -41,7 +41,7 @@ that is the first, and IN_PLACE if it is so, its ranks and the mean size of thei
 that only sends its part to a root the call is '', and the ranks are both.
 """
 SEATS_MOST = 1024
-"""Of more ranks no library is asked when each of them leaves an operation."""
+"""Ranks of an operation of which each one's own time is told apart; of more, all leave together."""
 
 
 class Role(IntEnum):
