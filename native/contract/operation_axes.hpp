@@ -15,7 +15,8 @@ inline constexpr std::array operation_axes{
     AxisInfo{"buffers", "warm", "warm",
              "cold: before each operation the caches are filled with something else"},
     AxisInfo{"call", "steady", "steady",
-             "first: before each operation what the library prepared for them is made anew"}};
+             "first: before each operation what the library prepared for them is made anew"},
+    AxisInfo{"root", "0", "0", "the rank that is the root, of operations that have one"}};
 
 /// Axes of operations that belong to something made before, whose first call is like any other.
 inline constexpr std::array lasting_axes{operation_axes[0], operation_axes[1]};

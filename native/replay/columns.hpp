@@ -68,7 +68,8 @@ struct Script {
 
 /// Seconds of a machine: by route from send to arrival, alone and with one the opposite way, and of
 /// the processors at either end; by work of operations, and how much of it goes on while a rank
-/// that began one is elsewhere, nothing if none does; by form of waits.
+/// that began one, or comes later than the root, is elsewhere, nothing if none does; by form of
+/// waits.
 struct Costs {
   Column<const double> way_s, crossing_s, sending_s, receiving_s;
   Column<const double> work_s, hidden_s;

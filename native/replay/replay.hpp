@@ -278,7 +278,10 @@ class Replay {
   bool attend(Actor& actor, Number part) {
     const auto last_s = operations_.last_s(part);
     if (!last_s) return wait_for_operation(actor, part);
-    end_operation(actor, part, *last_s, 0.0);
+    double hidden_s = 0;
+    if (!costs_.hidden_s.empty())
+      hidden_s = std::clamp(actor.now_s - *last_s, 0.0, costs_.hidden_s[script_.work[part]]);
+    end_operation(actor, part, *last_s, hidden_s);
     return true;
   }
 

@@ -68,6 +68,7 @@ class OperationSampler {
     Verification verification(transport_, quality_, effort_);
     result.verified = verification.before(pattern);
     if (!result.verified) return result;
+    pattern.root_at(conditions_.root);
     pattern.prepare();
     clock_.refresh();
     end_ = {};
@@ -95,7 +96,7 @@ class OperationSampler {
   };
 
   void prepare(const PatternInfo& info, const Case& point) {
-    conditions_ = Conditions::of(info, point);
+    conditions_ = Conditions::of(info, point, transport_.size());
     if (conditions_.first_call && !renews)
       throw InputError("call=first: this transport prepares nothing that could be made anew");
     if (!conditions_.cold || Idling<T>) return;

@@ -87,9 +87,9 @@ def _rows(folder: Path, machine: str, placement: str) -> Iterator[Row]:
             command = [str(_compiled(folder, vendor)), program]
             options = ["--ranks", str(nodes * each), "--mpi", vendor, "--json"]
             tried = json.loads(nhalf("try", *there, *options, "--", *command))
-            # Computing as fast as here, as in the trial.
-            asked = [*there, "--mpi", vendor, "--computing-factor", "1", "--json"]
-            predicted = json.loads(nhalf("predict", str(trace), *asked))
+            factor = ["--computing-factor", "1"]  # They sleep instead.
+            options = ["--mpi", vendor, "--json", *factor]
+            predicted = json.loads(nhalf("predict", str(trace), *there, *options))
             yield Row(
                 program,
                 vendor,
@@ -126,7 +126,8 @@ NOTE = """Five programs of large operations with computing between them
 (`tools/benchmarks/asked_programs.c`) on 8 and 32 ranks: training that overlaps sums with \
 computing, sharded training, rows and columns of a grid, a root in the middle, a ring of halos \
 with blocks of two sizes. They were traced with MPICH on `{origin}`, predicted by `nhalf predict \
-TRACE --machine M --placement P --mpi L`, and run by `nhalf try` there. Of {count} predictions on \
+TRACE --machine M --placement P --mpi L --computing-factor 1`, and run by `nhalf try` \
+there. Of {count} predictions on \
 {machines} the median error is {median}, {near} % are within 5 %, and {held} intervals hold."""
 WHY = """
 *Largest* is the error that is farthest from 0. What differs, and why:
@@ -134,7 +135,7 @@ WHY = """
 - **training.** Open MPI's first broadcast takes longer than later ones, and its sums take less \
 together than one after the other.
 - **grid.** Columns share links with each other.
-- **roots.** Operations are asked with the first rank as their root.
+- **roots.** A rank that comes late to a broadcast is taken to make no other rank late.
 - **halo.** Operations are asked with blocks of one size, and halos do not wait for each other.
 """
 

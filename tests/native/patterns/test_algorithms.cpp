@@ -181,7 +181,7 @@ TEST_CASE("what cannot be chosen says so") {
 TEST_CASE("a first call is one of the library") {
   const PatternInfo info{.name = "bcast", .what = "", .axes = algorithm_axes, .rooted = true};
   const auto conditions = [&](std::string_view name) {
-    return complaint([&] { Conditions::of(info, with(0, name, ",call=first")); });
+    return complaint([&] { Conditions::of(info, with(0, name, ",call=first"), 2); });
   };
   CHECK(conditions("native") == "");
   CHECK(conditions("chain").starts_with("call=first: only the library's own algorithm"));

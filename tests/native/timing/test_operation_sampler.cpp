@@ -93,14 +93,27 @@ TEST_CASE("a chain of rotating roots takes p operations, each begun where the la
   }
 }
 
+TEST_CASE("an operation is timed with the root that is asked for") {
+  for (const int root : {0, 1, 4}) {
+    CAPTURE(root);
+    const auto found = measured<Flat>({.ranks = 5, .axes = "root=" + std::to_string(root)}, rooted);
+    CHECK(time_of(found) == doctest::Approx(3 * g + way_s).epsilon(1e-9));
+    CHECK(found.rank_s[static_cast<std::size_t>(root)] == doctest::Approx(3 * g + o_s));
+    CHECK(found.rank_s[static_cast<std::size_t>((root + 1) % 5)] == doctest::Approx(way_s));
+  }
+}
+
 TEST_CASE("conditions that cannot be met are refused") {
   const auto of = [](const PatternInfo& info, const std::string& axes) {
-    return Conditions::of(info, {.axes = Options::parse(axes, ',')});
+    return Conditions::of(info, {.axes = Options::parse(axes, ',')}, 4);
   };
   CHECK_THROWS_AS(of(operation, "start=rotating"), InputError);
+  CHECK_THROWS_AS(of(operation, "root=1"), InputError);
+  CHECK(of(operation, "root=0").root == 0);
   CHECK(of(rooted, "start=rotating").start == Conditions::Start::rotating);
-  for (const auto* axes : {"start=rotating,buffers=cold", "start=rotating,call=first", "start=now",
-                           "buffers=lukewarm", "call=last"})
+  for (const auto* axes :
+       {"start=rotating,buffers=cold", "start=rotating,call=first", "start=now", "buffers=lukewarm",
+        "call=last", "root=4", "root=-1", "start=rotating,root=1"})
     CHECK_THROWS_AS(of(rooted, axes), InputError);
   CHECK(measured<Ring>({.axes = "start=sync,buffers=cold,call=steady"}).samples_s.size() > 0);
 }

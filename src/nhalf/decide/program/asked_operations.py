@@ -8,11 +8,13 @@ them by themselves only where the library changes its algorithm.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,7 +24,14 @@ from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
 from nhalf.decide.program.crowding import slower_ratios
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, is_persistent, operation
+from nhalf.facts.program.operations import (
+    IN_PLACE,
+    is_non_blocking,
+    is_persistent,
+    operation,
+    place_of_root,
+    with_any_root,
+)
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms
@@ -30,20 +39,23 @@ from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar, FatTree, elementary
-from nhalf.measure.virtual.asked import PLACED_IN, WITH_WORK, Question
+from nhalf.measure.virtual.asked import PLACED_IN, ROOTED, WITH_WORK, Question, Times
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""
 PLACEMENTS_MAX = 8
 """Sets of nodes that are asked for, each in its own launch."""
+ROOTS_MAX = 16
+"""Roots of an operation that are asked for; the others' answers are those of the nearest one."""
 CLOSE = 0.02
 """An algorithm whose messages take this share more or less than the library is its algorithm."""
 OWN = "its own"
 PERSISTENT = "-persistent"
 
+_Value = TypeVar("_Value", int, str)
 Nodes = tuple[int, ...]
-Ask = Callable[[Nodes, Iterable[Question]], Mapping[Question, float]]
-"""The seconds of operations of ranks on nodes, without those that have no answer."""
+Ask = Callable[[Nodes, Iterable[Question]], Mapping[Question, Times]]
+"""What operations of ranks on nodes take, without those that have no answer."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,10 @@ class _Curve:
         sizes, times = (np.log(values[ends]) for values in (self.sizes_bytes, self.times_s))
         return math.exp(float(np.interp(math.log(size_bytes), sizes, times))), self.names[place]
 
+    def nearest(self, size_bytes: int) -> int:
+        """The size next to this one that was asked."""
+        return min(self.sizes_bytes, key=lambda size: abs(size - size_bytes))
+
 
 @dataclass(frozen=True)
 class AskedOperations:
@@ -84,6 +100,8 @@ class AskedOperations:
     curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
     slower_ratio: dict[tuple[str, int, Nodes], float] = field(default_factory=dict)
     placed: dict[tuple[Nodes, bytes], Nodes] = field(default_factory=dict)
+    nearest: dict[tuple[Nodes, str], str] = field(default_factory=dict)
+    leaves_s: dict[tuple[Nodes, Question], Times] = field(default_factory=dict)
 
     def prepare(self, works: Iterable[Work], nodes: Sequence[int]) -> None:
         """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
@@ -103,8 +121,11 @@ class AskedOperations:
             self.refusals.add(f"communicators on more than {PLACEMENTS_MAX} sets of nodes")
 
     def _prepare(self, nodes: Nodes, questions: set[Question]) -> None:
+        self._keep_nearest(nodes, {pattern for pattern, _ in questions})
         sizes: dict[str, list[int]] = defaultdict(list)
-        for pattern, size_bytes in sorted(questions):
+        for pattern, size_bytes in sorted(
+            {(self.nearest[nodes, pattern], size_bytes) for pattern, size_bytes in questions}
+        ):
             sizes[pattern].append(size_bytes)
         grid = {Question(name, size) for name, own in sizes.items() for size in _grid(own)}
         begun = {name for name in sizes if name.startswith("i") or PERSISTENT in name}
@@ -113,19 +134,35 @@ class AskedOperations:
         between = [
             Question(name, size)
             for name, own in sizes.items()
-            for size in _spread([size for size in own if self._at(nodes, name, size) is None])
+            for size in _spread(
+                [size for size in own if self._at(nodes, name, size) is None], SIZES_MAX
+            )
         ]
         if between and set(between) - grid:
             self._keep(nodes, self.ask(nodes, {*grid, *between}))
 
-    def _keep(self, nodes: Nodes, times_s: Mapping[Question, float]) -> None:
+    def _keep_nearest(self, nodes: Nodes, patterns: Iterable[str]) -> None:
+        alike: dict[str, list[str]] = defaultdict(list)
+        for pattern in sorted(patterns, key=_root):
+            alike[re.sub(rf"{ROOTED}\d+", "", pattern)].append(pattern)
+        for own in alike.values():
+            chosen = _spread(own, ROOTS_MAX)
+            for pattern in own:
+                distances = {abs(_root(stand_in) - _root(pattern)): stand_in for stand_in in chosen}
+                self.nearest[nodes, pattern] = distances[min(distances)]
+
+    def _keep(self, nodes: Nodes, times_s: Mapping[Question, Times]) -> None:
         by_pattern: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        for (pattern, size_bytes), time_s in sorted(times_s.items()):
-            by_pattern[pattern].append((size_bytes, time_s))
-        composer = self._composer(nodes)
+        for question, (time_s, *leaves_s) in sorted(times_s.items()):
+            by_pattern[question.pattern].append((question.size_bytes, time_s))
+            self.leaves_s[nodes, question] = tuple(leaves_s)
+        composers: dict[int, Composer | None] = {}
         for pattern, rows in by_pattern.items():
             sizes, times = zip(*rows, strict=True)
-            names = _names(composer, pattern, len(nodes), rows)
+            root = _root(pattern)
+            if root not in composers:
+                composers[root] = self._composer((*nodes[root:], *nodes[:root]))
+            names = _names(composers[root], pattern, len(nodes), rows)
             self.curves[nodes, pattern] = _Curve(sizes, times, names)
 
     @property
@@ -136,28 +173,55 @@ class AskedOperations:
 
     def answer(self, call: str, nodes: Sequence[int], size_bytes: int) -> tuple[float, str] | None:
         """The seconds of an operation and its algorithm; None if the library did not answer."""
-        question = question_of(call, len(nodes), size_bytes)
-        answer = question and self._at(self._placed(nodes), *question)
+        placed, question = self._question(call, nodes, size_bytes)
+        answer = question and self._at(placed, *question)
         if answer is None and operation(call) in BY_NAME:
             self.unanswered.add(operation(call))
         return answer or None
 
     def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
         """How many times as long at most, beside the same operation of other communicators."""
-        return self.slower_ratio.get((call, size_bytes, tuple(nodes)), 1.0)
+        return self.slower_ratio.get((with_any_root(call), size_bytes, tuple(nodes)), 1.0)
 
     def left(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
         """The share of an operation that is left after as much work as it takes, at the size next
         to this one that was asked; 1 if none was.
         """
-        question, placed = question_of(call, len(nodes), size_bytes), self._placed(nodes)
+        placed, question = self._question(call, nodes, size_bytes)
         curve = question and self.curves.get((placed, question.pattern + WITH_WORK))
         if not question or not curve:
             return 1.0
-        nearest = min(curve.sizes_bytes, key=lambda size: abs(size - question.size_bytes))
+        nearest = curve.nearest(question.size_bytes)
         whole = self._at(placed, question.pattern, nearest)
         left_s = curve.times_s[curve.sizes_bytes.index(nearest)]
         return min(1.0, left_s / whole[0]) if whole else 1.0
+
+    def leave(
+        self, call: str, nodes: Sequence[int], size_bytes: int, seat: int
+    ) -> tuple[float, float]:
+        """The share of an operation after which the rank in a place leaves it, and how much of that
+        goes on without it, at the size next to this one that was asked; 1 and 0 if none was.
+        """
+        placed, question = self._question(call, nodes, size_bytes)
+        curve = question and self.curves.get((placed, question.pattern))
+        if not question or not curve:
+            return 1.0, 0.0
+        nearest = Question(question.pattern, curve.nearest(question.size_bytes))
+        leaves_s = self.leaves_s.get((placed, nearest))
+        if not leaves_s:
+            return 1.0, 0.0
+        own, least = (time_s / max(leaves_s) for time_s in (leaves_s[seat], min(leaves_s)))
+        return own, own - least
+
+    def _question(
+        self, call: str, nodes: Sequence[int], size_bytes: int
+    ) -> tuple[Nodes, Question | None]:
+        """The nodes and the question that stand for an operation."""
+        placed, question = self._placed(nodes), question_of(call, len(nodes), size_bytes)
+        if question:
+            pattern = self.nearest.get((placed, question.pattern), question.pattern)
+            question = question._replace(pattern=pattern)
+        return placed, question
 
     def _at(self, nodes: Nodes, pattern: str, size_bytes: int) -> tuple[float, str] | None:
         curve = self.curves.get((nodes, pattern))
@@ -210,6 +274,8 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
         pattern += PERSISTENT
     elif is_non_blocking(call):
         pattern = f"i{pattern}"
+    if root := place_of_root(call):
+        pattern += f"{ROOTED}{root}"
     if call.endswith(IN_PLACE):
         pattern += PLACED_IN
     return Question(pattern, 0 if row.data == "nothing" else part_bytes)
@@ -225,9 +291,13 @@ def _grid(sizes_bytes: Sequence[int]) -> Sequence[int]:
     return [int(size) for size in sizes[places]]
 
 
-def _spread(sizes_bytes: Sequence[int]) -> Sequence[int]:
-    """At most SIZES_MAX of sizes, over all of them."""
-    return sizes_bytes[:: max(1, -(-len(sizes_bytes) // SIZES_MAX))]
+def _spread(values: Sequence[_Value], most: int) -> Sequence[_Value]:
+    """At most this many of values, over all of them."""
+    return values[:: max(1, -(-len(values) // most))]
+
+
+def _root(pattern: str) -> int:
+    return int(pattern.partition(ROOTED)[2].partition(" ")[0] or 0)
 
 
 def _names(

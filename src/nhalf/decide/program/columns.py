@@ -83,13 +83,14 @@ def cost_columns(
         costs.crossing_s(*route) if always_waits or route[2] >= costs.rendezvous_bytes else 0.0
         for route in routes
     ]
+    works = zip(script.parts.works, script.parts.seats, strict=True)
+    operations_s = np.array([work_s(costs, *own) for own in works]).reshape(-1, 2)
     seconds = (
         [costs.message_s(*route) for route in routes],
         crossing_s,
         busy_s[:, 0],
         busy_s[:, 1],
-        [work_s(costs, work) for work in script.parts.works],
-        [costs.hidden_s(*work) for work in script.parts.works],
+        *operations_s.T,
         _shortest_waits_s(script, costs),
     )
     members = (columns.add(column_s, float) for column_s in seconds)

@@ -92,7 +92,7 @@ def _operations_s(script: Script, costs: Costs, begins_s: Floats, ends_s: Floats
         parts.role,
         [latest_s[parts.operation], root_s[parts.operation], np.full(len(begins_s), -np.inf)],
     )
-    cost_s = np.array([work_s(costs, work) for work in parts.works])[parts.work]
+    cost_s = np.array([work_s(costs, work)[0] for work in parts.works])[parts.work]
     some_begun = np.bincount(parts.operation[is_begun], minlength=parts.operations) > 0
     more_s = ends_s - np.maximum(begins_s, last_s) - cost_s
     return np.where(some_begun[parts.operation], np.nan, more_s)

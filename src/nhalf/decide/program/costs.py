@@ -6,20 +6,20 @@ import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
+from nhalf.decide.program.message_costs import MessageCosts
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.curve import (
-    SoftwareCosts,
     is_between_nodes,
     software_costs,
     threshold_bytes,
@@ -30,8 +30,6 @@ from nhalf.machines.spread import over_nodes, within_node
 from nhalf.models.expression import PART_BYTES
 from nhalf.mpi.decision_table import Rule, rule_for
 
-BUSY_SHARE = 0.5
-"""Share of a message within a node per side: the sender copies it in, the receiver out."""
 CROSSING = "pingping"
 
 
@@ -40,6 +38,9 @@ Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 Share = Callable[[str, Sequence[int], int], float]
 """The share of an asked operation that is left after as much work as it takes, and how many times
 as long it takes at most beside others."""
+Leave = Callable[[str, Sequence[int], int, int], tuple[float, float]]
+"""The share of an asked operation after which the rank in a place leaves it, and how much of that
+goes on without it."""
 CROWDED = 1.02
 """Operations that take less than this many times as long are alone."""
 THE_MACHINES = "the machine's own"
@@ -91,53 +92,26 @@ class Costs(ABC):
         """How much of a nonblocking operation goes on while no rank calls MPI."""
         return 0.0
 
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """The share of an operation after which the rank in a place of its ranks leaves it, and how
+        much of that goes on before it comes.
+        """
+        return 1.0, 0.0
 
-def work_s(costs: Costs, work: Work) -> float:
-    """What a rank takes for its part in an operation, once nobody is waited for."""
+
+def work_s(costs: Costs, work: Work, seat: int = -1) -> tuple[float, float]:
+    """What a rank takes for its part in an operation, once nobody is waited for, and how much of
+    that goes on without it: the one in a place of its ranks, or with -1 the last one to leave.
+    """
     call, ranks, size_bytes = work
     if not call:
         rank, root = ranks
-        return costs.busy_s(rank, root, size_bytes)[0]
-    return costs.collective_s(call, ranks, size_bytes)
-
-
-@dataclass(frozen=True)
-class _Distance:
-    """Messages within a node, or between nodes."""
-
-    message: Message
-    software: SoftwareCosts
-    between: bool
-    both_ways: Message | None = None
-    """Messages that cross: their additional time is processor time of each rank."""
-
-    time_by_size_s: dict[int, float] = field(default_factory=dict)
-    busy_by_size_s: dict[int, tuple[float, float]] = field(default_factory=dict)
-
-    def time_s(self, size_bytes: int) -> float:
-        if size_bytes not in self.time_by_size_s:
-            times_s = self.message.time_s(np.array([float(size_bytes)]))
-            self.time_by_size_s[size_bytes] = float(times_s[0])
-        return self.time_by_size_s[size_bytes]
-
-    def crossing_s(self, size_bytes: int) -> float:
-        if self.both_ways is None:
-            return self.time_s(size_bytes)
-        return float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
-
-    def busy_s(self, size_bytes: int) -> tuple[float, float]:
-        if size_bytes not in self.busy_by_size_s:
-            self.busy_by_size_s[size_bytes] = self._busy_s(size_bytes)
-        return self.busy_by_size_s[size_bytes]
-
-    def _busy_s(self, size_bytes: int) -> tuple[float, float]:
-        whole_s = self.time_s(size_bytes)
-        if not self.between:
-            busy_s = BUSY_SHARE * whole_s
-            busy_s = min(max(busy_s, BUSY_SHARE * self.crossing_s(size_bytes)), whole_s)
-            return busy_s, busy_s
-        most_s = BUSY_SHARE * whole_s
-        return min(self.software.send_s, most_s), min(self.software.receive_s, most_s)
+        return costs.busy_s(rank, root, size_bytes)[0], 0.0
+    time_s = costs.collective_s(call, ranks, size_bytes)
+    if seat < 0:
+        return time_s, costs.hidden_s(call, ranks, size_bytes)
+    share, hidden = costs.leave(work, seat)
+    return share * time_s, hidden * time_s
 
 
 class MachineCosts(Costs):
@@ -169,18 +143,19 @@ class MachineCosts(Costs):
         self._answer: Answer | None = None
         self._left: Share = lambda *work: 1.0
         self._crowd: Share = lambda *work: 1.0
+        self._leave: Leave = lambda *work: (1.0, 0.0)
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
         self.nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
         self._answers: dict[tuple[str, tuple[int, ...], int], tuple[float, str] | None] = {}
-        self._within_node = _Distance(
+        self._within_node = MessageCosts(
             Message(within),
             software_costs(machine, within),
             False,
             _both_ways_message(machine, within),
         )
         is_apart = is_between_nodes(curve.placement)
-        self._between_nodes = _Distance(
+        self._between_nodes = MessageCosts(
             Message(curve), software_costs(machine, curve), between=is_apart
         )
         named = Messages(machine, messages.library)
@@ -188,12 +163,20 @@ class MachineCosts(Costs):
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
         self._ways_by_key: dict[tuple[str, bool, int], Sequence[Way]] = {}
 
-    def asks(self, answer: Answer, share: Share, crowd: Share, *, where_measured: bool) -> None:
+    def asks(
+        self,
+        answer: Answer,
+        share: Share,
+        crowd: Share,
+        leave: Leave = lambda *work: (1.0, 0.0),
+        *,
+        where_measured: bool,
+    ) -> None:
         """Let a library answer, also `where_measured` times are in the machine file."""
-        self._answer, self._left, self._crowd = answer, share, crowd
+        self._answer, self._left, self._crowd, self._leave = answer, share, crowd, leave
         self._asks_where_measured = where_measured
 
-    def _distance(self, source: int, target: int) -> _Distance:
+    def _distance(self, source: int, target: int) -> MessageCosts:
         return (
             self._within_node if self.hosts[source] == self.hosts[target] else self._between_nodes
         )
@@ -266,6 +249,13 @@ class MachineCosts(Costs):
             return 0.0
         share = self._left(call, [self.nodes[rank] for rank in ranks], size_bytes)
         return (1 - share) * self.collective_s(call, ranks, size_bytes)
+
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """By what a library did; of a time that is not its answer, all and nothing."""
+        call, ranks, size_bytes = work
+        if not self._answers.get((call, ranks, size_bytes)):
+            return 1.0, 0.0
+        return self._leave(call, [self.nodes[rank] for rank in ranks], size_bytes, seat)
 
     def _rule(self, name: str, count: int, size_bytes: int) -> Rule | None:
         """The rule of a table that covers an operation."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import permutations
 
 from nhalf.base.errors import NhalfError
+from nhalf.facts.program.operations import with_any_root
 from nhalf.facts.program.script import Work
 from nhalf.machines.draws import Draws
 from nhalf.machines.message import Messages
@@ -30,7 +31,7 @@ def slower_ratios(
     """
     groups: dict[tuple[str, int], list[tuple[int, ...]]] = defaultdict(list)
     for call, members, size_bytes in sorted(works):
-        before = groups[call, size_bytes]
+        before = groups[with_any_root(call), size_bytes]
         if call and len(members) > 1 and not any(set(members) & set(group) for group in before):
             before.append(members)
     ratios_of: dict[tuple[tuple[int, ...], ...], list[float]] = {}

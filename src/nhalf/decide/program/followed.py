@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -98,10 +99,13 @@ class _Operations:
     def __init__(self, script: Script, costs: MachineCosts) -> None:
         parts = script.parts
         self._parts = parts
-        self._times_s = [work_s(costs, work) for work in parts.works]
+        self._times_s = [
+            work_s(costs, *own)[0] for own in zip(parts.works, parts.seats, strict=True)
+        ]
         self._count = Counter(parts.operation.tolist())
         self._algorithms = {
-            (used.operation, used.ranks, used.size_bytes): used.algorithm for used in costs.used
+            (used.operation, used.ranks, used.size_bytes): used.algorithm
+            for used in sorted(costs.used, key=attrgetter("algorithm"))
         }
         self._performed: dict[int, str] = {}
         roots = dict[int, int]()

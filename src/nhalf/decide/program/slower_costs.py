@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.operation_paths import Paths, usual_path
+from nhalf.facts.program.script import Work
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,10 @@ class SlowerCosts(Costs):
         usual_s = self._usual.collective_s(call, ranks, size_bytes)
         path = self._paths(call, len(ranks), size_bytes)
         return usual_s + self._slower.messages_s(path.messages, path.bytes)
+
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """The usual shares."""
+        return self._usual.leave(work, seat)
 
     def _added_s(self, source: int, target: int, size_bytes: int) -> float:
         return 0.0 if source == target else self._slower.messages_s(1, size_bytes)

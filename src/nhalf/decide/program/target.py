@@ -60,7 +60,7 @@ class Target:
         if self.answers is not None:
             is_other = self.answers.name != self.messages.library
             own = self.answers
-            costs.asks(own.answer, own.left, own.crowd, where_measured=is_other)
+            costs.asks(own.answer, own.left, own.crowd, own.leave, where_measured=is_other)
         return costs
 
 

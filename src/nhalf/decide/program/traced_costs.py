@@ -12,7 +12,7 @@ import polars as pl
 from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
-from nhalf.facts.program.operations import IN_PLACE, is_non_blocking
+from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, with_any_root
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered, pairing
 from nhalf.facts.program.script import script
@@ -67,7 +67,7 @@ class TracedCosts(Costs):
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The time of the call on any communicator."""
-        return _at(self._collective.get(call, ()), size_bytes)
+        return _at(self._collective.get(with_any_root(call), ()), size_bytes)
 
 
 def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
@@ -164,7 +164,7 @@ def _in_waits(program: Program) -> pl.DataFrame:
     share = np.maximum(size, 1) / np.bincount(wait, np.maximum(size, 1))[wait]
     rows = pl.DataFrame({
         "operation": parts.operation[part],
-        "call": [parts.works[work][0] for work in parts.work[part].tolist()],
+        "call": [with_any_root(parts.works[work][0]) for work in parts.work[part].tolist()],
         "size_bytes": size,
         "from_s": from_s[wait],
         "end_s": ends_s[wait],

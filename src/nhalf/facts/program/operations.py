@@ -9,6 +9,7 @@ and the time between, belong to that wait and not to the program's computing.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -36,13 +37,27 @@ each pair of ranks (alltoallv, allgatherv) may have nothing for some, and scans 
 
 IN_PLACE = ", in place"
 """After a call whose result comes where the data was: libraries have other algorithms for it."""
+ROOT = ", root "
+"""After a call, before the place of its root among its ranks, where that is not the first one."""
 
 
 @functools.cache
 def operation(call: str) -> str:
     """'MPI_Ibcast', 'MPI_Bcast_init' and 'MPI_Bcast' are 'bcast'."""
-    name = call.removeprefix("MPI_").removesuffix(IN_PLACE).removesuffix("_init")
+    name = call.removeprefix("MPI_").partition(",")[0].removesuffix("_init")
     return name[1:] if _has_mark(name) else name.lower()
+
+
+@functools.cache
+def place_of_root(call: str) -> int:
+    """The place of a call's root among its ranks."""
+    return int(call.partition(ROOT)[2].partition(",")[0] or 0)
+
+
+@functools.cache
+def with_any_root(call: str) -> str:
+    """A call without the place of its root."""
+    return re.sub(rf"{ROOT}\d+", "", call)
 
 
 @functools.cache
@@ -53,7 +68,7 @@ def is_non_blocking(call: str) -> bool:
 
 def is_persistent(call: str) -> bool:
     """Whether a call sets up what others start."""
-    return call.removesuffix(IN_PLACE).endswith("_init")
+    return call.partition(",")[0].endswith("_init")
 
 
 def _has_mark(name: str) -> bool:

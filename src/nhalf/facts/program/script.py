@@ -17,10 +17,12 @@ from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.operations import (
     FROM_ROOT,
     IN_PLACE,
+    ROOT,
     SCATTERS,
     TO_ROOT,
     CallForm,
     Places,
+    is_non_blocking,
     operation,
 )
 from nhalf.facts.program.pairing import Route
@@ -34,10 +36,12 @@ from nhalf.facts.program.schedule import (
 )
 
 Work = tuple[str, tuple[int, ...], int]
-"""What ranks do in an operation once nobody is waited for: its call, with IN_PLACE if it is so, its
-ranks and the mean size of their input. Of a rank that only sends its part to a root the call is '',
-and the ranks are both.
+"""What ranks do in an operation once nobody is waited for: its call, with ROOT and its place unless
+that is the first, and IN_PLACE if it is so, its ranks and the mean size of their input. Of a rank
+that only sends its part to a root the call is '', and the ranks are both.
 """
+SEATS_MOST = 1024
+"""Ranks of an operation of which each one's own time is told apart; of more, all leave together."""
 
 
 class Role(IntEnum):
@@ -52,6 +56,7 @@ class OperationParts:
 
     By part: its step, by its place in a script, its form, the number of its operation, its role,
     whether its rank is the root, and its work, a place in `works`. There are `operations`.
+    By work: the `seats` of the rank among the ranks, where only a root is waited for; else -1.
     """
 
     step: Places
@@ -61,6 +66,7 @@ class OperationParts:
     is_root: Places
     work: Places
     works: Sequence[Work]
+    seats: Sequence[int]
     operations: int
 
     @classmethod
@@ -80,29 +86,44 @@ class OperationParts:
         # Where a rank lacks calls, its later ones meet others, which may have another root.
         roots = np.bincount(meetings.operation[is_root], minlength=meetings.count)
         has_root = roots[meetings.operation] == 1
+        root_of = np.full(meetings.count, -1)
+        root_of[meetings.operation[is_root & has_root]] = root[is_root & has_root]
         role = np.where(comes_from & has_root, Role.ROOT, Role.ALL)
         role[goes_to & has_root & ~is_root] = Role.NOBODY
         # The root of a scatter holds all blocks; the other ranks have the size of one.
         mean_bytes = meetings.mean(size_bytes, ~(scatters & is_root))[meetings.operation]
         only_sends = role == Role.NOBODY
+        blocks = ~np.array([is_non_blocking(of_call.call) for of_call in forms], bool)[form]
+        amounts = np.array([len(own) for own in meetings.member_sets], np.int64)
+        is_few = amounts[meetings.members][meetings.operation] <= SEATS_MOST
         kinds = np.stack([
             np.where(only_sends, -1, form),
             np.where(only_sends, rank, meetings.members[meetings.operation]),
-            np.where(only_sends, root, -1),
+            np.where(only_sends, root, root_of[meetings.operation]),
             np.where(only_sends, size_bytes, mean_bytes),
             np.where(only_sends, 0, in_place != 0),
+            np.where((role == Role.ROOT) & blocks & is_few, rank, -1),
         ])  # fmt: skip
         work = distinct_rows(*kinds)
-        works: list[Work] = [
-            (forms[call].call + IN_PLACE * place, meetings.member_sets[who], size) if call >= 0
-            else ("", (who, to), size)
-            for call, who, to, size, place in kinds[:, place_of_each(work)].T.tolist()
-        ]  # fmt: skip
-        return cls(step, form, meetings.operation, role, is_root, work, works, meetings.count)
+        works: list[Work] = []
+        seats: list[int] = []
+        for call, who, to, size, place, own in kinds[:, place_of_each(work)].T.tolist():
+            members = meetings.member_sets[who] if call >= 0 else (who, to)
+            name = _named(forms[call].call, members, to) + IN_PLACE * place if call >= 0 else ""
+            works.append((name, members, size))
+            seats.append(members.index(own) if own >= 0 else -1)
+        number = meetings.operation
+        return cls(step, form, number, role, is_root, work, works, seats, meetings.count)
 
     def at(self, step: int) -> int:
         """The part that a step is."""
         return int(np.searchsorted(self.step, step))
+
+
+def _named(call: str, members: tuple[int, ...], root: int) -> str:
+    """A call with the place of its root, unless that is the first or there is none."""
+    place = members.index(root) if root in members else 0
+    return f"{call}{ROOT}{place}" if place else call
 
 
 def _columns(actor: Actor, first: int) -> Places:

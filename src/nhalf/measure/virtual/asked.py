@@ -22,6 +22,7 @@ import msgspec
 
 from nhalf.base.errors import MissingError
 from nhalf.base.folders import cache_folder, need_own, write_cached
+from nhalf.base.operations import TABLE
 from nhalf.base.version import __version__
 from nhalf.machines.message import Messages
 from nhalf.machines.wires import description
@@ -43,6 +44,12 @@ PLACED_IN = " axis.place=in"
 """After a pattern: the result comes where the data was."""
 WITH_WORK = " axis.work=1"
 """After a pattern: what is left of a begun operation after as much work as it takes."""
+ROOTED = " axis.root="
+"""After a pattern, before the rank that is the root."""
+FROM_ROOT = frozenset(row.like or row.pattern for row in TABLE if row.flow == "from_root")
+"""Patterns of which the ranks' own times are kept."""
+Times = tuple[float, ...]
+"""Seconds of an operation; then those until each rank leaves it, of FROM_ROOT."""
 
 
 class Question(NamedTuple):
@@ -70,8 +77,8 @@ class AskedLibrary:
     def _deadline_s(self) -> float:
         return time.monotonic() + self.limit_s
 
-    def times_s(self, nodes: Sequence[int], questions: Iterable[Question]) -> dict[Question, float]:
-        """The seconds of operations of ranks on these nodes, without those that have no answer.
+    def times_s(self, nodes: Sequence[int], questions: Iterable[Question]) -> dict[Question, Times]:
+        """What operations of ranks on these nodes take, without those that have no answer.
 
         Questions without one so far are asked in one launch. Raises MissingError for a library
         that cannot use the virtual network or has no probe, InputError for too many ranks.
@@ -86,7 +93,7 @@ class AskedLibrary:
 
     def _answers(
         self, nodes: Sequence[int], questions: Sequence[Question]
-    ) -> Iterator[tuple[Question, float]]:
+    ) -> Iterator[tuple[Question, Times]]:
         """Yield the answers that come in time."""
         subject = library_subject(self.library)
         begin = start_virtually(self.library, subject.command, len(nodes), self.installed)
@@ -112,9 +119,10 @@ class AskedLibrary:
                 record = probe.receive(left_s, identity=str(number))
                 values = record.get("values", {})
                 if question.pattern.endswith(WITH_WORK) and "total_s" in values:
-                    yield question, max(0.0, values["total_s"] - values["work_s"])
+                    yield question, (max(0.0, values["total_s"] - values["work_s"]),)
                 elif samples_s := record.get("samples_s"):
-                    yield question, median(samples_s)
+                    is_kept = question.pattern.partition(" ")[0] in FROM_ROOT
+                    yield question, (median(samples_s), *(record["rank_s"] if is_kept else ()))
 
     def _kept_at(self, nodes: Sequence[int]) -> Path:
         """The file of the answers; raises MissingError if there is no place for it."""
@@ -137,17 +145,17 @@ class AskedLibrary:
         return cache_folder() / FOLDER / f"{digest[:32]}.json"
 
 
-def _read(path: Path) -> dict[Question, float]:
+def _read(path: Path) -> dict[Question, Times]:
     """The answers that are kept in a file; none if it is not there or of another form."""
     with suppress(OSError, msgspec.MsgspecError, MissingError):
         need_own(path)
-        rows = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, int, float]])
-        return {Question(pattern, size_bytes): time_s for pattern, size_bytes, time_s in rows}
+        rows = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, int, Times]])
+        return {Question(pattern, size_bytes): times_s for pattern, size_bytes, times_s in rows}
     return {}
 
 
-def _write(path: Path, times_s: Mapping[Question, float]) -> None:
+def _write(path: Path, times_s: Mapping[Question, Times]) -> None:
     """Keep answers. That they cannot be kept costs time only, so it is no error."""
-    rows = [(*question, time_s) for question, time_s in sorted(times_s.items())]
+    rows = [(*question, own_s) for question, own_s in sorted(times_s.items())]
     with suppress(MissingError):
         write_cached(path, msgspec.json.encode(rows).decode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.program.asked_operations import (
     OWN,
     PLACEMENTS_MAX,
+    ROOTS_MAX,
     SIZES_MAX,
     AskedOperations,
     Nodes,
@@ -19,13 +20,16 @@ from nhalf.decide.program.asked_operations import (
 )
 from nhalf.decide.program.costs import THE_MACHINES, MachineCosts, UsedAlgorithm
 from nhalf.decide.program.predict import ASKED_RATIO, OPERATIONS_DOUBT, predict_program
+from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import Target, hosts_on
 from nhalf.decide.program.traced_costs import TracedCosts
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.script import script
 from nhalf.machines import catalogue
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
-from nhalf.measure.virtual.asked import Question
+from nhalf.measure.virtual.asked import Question, Times
 from tests.nhalf.decide.program.known_programs import (
     call,
     machine,
@@ -47,7 +51,7 @@ class Library:
         self.switch_bytes = switch_bytes
         self.composers: dict[Nodes, Composer] = {}
 
-    def __call__(self, nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, float]:
+    def __call__(self, nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, Times]:
         """Seconds of recursive doubling, and beyond the switch of a ring."""
         composer = self.composers.setdefault(nodes, Composer(MYRINET, parts_of(MYRINET), nodes))
         times_s = {}
@@ -58,7 +62,7 @@ class Library:
             times_s[question] = composer.time_s(
                 question.pattern, algorithm, len(nodes), question.size_bytes
             )
-        return {question: time_s for question, time_s in times_s.items() if time_s is not None}
+        return {question: (time_s,) for question, time_s in times_s.items() if time_s is not None}
 
 
 def answers(library: Library) -> AskedOperations:
@@ -74,6 +78,8 @@ def answers(library: Library) -> AskedOperations:
         ("MPI_Alltoallv", 64, Question("alltoallv", 16)),
         ("MPI_Iallgather", 64, Question("iallgather", 64)),
         ("MPI_Bcast_init", 64, Question("bcast-persistent", 64)),
+        ("MPI_Bcast, root 3", 64, Question("bcast axis.root=3", 64)),
+        ("MPI_Igather, root 1, in place", 8, Question("igather axis.root=1 axis.place=in", 8)),
         ("MPI_Allreduce, in place", 9, Question("allreduce axis.place=in", 12)),
         ("MPI_Ialltoall, in place", 64, Question("ialltoall axis.place=in", 16)),
         ("MPI_Reduce_scatter_block", 64, Question("reduce-scatter", 64)),
@@ -100,7 +106,7 @@ def test_algorithms_are_named_by_what_they_take() -> None:
     ]
     assert len(library.asked) == len(sizes)
     slower = answers(
-        lambda nodes, some: {key: 2.5 * s for key, s in Library()(nodes, some).items()}
+        lambda nodes, some: {key: (2.5 * s,) for key, (s, *_) in Library()(nodes, some).items()}
     )
     slower.prepare([("MPI_Allreduce", APART, 8)], APART)
     assert (slower.answer("MPI_Allreduce", APART, 8) or ("", ""))[1] == OWN
@@ -117,7 +123,7 @@ def test_an_operation_in_place_is_asked_as_such() -> None:
     made = with_counts(rows, 4, 2.0)
     works = works_of(made)
     assert works == {("MPI_Allreduce", APART, 64), ("MPI_Iallreduce, in place", APART, 64)}
-    asked = answers(lambda _, some: {key: len(key.pattern) / 10 for key in some})
+    asked = answers(lambda _, some: {key: (len(key.pattern) / 10,) for key in some})
     asked.prepare(works, APART)
     known = MachineCosts(MYRINET, list("abcd"))
     known.asks(asked.answer, asked.left, asked.crowd, where_measured=True)
@@ -128,6 +134,68 @@ def test_an_operation_in_place_is_asked_as_such() -> None:
     own = TracedCosts(made)
     assert [own.collective_s(*work) for work in works] == pytest.approx([0.1, 0.1])
     assert own.collective_s("MPI_Allreduce, in place", APART, 64) == 0.0
+
+
+def rooted_at(roots: Sequence[int], name: str = "MPI_Bcast", ranks: int = 4) -> Program:
+    """Blocking operations one after the other, each begun by all ranks at once."""
+    rows = [
+        call(name, "collective", rank, root, (number, number + 0.5), size_bytes=64, number=number)
+        for number, root in enumerate(roots)
+        for rank in range(ranks)
+    ]
+    return with_counts(rows, ranks, float(len(roots)))
+
+
+def test_an_operation_is_asked_with_its_root() -> None:
+    made = rooted_at([0, 3, 1])
+    names = ["MPI_Bcast", "MPI_Bcast, root 1", "MPI_Bcast, root 3"]
+    assert works_of(made) == {(name, APART, 64) for name in names}
+    asked = answers(lambda _, some: {key: (len(key.pattern) + 0.5,) for key in some})
+    asked.prepare(works_of(made), APART)
+    known = MachineCosts(MYRINET, list("abcd"))
+    known.asks(asked.answer, asked.left, asked.crowd, where_measured=True)
+    times_s = [known.collective_s(name, APART, 64) for name in names]
+    assert times_s == pytest.approx([5.5, 5.5 + 12, 5.5 + 12])
+    # The trace's own cost is that of any root, and a rank that only sends has none.
+    assert TracedCosts(made).collective_s(names[2], APART, 64) == pytest.approx(0.5)
+    assert works_of(rooted_at([2], "MPI_Reduce")) == {("MPI_Reduce, root 2", APART, 64)}
+
+
+def test_of_many_roots_some_are_asked_and_stand_for_those_next_to_them() -> None:
+    ranks, seen = tuple(range(40)), set[Question]()
+
+    def ask(_: Nodes, some: Iterable[Question]) -> Mapping[Question, Times]:
+        seen.update(some)
+        return {key: (float(key.pattern.partition("root=")[2] or 0) + 1,) for key in some}
+
+    asked = answers(ask)
+    works = [(f"MPI_Bcast, root {root}" if root else "MPI_Bcast", ranks, 8) for root in ranks]
+    asked.prepare(works, ranks)
+    assert len(seen) == 14 <= ROOTS_MAX
+    for root, work in enumerate(works):
+        found = asked.answer(work[0], ranks, 8)
+        assert found and abs(found[0] - 1 - root) <= 1
+    assert asked.reasons == ()
+
+
+def test_ranks_leave_a_broadcast_one_after_the_other() -> None:
+    """A linear one: rank r is reached after a second for each rank before it."""
+
+    def ask(_: Nodes, some: Iterable[Question]) -> Mapping[Question, Times]:
+        leaves_s = {"bcast": (3, 1, 2, 3), "bcast axis.root=1": (1, 3, 2, 3)}
+        return {key: (3.0, *map(float, leaves_s[key.pattern])) for key in some}
+
+    made = rooted_at([0, 1])
+    asked = answers(ask)
+    asked.prepare(works_of(made), APART)
+    known = MachineCosts(MYRINET, list("abcd"))
+    known.asks(asked.answer, asked.left, asked.crowd, asked.leave, where_measured=True)
+    found = replay(script(made), known, computing=0.0)
+    # Rank 1 sends on after 1 s, to rank 0 from 3 s on, who comes then, and to 2 and 3 at 3 and 4 s.
+    assert [actor.end_s for actor in found.spent] == pytest.approx([4, 4, 3, 4])
+    known = MachineCosts(MYRINET, list("abcd"))
+    known.asks(asked.answer, asked.left, asked.crowd, where_measured=True)
+    assert replay(script(made), known, computing=0.0).end_s == pytest.approx(6)
 
 
 def test_between_many_sizes_times_are_interpolated_unless_the_algorithm_changes() -> None:
@@ -142,7 +210,7 @@ def test_between_many_sizes_times_are_interpolated_unless_the_algorithm_changes(
         answer = asked.answer("MPI_Allreduce", APART, size)
         assert answer is not None
         question = Question("allreduce", size)
-        assert answer[0] == pytest.approx(exact(APART, [question])[question], rel=0.05)
+        assert answer[0] == pytest.approx(exact(APART, [question])[question][0], rel=0.05)
     assert asked.answer("MPI_Allreduce", APART, 2 * sizes[-1]) is None
     assert asked.reasons == ("no answer for allreduce",)
 
@@ -169,7 +237,7 @@ def test_places_that_are_as_far_from_each_other_are_asked_once() -> None:
 
         def ask(nodes: Nodes, some: Iterable[Question], seen: list[Nodes] = seen) -> Any:
             seen.append(nodes)
-            return dict.fromkeys(some, float(len(seen)))
+            return dict.fromkeys(some, (float(len(seen)),))
 
         asked = AskedOperations("mpich-5.0.2", "MPICH 5.0.2", tree, ask)
         asked.prepare([("MPI_Allreduce", pair, 8) for pair in ordered], range(32))
@@ -179,7 +247,7 @@ def test_places_that_are_as_far_from_each_other_are_asked_once() -> None:
 
 
 def test_what_cannot_be_asked_is_told() -> None:
-    def cannot(nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, float]:
+    def cannot(nodes: Nodes, questions: Iterable[Question]) -> Mapping[Question, Times]:
         raise MissingError("there is no probe", "install one")
 
     asked = AskedOperations("mpich-5.0.2", "MPICH 5.0.2", MYRINET, cannot)
@@ -218,7 +286,7 @@ def test_asked_operations_narrow_the_interval() -> None:
     asked.prepare(works_of(made), APART)
     guess = predict_program(made, Target(MYRINET, "4x1"))
     known = predict_program(made, Target(MYRINET, "4x1", answers=asked))
-    each_s = library(APART, [Question("allreduce", 64)])[Question("allreduce", 64)]
+    each_s = library(APART, [Question("allreduce", 64)])[Question("allreduce", 64)][0]
     assert known.time_s == pytest.approx(3 * each_s)
     assert guess.doubt_ratio[OPERATIONS_DOUBT] == pytest.approx(2.0)
     assert known.doubt_ratio[OPERATIONS_DOUBT] == pytest.approx(ASKED_RATIO)

@@ -21,7 +21,7 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from nhalf.measure.virtual.asked import WITH_WORK, Question
+from nhalf.measure.virtual.asked import WITH_WORK, Question, Times
 from tests.nhalf.decide.program.known_programs import call, machine, with_counts
 
 SIZES_BYTES = (3000, 1000)
@@ -63,9 +63,9 @@ def test_a_trace_is_its_own_replay(late_s: float) -> None:
 def asked(whole_s: float, left_s: float) -> AskedOperations:
     """A library of which some is left of an operation of any size after as much work."""
 
-    def answer(nodes: object, questions: object) -> dict[Question, float]:
+    def answer(nodes: object, questions: object) -> dict[Question, Times]:
         return {
-            question: left_s if question.pattern.endswith(WITH_WORK) else whole_s
+            question: (left_s if question.pattern.endswith(WITH_WORK) else whole_s,)
             for question in questions  # type: ignore[attr-defined]
         }
 

@@ -76,6 +76,19 @@ def test_no_message_and_no_call() -> None:
     assert (empty.forms, empty.parts.works) == ((), [])
 
 
+@pytest.mark.parametrize(("name", "seats"), [("MPI_Bcast", [0, 1, 2]), ("MPI_Gather", [-1])])
+def test_works_name_their_root(name: str, seats: list[int]) -> None:
+    rows = [
+        call(name, "collective", rank, 2, (0.1, 0.2), size_bytes=8, tag=tag, number=tag)
+        for rank in range(3)
+        for tag in (0, 1)
+    ]
+    parts = script(with_counts(rows, 3, 0.3)).parts
+    whole = [own for own in zip(parts.works, parts.seats, strict=True) if own[0][0]]
+    names = (f"{name}, root 2", f"{name}, root 2, in place")
+    assert sorted(whole) == [((of, (0, 1, 2), 8), seat) for of in names for seat in seats]
+
+
 def test_a_script_is_prepared_once_for_all_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = []
     monkeypatch.setattr(scripts, "Script", lambda *parts: prepared.append(1) or Script(*parts))

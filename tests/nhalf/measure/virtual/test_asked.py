@@ -83,7 +83,18 @@ def test_answers_are_kept_for_each_placement_and_setting(
     assert asked(limit_s=0).times_s((0, 0, 1, 1), [QUESTION]) == {}
     monkeypatch.setenv("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "ring")
     assert asked(limit_s=0).times_s((0, 1, 2, 3), [QUESTION]) == {}
-    assert asked().times_s((0, 1, 2, 3), [QUESTION])[QUESTION] > 1.1 * apart[QUESTION]
+    assert asked().times_s((0, 1, 2, 3), [QUESTION])[QUESTION][0] > 1.1 * apart[QUESTION][0]
+
+
+def test_a_broadcast_is_asked_with_its_root_and_when_each_rank_leaves_it(folder: Path) -> None:
+    """MPICH's goes down a binomial tree, which turns with the root."""
+    first, other, none = (Question(f"bcast axis.root={root}", 1024) for root in (0, 3, 4))
+    times_s = asked().times_s((0, 1, 2, 3), [first, other, none])
+    assert list(times_s) == [first, other], "there is no rank 4"
+    from_first_s, from_other_s = times_s[first][1:], times_s[other][1:]
+    turned = [from_other_s[(3 + rank) % 4] for rank in range(4)]
+    assert turned == pytest.approx(from_first_s, rel=0.01)
+    assert from_first_s != pytest.approx(from_other_s, rel=0.01)
 
 
 @pytest.mark.parametrize("text", ["", "[", '[["allreduce",1024]]', "{}"])
