@@ -8,6 +8,7 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "composer/operations.hpp"
@@ -74,8 +75,10 @@ extern "C" __attribute__((visibility("default"))) const char* nhalf_follow(const
     // The messages would exceed the memory of this host.
   } catch (const std::length_error&) {
     // It would take too long.
-  } catch (const std::exception&) {
-    return "the program cannot be followed";
+  } catch (const std::exception& error) {
+    thread_local std::string words;
+    words = error.what();
+    return words.c_str();
   }
   return nullptr;
 }

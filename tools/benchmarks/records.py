@@ -63,8 +63,13 @@ def page(trials: Sequence[Trial]) -> str:
                 f"{answered} of {len(rows)} figures of {len(trials)} machines have an answer, "
                 f"{doubts or 'none'} of them in doubt. Two engines or more answered "
                 f"{len(cells)} cells without a choice of algorithm. In {len(apart)} they are more "
-                f"than 2 % apart, for a known reason but in {len(open_ones)}; those differ by "
-                f"{widest:.1%} at most.",
+                "than 2 % apart, "
+                + (
+                    f"for a known reason but in {len(open_ones)}; those differ by {widest:.1%} at "
+                    "most."
+                    if open_ones
+                    else "all for a known reason."
+                ),
                 "## What answers miss figures by",
                 gallery_tables.table(
                     [

@@ -249,7 +249,6 @@ def _of_schedule(program: Program, target: Target, costs: MachineCosts) -> Progr
         traced_on="",
         time_share=_shares(spent, 0.0),
         forced=forced,
-        computing_ratio=target.computing.each_ratio,
         computing=AS_STATED if basis in (AS_MEASURED, UNKNOWN) else basis,
         **_target_fields(target, costs),
     )

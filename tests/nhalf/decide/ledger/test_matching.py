@@ -111,7 +111,7 @@ def test_later_predictions_widen_by_the_ledger(tmp_path: Path, call: Call) -> No
     assert widened["rate_Bps"] is None or high / middle < 3 ** (1 / stretch)
     assert "widen the interval 2.71-fold" in wide["notes"][0]
     run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
-    words = ("predict", run, "--machine", "sp2-mpl", "--json")
+    words = ("predict", run, "--machine", "sp2-mpl", "--computing-factor", "1", "--json")
     alone, calibrated = (json.loads(call(*words, *more).out) for more in ((), ("--ledger", ledger)))
     assert calibrated["high_s"] / alone["high_s"] >= 1
     assert "program predictions" in calibrated["calibration"]
