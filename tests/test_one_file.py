@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "examples" / "extend"
 BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / "bin"
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
-PATTERNS = ("ask_twice", "block_operations", "exchange", "pingpong")
+PATTERNS = ("ask_twice", "block_operations", "exchange_pingping", "pingpong")
 """What is asked of the probes here; others would only be compiled."""
 OTHER_PROGRAMS = ("node/node_probe.cpp", "composer/library.cpp")
 """Nothing can be added to them by a file here: they are installed empty."""

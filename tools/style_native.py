@@ -20,11 +20,11 @@ NATIVE_ROOMS = (
 
 TIMED_ROOMS = ("native/patterns/", "native/algorithms/")
 TIMES_ITSELF = {
-    "native/patterns/bases/collectives/overlapped.hpp",
+    "native/patterns/bases/collectives/forms.hpp",
     "native/patterns/traffic/traffic.hpp",
-    "native/patterns/pairs/pair_map_together.hpp",
-    "native/patterns/pairs/overhead.hpp",
-    "native/patterns/collectives/barrier.hpp",
+    "native/patterns/pairs/pair_map.hpp",
+    "native/patterns/pairs/roundtrip_gap_overhead.hpp",
+    "native/patterns/collectives/barrier_communicator.hpp",
 }
 """Where waiting for a time or taking one is part of the traffic."""
 

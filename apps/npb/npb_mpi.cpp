@@ -6,10 +6,10 @@
 // The NAS Parallel Benchmarks in message passing: every kernel that has a file mpi.hpp.
 #include "apps/npb/all_mpi.hpp"
 #include "apps/npb/program.hpp"
-#include "probe/places.hpp"
+#include "probe/placement.hpp"
 #include "probe/session.hpp"
 #include "transports/bases/mpi_control.hpp"
-#include "transports/mpi/library.hpp"
+#include "transports/mpi/messages.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "apps/npb/all_openmp.hpp"
 #include "apps/npb/program.hpp"
-#include "probe/places.hpp"
+#include "probe/placement.hpp"
 #include "probe/session.hpp"
 
 namespace {

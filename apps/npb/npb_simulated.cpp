@@ -12,7 +12,7 @@
 #include "apps/npb/all_mpi.hpp"
 #include "apps/npb/program.hpp"
 #include "probe/arguments.hpp"
-#include "probe/places.hpp"
+#include "probe/placement.hpp"
 #include "transports/bases/mpi_control.hpp"
 
 namespace {

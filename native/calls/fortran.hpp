@@ -9,7 +9,6 @@
 #if defined(OPEN_MPI)
 
 #include "calls/fortran_arguments.hpp"
-#include "calls/fortran_lists.hpp"
 
 #define NHALF_CALL(name, lower, traits, arguments, ...) \
   NHALF_FORTRAN(lower, ([](Arguments& values) { by_type(&MPI_##name, values); }))

@@ -3,12 +3,10 @@
 // name of the plain call.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include <atomic>
 
 #include "calls/traits.hpp"
-#include "preloaded/mpi.hpp"
+#include "preloaded/library.hpp"
 
 /// Whether the library has the calls of MPI 4; Open MPI 5 does, though it does not claim MPI 4.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -84,5 +82,29 @@ constexpr bool can_wait(Call call) {
   const Effect effect = traits_of(call).effect;
   return effect == Effect::waits || effect == Effect::completes;
 }
+
+// Finds the MPI library's own calls. No MPI library is linked, since this library is also loaded
+// into launchers and shells, and before an MPI library that may be loaded late.
+
+/// Returns the same call of the next tool or of the library.
+template <auto call, class Function>
+[[gnu::always_inline]] inline Function* next(const char* name) {
+  static constinit std::atomic<Function*> cached{nullptr};
+  if (Function* function = cached.load(std::memory_order_relaxed)) [[likely]]
+    return function;
+  auto* function = reinterpret_cast<Function*>(preloaded::behind(name));
+  cached.store(function, std::memory_order_relaxed);
+  return function;
+}
+
+/// Returns a call of the library for our own use; `Tag` distinguishes calls of one type.
+template <class Tag, class Function>
+Function* own(const char* name) {
+  static auto* const function = reinterpret_cast<Function*>(preloaded::in_mpi(name));
+  return function;
+}
+
+#define NHALF_OWN(name) \
+  (::nhalf::calls::own<struct Tag##name, decltype(PMPI_##name)>("PMPI_" #name))
 
 }  // namespace nhalf::calls

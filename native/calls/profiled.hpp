@@ -10,12 +10,9 @@
 
 #include <link.h>
 
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
+#include "calls/names.hpp"
 #include "preloaded/entry.hpp"
 
 namespace nhalf::calls {

@@ -3,7 +3,17 @@
 
 #include <cstdint>
 
+#include "contract/vocabulary.hpp"
+
 namespace nhalf::calls {
+
+template <class Handle>
+std::uint64_t number_of(Handle handle) {
+  if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
+    return std::bit_cast<std::uint64_t>(handle);
+  else
+    return std::bit_cast<std::uint32_t>(handle);
+}
 
 /// Whether a call may wait for another rank, and what it does to memory of others.
 enum class Effect : std::uint8_t {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "contract/blocks.hpp"
+#include "contract/buffer.hpp"
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "network/flows.hpp"

@@ -16,13 +16,9 @@
 #include "contract/pattern.hpp"
 #include "patterns/bases/links.hpp"
 #include "patterns/bases/traffic/ring_layout.hpp"
-#include "patterns/pairs/exchange.hpp"
-#include "patterns/pairs/pairs_bandwidth.hpp"
-#include "patterns/pairs/pairs_latency.hpp"
-#include "patterns/pairs/pingping.hpp"
-#include "patterns/traffic/many_to_many.hpp"
-#include "patterns/traffic/many_to_one.hpp"
-#include "patterns/traffic/one_to_many.hpp"
+#include "patterns/pairs/distance_pairs.hpp"
+#include "patterns/pairs/exchange_pingping.hpp"
+#include "patterns/traffic/many.hpp"
 
 namespace nhalf {
 

@@ -1,12 +1,6 @@
 // Messages that name the function which handles them: what a transport with such messages can do.
 #pragma once
 
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-
 #include "contract/transport.hpp"
 
 namespace nhalf {

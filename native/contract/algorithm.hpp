@@ -1,17 +1,7 @@
 // What an algorithm of a collective operation says of itself, and the list of them per operation.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
-
-#include "contract/blocks.hpp"
-#include "contract/transport.hpp"
+#include "contract/buffer.hpp"
 
 namespace nhalf {
 
@@ -122,6 +112,40 @@ namespace alltoall { using Signature = void(ConstBytes in, Bytes out); }
 namespace reduce_scatter { using Signature = void(ConstBytes in, Bytes out); }
 namespace scan { using Signature = void(ConstBytes in, Bytes out); }
 // clang-format on
+
+/// Publications that several algorithms are from.
+namespace sources {
+inline constexpr std::string_view thakur =
+    "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+    "Operations in MPICH, IJHPCA 19(1), 2005";
+inline constexpr std::string_view mellor_crummey =
+    "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory "
+    "Multiprocessors, ACM TOCS 9(1), 1991";
+inline constexpr std::string_view mellor_crummey_centralised =
+    "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory "
+    "Multiprocessors, ACM TOCS 9(1), 1991: the centralised barrier";
+inline constexpr std::string_view hensgen =
+    "D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, "
+    "International Journal of Parallel Programming 17(1), 1988";
+inline constexpr std::string_view pjesivac =
+    "J. Pjesivac-Grbovic, T. Angskun, G. Bosilca, G. Fagg, E. Gabriel, J. Dongarra, "
+    "Performance Analysis of MPI Collective Operations, Cluster Computing 10(2), 2007";
+inline constexpr std::string_view bruck =
+    "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for "
+    "All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997";
+inline constexpr std::string_view rabenseifner =
+    "R. Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004";
+inline constexpr std::string_view patarasuk =
+    "P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of "
+    "Workstations, Journal of Parallel and Distributed Computing 69(2), 2009";
+inline constexpr std::string_view alexandrov_sender =
+    "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long Messages "
+    "into the LogP Model, SPAA 1995: one sender, several messages";
+inline constexpr std::string_view alexandrov_receiver =
+    "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long Messages "
+    "into the LogP Model, SPAA 1995: one receiver, several messages";
+
+}  // namespace sources
 }  // namespace algorithms
 
 }  // namespace nhalf

@@ -1,24 +1,10 @@
 // What a transport can do beyond the least, by name.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "contract/active_messages.hpp"
-#include "contract/any_source.hpp"
 #include "contract/collectives.hpp"
-#include "contract/communicators.hpp"
-#include "contract/layouts.hpp"
-#include "contract/neighbourhoods.hpp"
-#include "contract/partitioned.hpp"
-#include "contract/persistent.hpp"
-#include "contract/persistent_collectives.hpp"
-#include "contract/segment_life.hpp"
-#include "contract/tagged.hpp"
-#include "contract/thread_multiple.hpp"
-#include "contract/transport.hpp"
-#include "contract/varying.hpp"
-#include "contract/windows.hpp"
+#include "contract/exposed_memory.hpp"
+#include "contract/messages.hpp"
 
 namespace nhalf {
 

@@ -4,9 +4,8 @@
 #include <charconv>
 #include <map>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <type_traits>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

@@ -1,11 +1,10 @@
 // Random orders of ranks that every rank, every compiler and every machine draws alike.
 #pragma once
 
-#include <cstdint>
 #include <numeric>
 #include <random>
-#include <utility>
-#include <vector>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

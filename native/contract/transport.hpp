@@ -2,16 +2,9 @@
 #pragma once
 
 #include <cmath>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <type_traits>
-#include <vector>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

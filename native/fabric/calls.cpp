@@ -1,22 +1,13 @@
 // The calls of MPI of a program on the virtual network: they tell the network when the program
 // computes, when it waits and for whom, and hold what it sends against what passed the network.
 // The table of calls (calls/) makes every wrapper, as it makes those of the tracer.
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdio>
 #include <tuple>
-#include <type_traits>
 
 #include "calls/fortran.hpp"
-#include "calls/library.hpp"
-#include "calls/names.hpp"
 #include "fabric/guard/begun.hpp"
-#include "fabric/guard/guard.hpp"
-#include "fabric/interface.hpp"
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
-#include "preloaded/mpi.hpp"
 
 NHALF_PRELOADED("fabric", "this program does not run on the virtual network", )
 
@@ -217,7 +208,7 @@ NHALF_ENTRY(MPI_Abort, &virtual_Abort)
 static void fortran_abort(MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) {
   using namespace nhalf::calls::fortran;
   const int result = MPI_Abort(handle(static_cast<MPI_Comm*>(nullptr), *comm), *code);
-  nhalf::fortran::answer(error, result);
+  nhalf::calls::fortran::answer(error, result);
 }
 
 NHALF_ENTRY(mpi_abort_, &fortran_abort)

@@ -11,12 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 
-#include "fabric/rank.hpp"
-#include "fabric/waits/deadline.hpp"
-#include "fabric/waits/next_call.hpp"
-#include "fabric/waits/other_threads.hpp"
 #include "fabric/waits/timed_waits.hpp"
 
 namespace nhalf::fabric {

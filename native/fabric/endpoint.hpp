@@ -4,16 +4,8 @@
 
 #include <sys/uio.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "fabric/completions.hpp"
 #include "fabric/message.hpp"
 
 namespace nhalf::fabric {

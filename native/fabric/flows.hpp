@@ -1,14 +1,10 @@
-// The network between the ranks of a region: what its messages mean to those that wait for them.
+// The network between the ranks of a region: what its messages mean to those that wait for them;
+// and whether ranks wait for ever, and who for whom, in words.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "fabric/message.hpp"
-#include "fabric/region.hpp"
 #include "fabric/stop_run.hpp"
 #include "network/flows.hpp"
-#include "network/inbox.hpp"
 
 namespace nhalf::fabric {
 
@@ -64,5 +60,73 @@ class Flows : public network::Flows<WokenRanks> {
   Flows(Region& region, Heap& heap, const Routes& routes, int ranks)
       : network::Flows<WokenRanks>(region.network, heap, routes, ranks, WokenRanks(region)) {}
 };
+
+/// Lets ranks that wait without an event poll once more: their library may have something to do
+/// that nothing tells the network of, and a rank that polls for it would keep the turn.
+inline void let_all_poll(Region& region, int ranks, Picoseconds time) {
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    if (region.slots[rank].is_idle != 0 && region.next[rank] == never) region.next[rank] = time;
+}
+
+/// Whether all ranks wait, or poll in loops that only a message ends, and none is on its way.
+inline bool can_nothing_happen(Region& region, int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (has_left(region.members[at].presence)) continue;
+    if (region.next[at] != never && region.slots[at].has_polled_long == 0) return false;
+    if (Inbox(region, rank).due() != never) return false;
+  }
+  return true;
+}
+
+/// Whether only calls of MPI that start and end a program are waiting.
+inline bool is_outside_program(const Region& region, int ranks) {
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
+    if (region.members[rank].presence != Presence::active) continue;
+    const std::string_view call = region.slots[rank].doing.call.data();
+    if (!call.starts_with("MPI_Init") && !call.empty()) return false;
+  }
+  return true;
+}
+
+/// Returns for how long no rank may have anything to do before they wait for ever.
+inline std::uint64_t quiet_ns_max(const Region& region, int ranks) {
+  // Libraries start and end by means that are not this network's.
+  return is_outside_program(region, ranks) ? 30'000'000'000 : 2'000'000'000;
+}
+
+inline std::string number_or_any(int number, const char* kind) {
+  return number == Doing::any ? std::string("any ") + kind
+                              : std::string(kind) + " " + std::to_string(number);
+}
+
+inline std::string in_words(std::size_t rank, const Doing& doing) {
+  std::string text = "rank " + std::to_string(rank) + " waits in " + doing.call.data();
+  if (doing.peer == Doing::none) return text;
+  text += " for " + number_or_any(doing.peer, "rank");
+  if (doing.is_world == 0 && doing.peer != Doing::any) text += " of its communicator";
+  if (doing.tag != Doing::none) text += ", " + number_or_any(doing.tag, "tag");
+  return text;
+}
+
+/// Describes the first ranks that wait, and counts the rest.
+inline std::string who_waits(const Region& region, int ranks) {
+  static constexpr int described_max = 8;
+  std::string text;
+  int waiting = 0;
+  int over = 0;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
+    if (region.members[rank].presence != Presence::active) {
+      ++over;
+      continue;
+    }
+    if (++waiting > described_max) continue;
+    if (!text.empty()) text += "; ";
+    text += in_words(rank, region.slots[rank].doing);
+  }
+  if (waiting > described_max) text += "; and " + std::to_string(waiting - described_max) + " more";
+  if (over > 0) text += "; ended: " + std::to_string(over) + " of " + std::to_string(ranks);
+  return text;
+}
 
 }  // namespace nhalf::fabric

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdint>
 #include <cstdlib>
 
 #include "network/picoseconds.hpp"

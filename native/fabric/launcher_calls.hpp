@@ -7,17 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string_view>
 
 #include "fabric/node_map.hpp"
-#include "fabric/rank.hpp"
-#include "fabric/waits/next_call.hpp"
+#include "fabric/waits/timed_waits.hpp"
 #include "preloaded/chain.hpp"
 
 namespace nhalf::fabric {

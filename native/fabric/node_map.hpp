@@ -2,11 +2,7 @@
 // those of this host. So libraries choose their algorithms, and split communicators, by its nodes.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::fabric {
 

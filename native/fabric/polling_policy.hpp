@@ -2,8 +2,7 @@
 // program nothing; a loop of the program's own has to end, so what it does again and again does.
 #pragma once
 
-#include <bit>
-#include <string_view>
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::fabric {
 

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <atomic>
-#include <utility>
 
 #include "fabric/interface.hpp"
-#include "network/picoseconds.hpp"
-#include "preloaded/outermost.hpp"
 
 namespace nhalf::fabric {
 

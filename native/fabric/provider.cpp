@@ -4,14 +4,9 @@
 // program's clocks are virtual. It links no libfabric: the MPI library brings its own.
 #include <rdma/providers/fi_prov.h>
 
-#include <cstdint>
-
 #include "fabric/clock_calls.hpp"
-#include "fabric/interface.hpp"
 #include "fabric/launcher_calls.hpp"
 #include "fabric/provider/domain.hpp"
-#include "fabric/provider/info.hpp"
-#include "fabric/rank.hpp"
 #include "fabric/waits/descriptor_calls.hpp"
 #include "fabric/waits/lock_calls.hpp"
 
@@ -74,7 +69,7 @@ NHALF_EXPORTED void nhalf_virtual_delay_ps(double latency, double overhead, doub
   nhalf::fabric::Rank::here().delay() = {static_cast<Picoseconds>(latency),
                                          static_cast<Picoseconds>(overhead), per_byte};
 }
-/// The clock of preloaded libraries (preloaded/virtual_time.hpp).
+/// The clock of preloaded libraries (host/virtual_clock.hpp).
 NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {
   return nhalf::fabric::Rank::here().now();
 }

@@ -4,34 +4,15 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "fabric/computing.hpp"
-#include "fabric/deadlock.hpp"
-#include "fabric/interface.hpp"
-#include "fabric/membership.hpp"
 #include "fabric/polling_policy.hpp"
 #include "fabric/present_call.hpp"
-#include "fabric/real_time.hpp"
 #include "fabric/scheduler.hpp"
 #include "fabric/sender.hpp"
-#include "fabric/serving.hpp"
-#include "fabric/stop_run.hpp"
 #include "fabric/waits/other_threads.hpp"
 #include "host/life_line.hpp"
-#include "host/memory_limit.hpp"
-#include "network/wires.hpp"
-#include "preloaded/lasting.hpp"
 
 namespace nhalf::fabric {
 

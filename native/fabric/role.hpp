@@ -3,9 +3,8 @@
 // operation of several ranks has to move here, and what it begins and completes.
 #pragma once
 
-#include "fabric/guard/operations.hpp"
+#include "fabric/guard/guard.hpp"
 #include "fabric/region.hpp"
-#include "preloaded/mpi.hpp"
 
 namespace nhalf::fabric {
 

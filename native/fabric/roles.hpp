@@ -3,18 +3,8 @@
 // table of calls uses (calls/), whose rows say what a call does.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-
-#include "calls/library.hpp"
-#include "calls/names.hpp"
 #include "fabric/guard/amounts.hpp"
-#include "fabric/guard/group.hpp"
-#include "fabric/interface.hpp"
-#include "fabric/region.hpp"
 #include "fabric/role.hpp"
-#include "preloaded/mpi.hpp"
 
 namespace nhalf::fabric::roles {
 

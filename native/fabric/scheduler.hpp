@@ -7,15 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-
 #include "fabric/flows.hpp"
-#include "fabric/real_time.hpp"
-#include "fabric/region.hpp"
-#include "fabric/stop_run.hpp"
-#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 

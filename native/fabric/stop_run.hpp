@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include <climits>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
-#include "fabric/real_time.hpp"
 #include "fabric/region.hpp"
+#include "fabric/times.hpp"
 
 namespace nhalf::fabric {
 

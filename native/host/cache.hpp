@@ -1,11 +1,8 @@
 // Sizes of caches, and a filler that evicts their content.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <fstream>
 #include <new>
-#include <string>
 
 #include "contract/buffer.hpp"
 

@@ -8,11 +8,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
-#include <string_view>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

@@ -7,17 +7,13 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

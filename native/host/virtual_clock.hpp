@@ -3,10 +3,29 @@
 #pragma once
 
 #include <dlfcn.h>
-
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+
+namespace nhalf::preloaded {
+
+// Virtual time, where a process has it: its program runs on a virtual network, which is
+// loaded with it and says what time it is.
+
+/// Returns the time of this rank in picoseconds; reading it costs the rank nothing.
+using VirtualTime = std::uint64_t (*)();
+
+/// Names the ranks' shared memory; set for processes with virtual time only.
+inline constexpr const char* virtual_variable = "NHALF_FABRIC";
+
+/// Returns the clock of the virtual network; null for a process in real time.
+inline VirtualTime virtual_time() {
+  return std::getenv(virtual_variable) == nullptr
+             ? nullptr
+             : reinterpret_cast<VirtualTime>(dlsym(RTLD_DEFAULT, "nhalf_virtual_time_ps"));
+}
+
+}  // namespace nhalf::preloaded
 
 namespace nhalf {
 
@@ -14,7 +33,7 @@ namespace nhalf {
 class VirtualClock {
  public:
   VirtualClock() {
-    if (std::getenv("NHALF_FABRIC") == nullptr) return;
+    if (std::getenv(preloaded::virtual_variable) == nullptr) return;
     clock_ps_ = reinterpret_cast<Clock>(dlsym(RTLD_DEFAULT, "nhalf_virtual_clock_ps"));
     sleep_until_ps_ = reinterpret_cast<Sleep>(dlsym(RTLD_DEFAULT, "nhalf_virtual_sleep_until_ps"));
   }

@@ -1,10 +1,66 @@
 // The collective calls of a program; this library is loaded before the program's own MPI library.
 
 #include "interposer/collective_calls.hpp"
-#include "interposer/finalize.hpp"
-#include "interposer/weak.hpp"
 #include "preloaded/entry.hpp"
-#include "preloaded/mpi.hpp"
+
+// Weak references to MPI: this library needs no particular one, since it is loaded into programs of
+// any MPI library, and into shells and other programs without one.
+#pragma weak PMPI_Initialized
+
+#define NHALF_PRAGMA(text) _Pragma(#text)
+#define NHALF_WEAK(a, b, c, d, e) \
+  NHALF_PRAGMA(weak PMPI_##a)     \
+  NHALF_PRAGMA(weak PMPI_##b)     \
+  NHALF_PRAGMA(weak PMPI_##c) NHALF_PRAGMA(weak PMPI_##d) NHALF_PRAGMA(weak PMPI_##e)
+
+NHALF_WEAK(Allgather, Allgather_c, Allreduce, Allreduce_c, Alltoall)
+NHALF_WEAK(Alltoall_c, Barrier, Bcast, Bcast_c, Comm_call_errhandler)
+NHALF_WEAK(Comm_f2c, Comm_create_keyval, Comm_free, Comm_get_attr, Comm_get_errhandler)
+NHALF_WEAK(Comm_group, Comm_rank, Comm_set_attr, Comm_set_errhandler, Comm_size)
+NHALF_WEAK(Comm_split, Comm_test_inter, Errhandler_free, Finalize, Finalized)
+NHALF_WEAK(Gather, Gather_c, Get_library_version, Group_free, Group_size)
+NHALF_WEAK(Group_translate_ranks, Iprobe, Irecv, Is_thread_main, Isend)
+NHALF_WEAK(Op_commutative, Op_f2c, Pack, Query_thread, Recv)
+NHALF_WEAK(Reduce, Reduce_c, Reduce_local, Reduce_scatter_block, Reduce_scatter_block_c)
+NHALF_WEAK(Scan, Scan_c, Scatter, Scatter_c, Send)
+NHALF_WEAK(Sendrecv, Type_create_keyval, Type_f2c, Type_free, Type_get_attr)
+NHALF_WEAK(Type_get_contents, Type_get_envelope, Type_get_extent, Type_get_true_extent,
+           Type_set_attr)
+NHALF_WEAK(Type_size_x, Unpack, Wait, Waitall, Waitany)
+
+#undef NHALF_WEAK
+#undef NHALF_PRAGMA
+
+namespace nhalf::coll {
+
+/// Revokes a communicator. Ranks that wait for this one in shared memory notice it by their probes;
+/// ranks that wait in messages use a separate communicator, which is revoked as well.
+inline int revoke(MPI_Comm comm) {
+  using Revoke = int (*)(MPI_Comm);
+  static const auto library = reinterpret_cast<Revoke>(preloaded::in_mpi("PMPIX_Comm_revoke"));
+  if (library == nullptr) return MPI_ERR_OTHER;
+  if (Communicator* on = Communicator::of(comm)) {
+    on->leave();
+    if (on->has_messages()) static_cast<void>(library(on->messages()->comm()));
+  }
+  return library(comm);
+}
+
+/// Reports the counts, and finalizes the next tool or the library, which releases what is left.
+inline int finalize() {
+  int is_initialized = 0;
+  int rank = 0;
+  PMPI_Initialized(&is_initialized);
+  if (is_initialized != 0) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Counts::of_process().report(rank);
+  Communicator::end();
+  auto* const then = reinterpret_cast<decltype(&PMPI_Finalize)>(preloaded::behind("MPI_Finalize"));
+  const int error = then();
+  RollCall::of_process().leave();
+  return error;
+}
+
+}  // namespace nhalf::coll
 
 /// A call of the program with the types of the library's own function, where this library serves
 /// it.
@@ -70,7 +126,7 @@ NHALF_ROUTED(Finalize, nhalf::coll::finalize)
 // which are routed. Open MPI bypasses these, so its entry points are routed here: the names of
 // mpif.h and the module mpi, and the names of mpi_f08, whose last argument may be absent.
 #if defined(OPEN_MPI)
-#include "calls/fortran_lists.hpp"
+#include "calls/fortran_arguments.hpp"
 
 #define NHALF_ROUTED_FORTRAN(lower, function) \
   NHALF_FORTRAN(lower, ([](Arguments& values) { by_type(&function, values); }))

@@ -2,10 +2,7 @@
 // The collective calls: checks of their arguments, then a call of `route`.
 #pragma once
 
-#include <cstdint>
-
 #include "interposer/route.hpp"
-#include "interposer/shared_operations.hpp"
 
 namespace nhalf::coll {
 

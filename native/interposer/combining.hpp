@@ -2,14 +2,9 @@
 // Combines two vectors of a reduction: any operation on any type whose elements need no packing.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <span>
 
-#include "contract/transport.hpp"
 #include "interposer/datatypes.hpp"
-#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

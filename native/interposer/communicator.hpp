@@ -4,31 +4,17 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <tuple>
 
-#include "host/boot.hpp"
 #include "host/segment.hpp"
+#include "host/virtual_clock.hpp"
 #include "interposer/choices.hpp"
-#include "interposer/memory_budget.hpp"
-#include "interposer/messages.hpp"
-#include "interposer/oversubscription.hpp"
-#include "interposer/recent.hpp"
+#include "interposer/limits.hpp"
 #include "interposer/roll_call.hpp"
 #include "interposer/shared_memory.hpp"
-#include "preloaded/library.hpp"
-#include "preloaded/mpi.hpp"
-#include "preloaded/virtual_time.hpp"
 
 namespace nhalf::coll {
 

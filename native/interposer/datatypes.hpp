@@ -2,19 +2,12 @@
 // The layout of datatypes, and their data as bytes without gaps.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "contract/blocks.hpp"
-#include "contract/transport.hpp"
+#include "contract/buffer.hpp"
 #include "interposer/recent.hpp"
+#include "preloaded/lasting.hpp"
 #include "preloaded/mpi.hpp"
-#include "preloaded/of_thread.hpp"
 
 namespace nhalf::coll {
 

@@ -3,15 +3,7 @@
 // no other tool sees.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "contract/transport.hpp"
 #include "interposer/combining.hpp"
-#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

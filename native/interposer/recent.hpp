@@ -1,9 +1,7 @@
 // A small cache by handle, for the few handles that a thread uses in turn.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::coll {
 

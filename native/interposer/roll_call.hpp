@@ -9,24 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
-#include <memory>
 #include <numeric>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "host/boot.hpp"
 #include "preloaded/chain.hpp"
 #include "preloaded/lasting.hpp"
 #include "preloaded/launch.hpp"

@@ -3,18 +3,10 @@
 #pragma once
 
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 #include <new>
-#include <optional>
 
-#include "algorithms/bases/parts.hpp"
-#include "interposer/combining.hpp"
 #include "interposer/communicator.hpp"
-#include "interposer/counts.hpp"
-#include "interposer/datatypes.hpp"
 #include "interposer/shared_operations.hpp"
-#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

@@ -8,18 +8,12 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <new>
 #include <stdexcept>
 
 #include "contract/buffer.hpp"
-#include "host/prefetch.hpp"
-#include "host/waiting_hint.hpp"
+#include "host/cores.hpp"
 
 namespace nhalf::coll {
 

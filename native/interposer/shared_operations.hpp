@@ -5,11 +5,6 @@
 // and operations need not commute.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-
-#include "contract/blocks.hpp"
 #include "interposer/shared_memory.hpp"
 
 namespace nhalf::coll::shared {

@@ -10,16 +10,7 @@
 // messages, may be absent; in tables of version 1 they are.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "algorithms/bases/parts.hpp"
 #include "contract/options.hpp"

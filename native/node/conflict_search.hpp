@@ -1,14 +1,10 @@
 // Finds how many lines at one page offset a cache holds, and how many of them share a set.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <span>
-#include <utility>
-#include <vector>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

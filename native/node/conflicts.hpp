@@ -1,21 +1,12 @@
 // Measures size and associativity of a physically indexed cache from conflicts alone.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <numeric>
 #include <random>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "contract/pattern.hpp"
 #include "node/conflict_search.hpp"
-#include "node/core_witness.hpp"
-#include "node/cycle_chain.hpp"
-#include "node/region.hpp"
+#include "node/core.hpp"
+#include "node/memory_loops.hpp"
 #include "timing/clock.hpp"
 
 namespace nhalf {

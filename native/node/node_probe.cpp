@@ -1,18 +1,8 @@
 // The probe of one core: reads one point per line, measures it, writes one line.
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "contract/options.hpp"
-#include "node/chase.hpp"
 #include "node/conflicts.hpp"
 #include "node/node_sampler.hpp"
-#include "node/sweep.hpp"
 #include "node/unit_loop.hpp"
-#include "probe/placement.hpp"
-#include "probe/record.hpp"
 #include "probe/session.hpp"
 
 namespace {

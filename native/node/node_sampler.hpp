@@ -3,16 +3,9 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <vector>
 
-#include "contract/pattern.hpp"
-#include "node/core_witness.hpp"
-#include "node/cycle_chain.hpp"
-#include "timing/clock.hpp"
-#include "timing/criterion.hpp"
+#include "node/core.hpp"
 #include "timing/sampler.hpp"
 
 namespace nhalf {

@@ -1,13 +1,6 @@
 // Times one kind of operation in a loop, and lists the kernels that this processor can run.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "contract/pattern.hpp"
 #include "node/units/kernel.hpp"
 

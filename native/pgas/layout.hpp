@@ -1,11 +1,6 @@
 // Where the elements of an array lie whose blocks are dealt to ranks in turn.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <limits>
-
 #include "contract/options.hpp"
 
 namespace nhalf::pgas {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <compare>
-#include <cstddef>
 
 #include "pgas/layout.hpp"
 

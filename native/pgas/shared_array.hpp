@@ -1,15 +1,7 @@
 // Arrays that all ranks have together: each a part, and all of them every element.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "contract/transport.hpp"
-#include "pgas/layout.hpp"
 #include "pgas/pointers.hpp"
 
 namespace nhalf::pgas {

@@ -4,14 +4,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdlib>
-#include <string>
-#include <string_view>
 
-#include "host/text_file.hpp"
+#include "host/kernel_files.hpp"
 
 namespace nhalf::preloaded {
 

@@ -6,13 +6,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <string>
-#include <string_view>
 
-#include "preloaded/absent_calls.hpp"
 #include "preloaded/chain.hpp"
 #include "preloaded/mpi.hpp"
 

@@ -5,13 +5,13 @@
 
 #include <mpi.h>
 
+#include "contract/vocabulary.hpp"
+
 #if defined(OPEN_MPI)
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstddef>
 
 #include "preloaded/chain.hpp"
 

@@ -6,9 +6,7 @@
 
 #include <unwind.h>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::preloaded {
 

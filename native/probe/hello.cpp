@@ -3,10 +3,9 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <cstddef>
 #include <cstdio>
-#include <string>
-#include <vector>
+
+#include "contract/vocabulary.hpp"
 
 namespace {
 

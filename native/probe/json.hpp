@@ -3,12 +3,10 @@
 
 #include <charconv>
 #include <cmath>
-#include <concepts>
-#include <cstdint>
 #include <cstdio>
 #include <ranges>
-#include <string>
-#include <string_view>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::json {
 

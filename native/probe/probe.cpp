@@ -1,23 +1,12 @@
 // The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
 #define NHALF_PROBE
 
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 
-#include "contract/options.hpp"
 #include "host/life_line.hpp"
 #include "patterns/all_patterns.hpp"
-#include "probe/last_point.hpp"
-#include "probe/places.hpp"
-#include "probe/record.hpp"
 #include "probe/session.hpp"
-#include "timing/flag.hpp"
-#include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
-#include "timing/witness.hpp"
 
 namespace {
 

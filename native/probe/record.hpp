@@ -1,17 +1,10 @@
 // The lines that a probe writes: one JSON object each, marked by the member "nhalf".
 #pragma once
 
-#include <cstdint>
 #include <cstdio>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "contract/capabilities.hpp"
-#include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "probe/json.hpp"
-#include "timing/clock.hpp"
 #include "timing/sampler.hpp"
 
 namespace nhalf {
@@ -136,5 +129,36 @@ std::string description() {
       .add("patterns", listed)
       .text();
 }
+
+/// What was asked for last, kept by rank 0 until the library has ended.
+class LastPoint {
+ public:
+  void keep(std::string id, const PatternInfo& info, int ranks) {
+    id_ = std::move(id);
+    info_ = info;
+    ranks_ = ranks;
+    is_kept_ = true;
+  }
+
+  /// Writes the answer of a transport T that has ended, where one is due.
+  template <class T>
+  void answer() const {
+    if constexpr (StartUp<T>) {
+      if (!is_kept_) return;
+      Measurement measured;
+      measured.verified = true;
+      measured.samples_s = {T::finalised_s()};
+      measured.elapsed_s = T::finalised_s();
+      measured.stop = Stop::samples;
+      write_line(point_record(id_, info_, ranks_, 0, 0, measured));
+    }
+  }
+
+ private:
+  std::string id_;
+  PatternInfo info_;
+  int ranks_ = 0;
+  bool is_kept_ = false;
+};
 
 }  // namespace nhalf

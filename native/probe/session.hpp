@@ -1,25 +1,14 @@
 // What programs that answer points have in common: their command line and the conversation.
 #pragma once
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "contract/options.hpp"
-#include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "probe/arguments.hpp"
-#include "probe/binding.hpp"
-#include "probe/json.hpp"
 #include "probe/placement.hpp"
 #include "probe/record.hpp"
-#include "timing/criterion.hpp"
 
 namespace nhalf {
 

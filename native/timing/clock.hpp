@@ -2,15 +2,9 @@
 #pragma once
 
 #include <sys/utsname.h>
-
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <limits>
 #include <random>
-#include <string>
-#include <string_view>
 
 #include "contract/options.hpp"
 #include "contract/transport.hpp"

@@ -1,11 +1,9 @@
 // The offset between two clocks as the set of all straight lines that no exchange contradicts.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <span>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

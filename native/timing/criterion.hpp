@@ -1,10 +1,6 @@
 // Decides when sampling ends.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-#include <vector>
-
 #include "timing/statistics.hpp"
 
 namespace nhalf {

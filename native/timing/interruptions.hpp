@@ -1,16 +1,8 @@
 // When a rank was kept from its processor: what looks like a long reading of the clock.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <numeric>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "contract/pattern.hpp"
 #include "timing/statistics.hpp"

@@ -1,28 +1,9 @@
 // Samples single operations of all ranks, from the first start to the last end.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "host/cache.hpp"
-#include "timing/clock.hpp"
-#include "timing/conditions.hpp"
-#include "timing/criterion.hpp"
-#include "timing/global_clock.hpp"
 #include "timing/operation_times.hpp"
-#include "timing/quiet_end.hpp"
 #include "timing/round_time.hpp"
-#include "timing/sampler.hpp"
-#include "timing/statistics.hpp"
-#include "timing/verification.hpp"
-#include "timing/witness.hpp"
 
 namespace nhalf {
 

@@ -1,9 +1,6 @@
 // A rank's processor time as a clock.
 #pragma once
 
-#include <concepts>
-
-#include "contract/transport.hpp"
 #include "timing/clock.hpp"
 
 namespace nhalf {

@@ -1,11 +1,6 @@
 // Starts all ranks at one time on the global clock.
 #pragma once
 
-#include <algorithm>
-#include <span>
-#include <vector>
-
-#include "contract/transport.hpp"
 #include "timing/global_clock.hpp"
 #include "timing/statistics.hpp"
 

@@ -1,11 +1,6 @@
 // Times single calls that may be as short as the reading of the clock itself.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "contract/pattern.hpp"
 #include "timing/statistics.hpp"
 

@@ -1,11 +1,7 @@
 // Whether a pattern delivers the right data: many messages are looked at before and after timing.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
 

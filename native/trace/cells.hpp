@@ -2,16 +2,11 @@
 // addressing, in memory alone, finds them.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cstdint>
-#include <limits>
-#include <vector>
 
-#include "trace/budget.hpp"
 #include "trace/file.hpp"
 #include "trace/layout.hpp"
+#include "trace/shared.hpp"
 
 namespace nhalf::trace {
 

@@ -4,25 +4,15 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "calls/library.hpp"
-#include "preloaded/lasting.hpp"
-#include "preloaded/mpi.hpp"
-#include "trace/budget.hpp"
-#include "trace/error_handlers.hpp"
-#include "trace/handles.hpp"
-#include "trace/kinds.hpp"
-#include "trace/lock.hpp"
+#include "trace/layout.hpp"
 #include "trace/metadata.hpp"
+#include "trace/types.hpp"
 
 namespace nhalf::trace {
 

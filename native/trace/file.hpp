@@ -7,11 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <string>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
 

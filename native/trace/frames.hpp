@@ -3,9 +3,7 @@
 
 #include <unwind.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
 

@@ -2,7 +2,6 @@
 // Roles of calls that make or free handles: windows, matched messages, requests.
 #pragma once
 
-#include "preloaded/mpi.hpp"
 #include "trace/role_makers.hpp"
 
 namespace nhalf::trace {

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
-#include <utility>
-#include <vector>
 
-#include "calls/handle_number.hpp"
-#include "trace/budget.hpp"
+#include "calls/traits.hpp"
+#include "trace/shared.hpp"
 
 namespace nhalf::trace {
 

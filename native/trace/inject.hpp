@@ -7,27 +7,18 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <map>
 #include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "host/waiting_hint.hpp"
+#include "host/cores.hpp"
 #include "preloaded/lasting.hpp"
 #include "trace/inject_request.hpp"
-#include "trace/kinds.hpp"
-#include "trace/lock.hpp"
 #include "trace/sent_times.hpp"
-#include "trace/ticks.hpp"
 
 namespace nhalf::trace {
 

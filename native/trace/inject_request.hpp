@@ -1,16 +1,10 @@
 // What a program is to be delayed by, as the environment says it: `latency_s=5000 from=0,1 ...`.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <cstdlib>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "calls/names.hpp"
-#include "trace/kinds.hpp"
+#include "trace/layout.hpp"
 
 namespace nhalf::trace {
 

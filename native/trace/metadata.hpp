@@ -5,22 +5,14 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
-#include <cstring>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "preloaded/lasting.hpp"
 #include "probe/json.hpp"
 #include "trace/file.hpp"
-#include "trace/lock.hpp"
+#include "trace/shared.hpp"
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {

@@ -7,14 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #include "trace/layout.hpp"
-#include "trace/ticks.hpp"
 
 namespace nhalf::trace {
 

@@ -4,29 +4,14 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
-#include <memory>
-#include <string>
 
-#include "calls/names.hpp"
-#include "preloaded/mpi.hpp"
-#include "preloaded/outermost.hpp"
-#include "trace/budget.hpp"
 #include "trace/cells.hpp"
-#include "trace/claimed_time.hpp"
 #include "trace/communicators.hpp"
-#include "trace/file.hpp"
 #include "trace/inject.hpp"
-#include "trace/kinds.hpp"
-#include "trace/layout.hpp"
 #include "trace/processor_time.hpp"
 #include "trace/sites.hpp"
-#include "trace/spans.hpp"
 #include "trace/timeline.hpp"
-#include "trace/types.hpp"
 
 namespace nhalf::trace {
 

@@ -2,11 +2,6 @@
 // Makes the role of a call from the arguments that the table names.
 #pragma once
 
-#include <cstdint>
-
-#include "preloaded/mpi.hpp"
-#include "trace/communicators.hpp"
-#include "trace/recorder.hpp"
 #include "trace/requests/waits.hpp"
 #include "trace/roles.hpp"
 

@@ -3,13 +3,8 @@
 // may have to wait for another rank.
 #pragma once
 
-#include <cstdint>
-
-#include "preloaded/mpi.hpp"
-#include "trace/communicators.hpp"
 #include "trace/recorder.hpp"
 #include "trace/requests/requests.hpp"
-#include "trace/requests/statuses.hpp"
 
 namespace nhalf::trace {
 

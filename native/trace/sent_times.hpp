@@ -12,20 +12,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "trace/file.hpp"
-#include "trace/lock.hpp"
+#include "trace/shared.hpp"
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {

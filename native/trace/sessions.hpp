@@ -5,10 +5,7 @@
 
 #include <pthread.h>
 
-#include "calls/library.hpp"
 #include "preloaded/entry.hpp"
-#include "preloaded/mpi.hpp"
-#include "trace/here.hpp"
 #include "trace/process.hpp"
 
 namespace nhalf::trace {

@@ -1,9 +1,5 @@
 // The wrappers of calls that are not short. They are a unit of their own, which is compiled beside
 // trace.cpp, and at -O1, since a nanosecond of theirs does not show.
-#include "preloaded/mpi.hpp"
-#include "trace/handle_roles.hpp"
-#include "trace/role_makers.hpp"
-#include "trace/short_calls.hpp"
 #include "trace/wrapped.hpp"
 
 #define NHALF_IS_SHORT(...)

@@ -3,14 +3,9 @@
 
 #include <sys/mman.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <limits>
-#include <string>
 
 #include "trace/file.hpp"
-#include "trace/kinds.hpp"
 #include "trace/layout.hpp"
 
 namespace nhalf::trace {

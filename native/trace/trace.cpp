@@ -5,24 +5,17 @@
 //   1. preloaded/jump.hpp, entry.hpp: the exported symbol MPI_Send jumps to the wrapper
 //   2. ../calls/messages.inc: the row of MPI_Send, with its arguments and its role
 //   3. wrapped.hpp: the macro NHALF_TRACED, which makes the wrapper `traced_Send` from that row
-//   4. wrapped.hpp, here.hpp: take the recorder of this thread, or pass over a call within a call
-//   5. carried_out.hpp: makes the role, after the call if a handle is new
-//   6. role_makers.hpp: `sent` looks up communicator (communicators.hpp) and bytes (types.hpp)
-//   7. roles.hpp: `Counted` runs the call of the library between two readings of the clock
-//   8. recorder.hpp: adds it to a cell (cells.hpp), a span of time (spans.hpp) and the timeline
-//   9. layout.hpp: the file of the thread, which src/nhalf/measure/traced/layout.py reads
+//   4. wrapped.hpp, process.hpp: take this thread's recorder, or pass over a call within a call;
+//      then make the role, after the call if a handle is new
+//   5. role_makers.hpp: `sent` looks up communicator (communicators.hpp) and bytes (types.hpp)
+//   6. roles.hpp: `Counted` runs the call of the library between two readings of the clock
+//   7. recorder.hpp: adds it to a cell (cells.hpp), a span of time (layout.hpp) and the timeline
+//   8. layout.hpp: the file of the thread, which src/nhalf/measure/traced/layout.py reads
 // One table of calls (calls/) makes every wrapper; those of calls that are not short are in
 // shared_calls.cpp.
 #include <pthread.h>
 
 #include "calls/fortran.hpp"
-#include "calls/library.hpp"
-#include "preloaded/entry.hpp"
-#include "preloaded/mpi.hpp"
-#include "trace/handle_roles.hpp"
-#include "trace/process.hpp"
-#include "trace/role_makers.hpp"
-#include "trace/short_calls.hpp"
 #include "trace/wrapped.hpp"
 
 #define NHALF_IS_SHORT(...) NHALF_TRACED(true, __VA_ARGS__)

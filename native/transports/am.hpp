@@ -2,26 +2,13 @@
 // Active messages through shared memory: short, medium and long ones, and what stands on them.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <new>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "contract/active_messages.hpp"
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/segment_life.hpp"
-#include "contract/transport.hpp"
-#include "transports/am/endpoint.hpp"
 #include "transports/am/pieces.hpp"
 #include "transports/am/regions.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/pending_messages.hpp"
-#include "transports/bases/progressing_control.hpp"
 #include "transports/bases/stepwise_segment.hpp"
 
 namespace nhalf {

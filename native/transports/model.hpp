@@ -3,22 +3,11 @@
 // Messages into the LogP Model", SPAA 1995.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <limits>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "contract/communicators.hpp"
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
-#include "timing/clock.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/model/machine.hpp"
-#include "transports/model/parameters.hpp"
 
 namespace nhalf {
 

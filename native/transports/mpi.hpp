@@ -3,18 +3,10 @@
 // Messages of the Message Passing Interface, on MPI_COMM_WORLD.
 #pragma once
 
-#include <array>
-
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
-#include "transports/mpi/collectives.hpp"
-#include "transports/mpi/communicators.hpp"
-#include "transports/mpi/data_types.hpp"
 #include "transports/mpi/messages.hpp"
-#include "transports/mpi/persistent.hpp"
-#include "transports/mpi/threads.hpp"
+#include "transports/mpi/prepared.hpp"
 
 namespace nhalf {
 

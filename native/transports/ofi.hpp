@@ -6,21 +6,10 @@
 
 #include <sys/uio.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <exception>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "contract/options.hpp"
+#include "contract/exposed_memory.hpp"
 #include "contract/pattern.hpp"
-#include "contract/segment_life.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/ofi/endpoint.hpp"

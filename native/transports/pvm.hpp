@@ -13,24 +13,16 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/peer_watch.hpp"
 #include "transports/bases/polled_requests.hpp"
-#include "transports/bases/ring_queue.hpp"
 
 namespace nhalf::pvm {
 

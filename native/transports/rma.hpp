@@ -6,24 +6,12 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <cstdint>
 #include <exception>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/segment_life.hpp"
-#include "contract/transport.hpp"
-#include "contract/windows.hpp"
 #include "transports/bases/message_collectives.hpp"
-#include "transports/bases/mpi_control.hpp"
 #include "transports/bases/pending_messages.hpp"
-#include "transports/bases/waiting.hpp"
-#include "transports/mpi/library.hpp"
-#include "transports/rma/accesses.hpp"
+#include "transports/mpi/messages.hpp"
 #include "transports/rma/channels.hpp"
 
 namespace nhalf {
@@ -84,10 +72,6 @@ class PairWindow {
   int rank_ = 0;
   MPI_Comm pair_ = MPI_COMM_NULL;
 };
-
-}  // namespace nhalf
-
-namespace nhalf {
 
 /// Windows of the MPI library under test. Messages are puts into rings of slots, which the receiver
 /// looks at: what a program has that sends by nothing but windows.

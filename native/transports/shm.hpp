@@ -4,28 +4,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "contract/buffer.hpp"
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/segment_life.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
-#include "transports/bases/mpi_control.hpp"
 #include "transports/bases/pending_messages.hpp"
 #include "transports/bases/stepwise_segment.hpp"
-#include "transports/bases/waiting.hpp"
-#include "transports/bases/watched_put.hpp"
 #include "transports/shm/shared_segments.hpp"
 #include "transports/shm/signals.hpp"
 
@@ -114,10 +98,6 @@ class SharedRegion {
   SharedSegments memory_;
   Signals signals_;
 };
-
-}  // namespace nhalf
-
-namespace nhalf {
 
 /// Remote shared memory of one host: what a rank exposes, the others put to and get from.
 class SharedMemoryTransport : public MpiControl,

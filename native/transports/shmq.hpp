@@ -4,24 +4,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
-#include "transports/bases/mpi_control.hpp"
-#include "transports/bases/waiting.hpp"
+#include "transports/bases/progressing_control.hpp"
 #include "transports/shm/shared_segments.hpp"
-#include "transports/shmq/layout.hpp"
 #include "transports/shmq/messages.hpp"
 
 namespace nhalf {

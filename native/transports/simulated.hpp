@@ -5,18 +5,11 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <cstring>
 #include <simgrid/s4u.hpp>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 #include <xbt/config.hpp>
 
-#include "algorithms/alltoall/windowed.hpp"
-#include "contract/options.hpp"
+#include "algorithms/alltoall/alltoall.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "simulator/actors.hpp"
 #include "simulator/folded_memory.hpp"
 #include "transports/bases/control.hpp"

@@ -6,18 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/tcp/mesh.hpp"

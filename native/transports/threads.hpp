@@ -6,20 +6,13 @@
 #include <sched.h>
 
 #include <atomic>
-#include <cstring>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
-#include "contract/transport.hpp"
-#include "host/cores.hpp"
 #include "timing/clock.hpp"
+#include "transports/bases/copies.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/polled_requests.hpp"
-#include "transports/bases/watched_put.hpp"
 #include "transports/threads/team.hpp"
 
 namespace nhalf {

@@ -6,20 +6,11 @@
 
 #include <ucp/api/ucp.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 
-#include "contract/options.hpp"
+#include "contract/exposed_memory.hpp"
 #include "contract/pattern.hpp"
-#include "contract/segment_life.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/ucx/handles.hpp"

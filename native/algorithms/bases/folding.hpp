@@ -3,12 +3,7 @@
 // Collective Reduction Operations", ICCS 2004.
 #pragma once
 
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-
-#include "contract/blocks.hpp"
-#include "contract/transport.hpp"
+#include "contract/buffer.hpp"
 
 namespace nhalf {
 

@@ -3,15 +3,7 @@
 // that must move bytes between ranks but did not.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-
-#include "fabric/guard/guard.hpp"
-#include "fabric/guard/operations.hpp"
-#include "fabric/interface.hpp"
 #include "fabric/role.hpp"
-#include "preloaded/mpi.hpp"
 
 namespace nhalf::fabric {
 

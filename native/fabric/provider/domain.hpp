@@ -1,14 +1,123 @@
-// Fabric, domain and registered memory of libfabric.
+// Fabric, domain and registered memory of libfabric, and what the network can do in libfabric's
+// words.
 #pragma once
 
+#include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <cstdlib>
 
-#include "fabric/provider/addresses.hpp"
 #include "fabric/provider/messages.hpp"
-#include "fabric/provider/objects.hpp"
-#include "fabric/provider/queue.hpp"
 
 namespace nhalf::fabric::provider {
+
+// What the network can do, in libfabric's words. Attributes are allocated with C's own calls,
+// because libfabric frees them, and with room for members of later versions of it, which are
+// appended and mean nothing when zero.
+
+inline constexpr const char* provider_name = "nhalf";
+/// Set when one of libfabric's own providers looks for something to build upon.
+inline constexpr std::uint64_t for_other_provider = std::uint64_t{1} << 59;
+inline constexpr std::size_t inject_bytes = 16384;
+inline constexpr std::size_t message_bytes_max = std::size_t{1} << 40;
+
+inline constexpr std::uint64_t common_abilities =
+    FI_TAGGED | FI_MSG | FI_LOCAL_COMM | FI_REMOTE_COMM;
+inline constexpr std::uint64_t receive_abilities =
+    common_abilities | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE;
+inline constexpr std::uint64_t abilities = receive_abilities | FI_SEND;
+/// Access to the memory of others, which only those get that ask for it.
+inline constexpr std::uint64_t remote_abilities =
+    FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+
+template <class Attributes>
+Attributes* zeroed() {
+  constexpr std::size_t later_members = 256;
+  return static_cast<Attributes*>(std::calloc(1, sizeof(Attributes) + later_members));
+}
+
+inline bool can_serve(const fi_info& hints, std::uint64_t flags) {
+  if ((flags & for_other_provider) != 0 || (hints.caps & ~(abilities | remote_abilities)) != 0)
+    return false;
+  if (hints.ep_attr == nullptr) return true;
+  return hints.ep_attr->type == FI_EP_UNSPEC || hints.ep_attr->type == FI_EP_RDM;
+}
+
+inline void describe_sends(fi_tx_attr& attributes, std::uint64_t caps, const fi_tx_attr* hints) {
+  attributes.caps = caps & (common_abilities | remote_abilities | FI_SEND);
+  attributes.op_flags = hints == nullptr ? 0 : hints->op_flags;
+  attributes.msg_order = FI_ORDER_SAS;
+  attributes.inject_size = inject_bytes;
+  attributes.size = 4096;
+  attributes.iov_limit = 8;
+  attributes.rma_iov_limit = 1;
+}
+inline void describe_receives(fi_rx_attr& attributes, std::uint64_t caps, const fi_rx_attr* hints) {
+  attributes.caps = caps & (receive_abilities | remote_abilities);
+  attributes.op_flags = hints == nullptr ? 0 : hints->op_flags;
+  attributes.msg_order = FI_ORDER_SAS;
+  attributes.size = 4096;
+  attributes.iov_limit = 8;
+}
+inline void describe_endpoint(fi_ep_attr& attributes) {
+  attributes.type = FI_EP_RDM;
+  attributes.protocol = 0x6e68;
+  attributes.protocol_version = 1;
+  attributes.max_msg_size = message_bytes_max;
+  attributes.mem_tag_format = 0xAAAA'AAAA'AAAA'AAAA;
+  // One of each: libraries would otherwise open endpoints of several contexts.
+  attributes.tx_ctx_cnt = attributes.rx_ctx_cnt = 1;
+}
+inline void describe_domain(fi_domain_attr& attributes, const fi_domain_attr* hints) {
+  attributes.name = strdup("nhalf0");
+  attributes.threading = FI_THREAD_SAFE;
+  attributes.control_progress = attributes.data_progress = FI_PROGRESS_MANUAL;
+  if (hints != nullptr) {
+    if (hints->threading != FI_THREAD_UNSPEC) attributes.threading = hints->threading;
+    if (hints->control_progress != FI_PROGRESS_UNSPEC)
+      attributes.control_progress = hints->control_progress;
+    if (hints->data_progress != FI_PROGRESS_UNSPEC) attributes.data_progress = hints->data_progress;
+  }
+  attributes.resource_mgmt = FI_RM_ENABLED;
+  attributes.av_type = FI_AV_TABLE;
+  attributes.mr_key_size = attributes.cq_data_size = 8;
+  attributes.cq_cnt = attributes.ep_cnt = attributes.cntr_cnt = 256;
+  attributes.tx_ctx_cnt = attributes.rx_ctx_cnt = 256;
+  attributes.max_ep_tx_ctx = attributes.max_ep_rx_ctx = 1;
+  attributes.mr_iov_limit = 1;
+  attributes.mr_cnt = 65536;
+  attributes.caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+}
+
+inline int get_info(std::uint32_t version, const char*, const char*, std::uint64_t flags,
+                    const fi_info* hints, fi_info** result) {
+  if (hints != nullptr && !can_serve(*hints, flags)) return -FI_ENODATA;
+  if (!Rank::here().open()) return -FI_ENODATA;
+  auto* info = zeroed<fi_info>();
+  info->caps = abilities;
+  if (hints != nullptr && hints->caps != 0) info->caps = hints->caps | FI_SEND | FI_RECV;
+  info->addr_format = FI_ADDR_PSMX;
+  auto* address = static_cast<Address*>(std::calloc(1, sizeof(Address)));
+  address->rank = static_cast<std::uint32_t>(Rank::here().number());
+  info->src_addr = address;
+  info->src_addrlen = sizeof(Address);
+  info->tx_attr = zeroed<fi_tx_attr>();
+  info->rx_attr = zeroed<fi_rx_attr>();
+  info->ep_attr = zeroed<fi_ep_attr>();
+  info->domain_attr = zeroed<fi_domain_attr>();
+  info->fabric_attr = zeroed<fi_fabric_attr>();
+  describe_sends(*info->tx_attr, info->caps, hints == nullptr ? nullptr : hints->tx_attr);
+  describe_receives(*info->rx_attr, info->caps, hints == nullptr ? nullptr : hints->rx_attr);
+  describe_endpoint(*info->ep_attr);
+  describe_domain(*info->domain_attr, hints == nullptr ? nullptr : hints->domain_attr);
+  // libfabric adds the provider's name itself.
+  info->fabric_attr->name = strdup(provider_name);
+  info->fabric_attr->prov_version = FI_VERSION(1, 0);
+  info->fabric_attr->api_version = version;
+  *result = info;
+  return 0;
+}
 
 /// Memory that other ranks reach by a key, counted from its beginning.
 struct Memory {

@@ -4,14 +4,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
 
-#include <algorithm>
-#include <cstring>
-
-#include "fabric/endpoint.hpp"
-#include "fabric/provider/addresses.hpp"
-#include "fabric/provider/objects.hpp"
 #include "fabric/provider/queue.hpp"
-#include "fabric/rank.hpp"
 
 namespace nhalf::fabric::provider {
 

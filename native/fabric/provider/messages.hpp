@@ -4,13 +4,6 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_tagged.h>
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <type_traits>
-#include <utility>
-
-#include "fabric/provider/end.hpp"
 #include "fabric/provider/remote.hpp"
 
 namespace nhalf::fabric::provider {

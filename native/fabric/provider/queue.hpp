@@ -4,11 +4,6 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 
-#include <algorithm>
-#include <cstring>
-
-#include "fabric/completions.hpp"
-#include "fabric/provider/addresses.hpp"
 #include "fabric/provider/objects.hpp"
 #include "fabric/rank.hpp"
 

@@ -5,11 +5,6 @@
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "fabric/access.hpp"
 #include "fabric/provider/end.hpp"
 
 namespace nhalf::fabric::provider {

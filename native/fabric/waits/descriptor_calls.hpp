@@ -8,18 +8,10 @@
 #include <sys/select.h>
 #include <sys/time.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <vector>
 
-#include "fabric/waits/deadline.hpp"
-#include "fabric/waits/next_call.hpp"
-#include "fabric/waits/other_threads.hpp"
 #include "fabric/waits/timed_waits.hpp"
 
 namespace nhalf::fabric {
@@ -50,6 +42,27 @@ int after(const timespec* interval, bool is_sleep, Plain plain, Attempt attempt)
     return answer != 0;
   });
   return answer;
+}
+
+/// Makes a call whose limit is an interval, or part of it.
+template <class Call>
+int after_interval(const timespec* interval, bool is_sleep, Call call) {
+  return after(
+      interval, is_sleep, [&] { return call(interval); },
+      [&](std::uint64_t time_ns) {
+        const auto part = interval_of(time_ns);
+        return call(&part);
+      });
+}
+
+/// Makes a call whose limit is in milliseconds; there is none below 0.
+template <class Call>
+int after_milliseconds(int milliseconds, bool is_sleep, Call call) {
+  if (milliseconds <= 0) return call(milliseconds);
+  const auto interval = timespec_of(milliseconds);
+  return after(
+      &interval, is_sleep, [&] { return call(milliseconds); },
+      [&](std::uint64_t time_ns) { return call(milliseconds_of(time_ns)); });
 }
 
 /// The sets of a select, which it changes.
@@ -97,24 +110,16 @@ int until_signal(const timespec* interval, Call call) {
 
 NHALF_EXPORTED int ppoll(pollfd* files, nfds_t number, const timespec* interval,
                          const sigset_t* signals) {
-  using namespace nhalf::fabric;
   auto* const then = NHALF_NEXT(ppoll);
-  return after(
-      interval, number == 0, [&] { return then(files, number, interval, signals); },
-      [&](std::uint64_t time_ns) {
-        const auto part = interval_of(time_ns);
-        return then(files, number, &part, signals);
-      });
+  return nhalf::fabric::after_interval(interval, number == 0, [&](const timespec* limit) {
+    return then(files, number, limit, signals);
+  });
 }
 
 NHALF_EXPORTED int poll(pollfd* files, nfds_t number, int milliseconds) {
-  using namespace nhalf::fabric;
   auto* const then = NHALF_NEXT(poll);
-  if (milliseconds <= 0) return then(files, number, milliseconds);
-  const auto interval = timespec_of(milliseconds);
-  return after(
-      &interval, number == 0, [&] { return then(files, number, milliseconds); },
-      [&](std::uint64_t time_ns) { return then(files, number, milliseconds_of(time_ns)); });
+  return nhalf::fabric::after_milliseconds(milliseconds, number == 0,
+                                           [&](int limit) { return then(files, number, limit); });
 }
 
 // What programs call that are compiled with checks (_FORTIFY_SOURCE).
@@ -134,13 +139,10 @@ NHALF_EXPORTED int pselect(int number, fd_set* in, fd_set* out, fd_set* errors,
   auto* const then = NHALF_NEXT(pselect);
   const bool is_sleep = in == nullptr && out == nullptr && errors == nullptr;
   const Sets sets(has_ranks_time() && interval != nullptr ? number : 0, {in, out, errors});
-  return after(
-      interval, is_sleep, [&] { return then(number, in, out, errors, interval, signals); },
-      [&](std::uint64_t time_ns) {
-        const auto part = interval_of(time_ns);
-        sets.restore();
-        return then(number, in, out, errors, &part, signals);
-      });
+  return after_interval(interval, is_sleep, [&](const timespec* limit) {
+    if (limit != interval) sets.restore();
+    return then(number, in, out, errors, limit, signals);
+  });
 }
 
 /// It leaves in its interval what is left of it, as the kernel's does.
@@ -166,39 +168,25 @@ NHALF_EXPORTED int select(int number, fd_set* in, fd_set* out, fd_set* errors, t
 
 NHALF_EXPORTED int epoll_pwait(int file, epoll_event* events, int room, int milliseconds,
                                const sigset_t* signals) {
-  using namespace nhalf::fabric;
   auto* const then = NHALF_NEXT(epoll_pwait);
-  if (milliseconds <= 0) return then(file, events, room, milliseconds, signals);
-  const auto interval = timespec_of(milliseconds);
-  return after(
-      &interval, false, [&] { return then(file, events, room, milliseconds, signals); },
-      [&](std::uint64_t time_ns) {
-        return then(file, events, room, milliseconds_of(time_ns), signals);
-      });
+  return nhalf::fabric::after_milliseconds(
+      milliseconds, false, [&](int limit) { return then(file, events, room, limit, signals); });
 }
 
 NHALF_EXPORTED int epoll_wait(int file, epoll_event* events, int room, int milliseconds) {
-  using namespace nhalf::fabric;
   auto* const then = NHALF_NEXT(epoll_wait);
-  if (milliseconds <= 0) return then(file, events, room, milliseconds);
-  const auto interval = timespec_of(milliseconds);
-  return after(
-      &interval, false, [&] { return then(file, events, room, milliseconds); },
-      [&](std::uint64_t time_ns) { return then(file, events, room, milliseconds_of(time_ns)); });
+  return nhalf::fabric::after_milliseconds(
+      milliseconds, false, [&](int limit) { return then(file, events, room, limit); });
 }
 
 // The C library has it since 2.35.
 extern "C" int epoll_pwait2(int, epoll_event*, int, const timespec*, const sigset_t*);
 NHALF_EXPORTED int epoll_pwait2(int file, epoll_event* events, int room, const timespec* interval,
                                 const sigset_t* signals) {
-  using namespace nhalf::fabric;
   auto* const then = NHALF_NEXT(epoll_pwait2);
-  return after(
-      interval, false, [&] { return then(file, events, room, interval, signals); },
-      [&](std::uint64_t time_ns) {
-        const auto part = interval_of(time_ns);
-        return then(file, events, room, &part, signals);
-      });
+  return nhalf::fabric::after_interval(interval, false, [&](const timespec* limit) {
+    return then(file, events, room, limit, signals);
+  });
 }
 
 NHALF_EXPORTED int sigtimedwait(const sigset_t* signals, siginfo_t* about,

@@ -14,12 +14,7 @@
 
 #include <cerrno>
 #include <cstdarg>
-#include <cstdint>
-#include <string_view>
 
-#include "fabric/waits/deadline.hpp"
-#include "fabric/waits/next_call.hpp"
-#include "fabric/waits/other_threads.hpp"
 #include "fabric/waits/timed_waits.hpp"
 #include "preloaded/chain.hpp"
 

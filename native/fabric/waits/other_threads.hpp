@@ -6,16 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <utility>
 
-#include "fabric/thread_times.hpp"
-#include "host/text_file.hpp"
+#include "fabric/times.hpp"
+#include "host/kernel_files.hpp"
 #include "preloaded/lasting.hpp"
 
 namespace nhalf::fabric {

@@ -1,5 +1,5 @@
 // Kernels that every processor of an architecture runs, and those without vectors.
-#include "node/idle.hpp"
+#include "node/core.hpp"
 #include "node/units/loops.hpp"
 #include "node/units/moves.hpp"
 

@@ -1,14 +1,7 @@
 // The kernels of STREAM in shared arrays, each rank where its elements lie.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
-#include "contract/pattern.hpp"
 #include "patterns/bases/arrays/array_access.hpp"
-#include "patterns/bases/arrays/memory_check.hpp"
 #include "patterns/bases/arrays/memory_kernels.hpp"
 
 namespace nhalf {

@@ -1,20 +1,11 @@
 // The kernels of STREAM in ordinary arrays, of which each rank has a part.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <new>
-#include <string_view>
-#include <vector>
 
-#include "contract/buffer.hpp"
 #include "contract/pattern.hpp"
-#include "patterns/bases/arrays/memory_check.hpp"
 #include "patterns/bases/arrays/memory_kernels.hpp"
-#include "patterns/bases/arrays/streaming_kernels.hpp"
 #include "patterns/bases/arrays/worker_threads.hpp"
 
 namespace nhalf {

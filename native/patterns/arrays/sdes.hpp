@@ -1,16 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "contract/pattern.hpp"
-#include "patterns/bases/arrays/array_access.hpp"
-#include "patterns/bases/arrays/sdes_attack.hpp"
 #include "patterns/bases/arrays/sdes_build.hpp"
 
 namespace nhalf::sdes {
@@ -171,10 +160,6 @@ class SdesAttack : public Pattern {
   std::optional<sdes::TablesHere<T>> tables_;
 };
 NHALF_PATTERN(sdes_info, SdesAttack);
-
-}  // namespace nhalf
-
-namespace nhalf {
 
 inline constexpr AxisInfo sdes_pairs_axes[] = {
     sdes::table_access_axis,

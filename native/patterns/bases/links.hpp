@@ -2,13 +2,8 @@
 // from each of some.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <new>
-#include <vector>
 
-#include "contract/blocks.hpp"
-#include "contract/buffer.hpp"
 #include "contract/pattern.hpp"
 
 namespace nhalf {

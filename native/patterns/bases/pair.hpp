@@ -1,12 +1,43 @@
-// What patterns between two ranks have in common: two buffers and how they are checked.
+// What patterns between two ranks have in common: two buffers and how they are checked, windows of
+// messages, and what a receiver does with what came where nobody else reads it.
 #pragma once
 
-#include <cstdint>
-
-#include "contract/buffer.hpp"
 #include "contract/pattern.hpp"
 
 namespace nhalf {
+
+/// Reads a byte of each cache line: data that nobody reads never leaves the cache of its sender.
+inline void read_lines(ConstBytes data) {
+  constexpr std::size_t line_bytes = 64;
+  for (std::size_t at = 0; at < data.size(); at += line_bytes) {
+    volatile std::byte read = data[at];
+    static_cast<void>(read);
+  }
+}
+
+/// Messages under way at a time, as in the OSU benchmarks.
+inline constexpr std::size_t message_window = 64;
+
+/// Calls `some` with how many messages go together, until all have gone.
+template <class Some>
+void windows(std::uint64_t messages, std::size_t window, Some some) {
+  for (; messages > 0; messages -= std::min<std::uint64_t>(messages, window))
+    some(static_cast<std::size_t>(std::min<std::uint64_t>(messages, window)));
+}
+
+/// The first of two ranks serves and awaits the answer of the other one, again and again. Both are
+/// compiled into the loop.
+template <class Serve, class Await>
+void take_turns(std::uint64_t rounds, bool is_first, Serve serve, Await await) {
+  for (auto i = is_first ? rounds : 0; i > 0; --i) {
+    serve();
+    await();
+  }
+  for (auto i = is_first ? 0 : rounds; i > 0; --i) {
+    await();
+    serve();
+  }
+}
 
 /// Two ranks that talk to each other; below 0: nobody.
 struct Partners {

@@ -1,17 +1,12 @@
 // Collective operations that move bytes from rank to rank as they are.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "algorithms/all_allgather.hpp"
 #include "algorithms/all_alltoall.hpp"
 #include "algorithms/all_bcast.hpp"
 #include "algorithms/all_gather.hpp"
 #include "algorithms/all_scatter.hpp"
-#include "patterns/bases/collectives/chosen_algorithm.hpp"
 #include "patterns/bases/collectives/forms.hpp"
-#include "patterns/bases/collectives/operation.hpp"
 
 namespace nhalf {
 

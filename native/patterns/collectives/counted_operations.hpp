@@ -2,14 +2,7 @@
 #pragma once
 
 #include <climits>
-#include <vector>
 
-#include "contract/collectives.hpp"
-#include "contract/options.hpp"
-#include "contract/pattern.hpp"
-#include "contract/varying.hpp"
-#include "patterns/bases/collectives/forms.hpp"
-#include "patterns/bases/collectives/operations.hpp"
 #include "patterns/collectives/block_operations.hpp"
 #include "patterns/collectives/sum_operations.hpp"
 

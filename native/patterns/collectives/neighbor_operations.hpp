@@ -1,21 +1,9 @@
 // Operations among neighbours: allgather and alltoall, with counts, with types.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
-#include "contract/blocks.hpp"
-#include "contract/buffer.hpp"
-#include "contract/neighbourhoods.hpp"
-#include "contract/pattern.hpp"
 #include "patterns/bases/collectives/forms.hpp"
-#include "patterns/bases/collectives/operation.hpp"
-#include "patterns/bases/collectives/operations.hpp"
 
 namespace nhalf {
 

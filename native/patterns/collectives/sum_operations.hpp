@@ -1,18 +1,11 @@
 // Collective operations that add up the floats of all ranks.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
 #include "algorithms/all_allreduce.hpp"
 #include "algorithms/all_reduce.hpp"
 #include "algorithms/all_reduce_scatter.hpp"
 #include "algorithms/all_scan.hpp"
-#include "contract/options.hpp"
-#include "patterns/bases/collectives/chosen_algorithm.hpp"
 #include "patterns/bases/collectives/forms.hpp"
-#include "patterns/bases/collectives/operation.hpp"
 
 namespace nhalf {
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "contract/pattern.hpp"
 #include "timing/interruptions.hpp"
 
 namespace nhalf {

@@ -1,15 +1,10 @@
 // A pattern again and again, and what the process holds meanwhile.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "host/process_use.hpp"
-#include "patterns/bases/launch_time.hpp"
+#include "host/kernel_files.hpp"
+#include "patterns/launch/first_startup_finalize.hpp"
 #include "timing/clock.hpp"
 
 namespace nhalf {

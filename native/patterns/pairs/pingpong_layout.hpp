@@ -1,13 +1,8 @@
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <climits>
-#include <cstddef>
-#include <string_view>
 
-#include "contract/buffer.hpp"
-#include "contract/layouts.hpp"
+#include "contract/messages.hpp"
 #include "patterns/bases/pairs/pingpong_loop.hpp"
 
 namespace nhalf {

@@ -1,16 +1,9 @@
 // Messages between threads of different ranks that have the same number.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "patterns/bases/collectives/operation.hpp"
+#include "patterns/bases/pair.hpp"
 #include "patterns/bases/threads/thread_crew.hpp"
-#include "patterns/bases/window.hpp"
 
 namespace nhalf {
 
@@ -85,14 +78,9 @@ class PingPongThreads final : public ThreadPairs<T> {
 
  private:
   void work(int thread, std::uint64_t rounds) override {
-    for (auto i = this->leads() ? rounds : 0; i > 0; --i) {
-      this->send(thread, this->out(thread));
-      this->recv(thread, this->in(thread));
-    }
-    for (auto i = this->leads() ? 0 : rounds; i > 0; --i) {
-      this->recv(thread, this->in(thread));
-      this->send(thread, this->out(thread));
-    }
+    take_turns(
+        rounds, this->leads(), [&] { this->send(thread, this->out(thread)); },
+        [&] { this->recv(thread, this->in(thread)); });
   }
 };
 NHALF_PATTERN(pingpong_threads, PingPongThreads);

@@ -1,11 +1,6 @@
 // Collective operations of several threads at the same time, each on a communicator of its own.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-#include "contract/options.hpp"
 #include "patterns/bases/threads/thread_crew.hpp"
 
 namespace nhalf {

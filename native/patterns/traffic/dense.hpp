@@ -5,9 +5,6 @@
 // Computing 32 (2006); who exactly meets whom in a phase is our own definition, said at each.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "contract/permutation.hpp"
 #include "patterns/bases/links.hpp"
 

@@ -1,17 +1,7 @@
 // A rank that takes messages out of a queue, or out of the receives that wait for them.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
-
-#include "contract/blocks.hpp"
-#include "contract/buffer.hpp"
-#include "contract/pattern.hpp"
-#include "contract/tagged.hpp"
+#include "contract/messages.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {

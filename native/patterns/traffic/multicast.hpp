@@ -1,16 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "contract/buffer.hpp"
-#include "contract/pattern.hpp"
 #include "multicast/all_multicasts.hpp"
 #include "multicast/bases/multicast_case.hpp"
 #include "patterns/bases/collectives/operation.hpp"

@@ -3,16 +3,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <climits>
-#include <cstring>
-#include <memory>
-#include <vector>
 
 #include "contract/collectives.hpp"
 #include "contract/pattern.hpp"
-#include "patterns/bases/traffic/arena.hpp"
 #include "patterns/bases/traffic/ring_layout.hpp"
 
 namespace nhalf {

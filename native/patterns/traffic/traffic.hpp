@@ -1,14 +1,6 @@
 // Traffic by random schedules: sent when it arrives, or as soon as the rank comes to it.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-#include <vector>
-
-#include "contract/buffer.hpp"
-#include "contract/pattern.hpp"
 #include "patterns/bases/traffic/destinations.hpp"
 #include "patterns/bases/traffic/traffic_schedule.hpp"
 #include "timing/statistics.hpp"

@@ -10,19 +10,13 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <mutex>
-#include <optional>
-#include <string>
 
 #include "preloaded/chain.hpp"
 #include "preloaded/lasting.hpp"
-#include "trace/lock.hpp"
 #include "trace/python/layout.hpp"
+#include "trace/shared.hpp"
 
 namespace nhalf::trace {
 

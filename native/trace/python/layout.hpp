@@ -4,13 +4,9 @@
 // (pycore_debug_offsets.h).
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <optional>
-#include <string_view>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
 
@@ -49,15 +45,12 @@ inline constexpr PythonLayout python_8{.frame = 24,
                                        .file = 104,
                                        .name = 112,
                                        .line_table = 120};
-inline constexpr PythonLayout python_10{.frame = 24,
-                                        .previous = 24,
-                                        .code = 32,
-                                        .instruction = 96,
-                                        .instruction_bytes = 2,
-                                        .first_line = 40,
-                                        .file = 104,
-                                        .name = 112,
-                                        .line_table = 120};
+inline constexpr PythonLayout python_10 = [] {
+  auto layout = python_8;
+  layout.instruction = 96;
+  layout.instruction_bytes = 2;
+  return layout;
+}();
 inline constexpr PythonLayout python_11{.frame = 56,
                                         .is_between = true,
                                         .between_frame = 8,

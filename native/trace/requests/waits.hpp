@@ -3,16 +3,8 @@
 // status of a receive, the library gets one of the tracer's.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
-#include "preloaded/mpi.hpp"
-#include "trace/budget.hpp"
-#include "trace/metadata.hpp"
 #include "trace/recorder.hpp"
 #include "trace/requests/requests.hpp"
-#include "trace/requests/statuses.hpp"
 
 namespace nhalf::trace {
 

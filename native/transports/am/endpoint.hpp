@@ -1,23 +1,12 @@
 // Active messages of one rank: requests, replies, and the polling that handles both.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <new>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "contract/active_messages.hpp"
 #include "transports/am/channel.hpp"
-#include "transports/am/header.hpp"
-#include "transports/am/payloads.hpp"
-#include "transports/am/peers.hpp"
-#include "transports/bases/patience.hpp"
+#include "transports/bases/peer_watch.hpp"
 
 namespace nhalf::am {
 

@@ -1,18 +1,8 @@
 // Sends and receives, piece by piece, on active messages.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "contract/active_messages.hpp"
-#include "contract/buffer.hpp"
 #include "transports/am/endpoint.hpp"
 
 namespace nhalf::am {

@@ -1,20 +1,12 @@
 // One-sided access on top of active messages: memory that others put to and get from.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <map>
 #include <new>
 
-#include "contract/active_messages.hpp"
-#include "contract/buffer.hpp"
-#include "contract/transport.hpp"
 #include "transports/am/endpoint.hpp"
-#include "transports/bases/watched_put.hpp"
+#include "transports/bases/copies.hpp"
 
 namespace nhalf::am {
 

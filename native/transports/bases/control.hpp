@@ -1,14 +1,7 @@
 // Control messages of simulated ranks about the measurement, which take no simulated time.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <deque>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "contract/transport.hpp"
 

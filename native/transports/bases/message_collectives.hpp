@@ -1,20 +1,13 @@
 // Collective operations for transports that have none of their own: a plain algorithm for each.
 #pragma once
 
-#include <cstddef>
-
-#include "algorithms/allgather/ring.hpp"
-#include "algorithms/allreduce/reduce_bcast.hpp"
-#include "algorithms/alltoall/windowed.hpp"
+#include "algorithms/allgather/allgather.hpp"
+#include "algorithms/allreduce/allreduce.hpp"
+#include "algorithms/alltoall/alltoall.hpp"
 #include "algorithms/barrier/dissemination.hpp"
-#include "algorithms/bcast/binomial.hpp"
-#include "algorithms/gather/linear.hpp"
-#include "algorithms/reduce/binomial.hpp"
-#include "algorithms/reduce_scatter/pairwise.hpp"
+#include "algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "algorithms/scan/linear.hpp"
-#include "algorithms/scatter/linear.hpp"
-#include "contract/blocks.hpp"
-#include "contract/collectives.hpp"
+#include "algorithms/scatter/scatter.hpp"
 
 namespace nhalf {
 
@@ -23,13 +16,10 @@ namespace nhalf {
 template <class Self>
 class MessageCollectives {
  public:
-  /// The work of an operation that was started.
+  /// An operation that was started: its call, and that call's arguments as they lie in memory.
   struct CollectiveRequest {
     void (*run)(Self&, const CollectiveRequest&) = nullptr;
-    int root = 0;
-    ConstBytes in{};
-    Bytes out{};
-    PerRank in_counts{}, in_offsets{}, out_counts{}, out_offsets{};
+    alignas(void*) std::array<std::byte, 112> call{};
   };
 
   void bcast(int root, Bytes data) { algorithms::bcast::binomial(self(), root, data); }
@@ -62,47 +52,13 @@ class MessageCollectives {
   void scan(ConstBytes in, Bytes out) { algorithms::scan::linear(self(), scratch_, in, out); }
   void synchronise() { algorithms::barrier::dissemination(self()); }
 
-  CollectiveRequest ibcast(int root, Bytes data) {
-    return later(root, {}, data, [](Self& t, const auto& r) { t.bcast(r.root, r.out); });
+#define NHALF_EQUAL(operation, ...)                                 \
+  template <class... Given>                                         \
+  CollectiveRequest i##operation(Given... given) {                  \
+    return later([given...](Self& on) { on.operation(given...); }); \
   }
-  CollectiveRequest iscatter(int root, ConstBytes in, Bytes out) {
-    return later(root, in, out, [](Self& t, const auto& r) { t.scatter(r.root, r.in, r.out); });
-  }
-  CollectiveRequest igather(int root, ConstBytes in, Bytes out) {
-    return later(root, in, out, [](Self& t, const auto& r) { t.gather(r.root, r.in, r.out); });
-  }
-  CollectiveRequest iallgather(ConstBytes in, Bytes out) {
-    return later(0, in, out, [](Self& t, const auto& r) { t.allgather(r.in, r.out); });
-  }
-  CollectiveRequest ialltoall(ConstBytes in, Bytes out) {
-    return later(0, in, out, [](Self& t, const auto& r) { t.alltoall(r.in, r.out); });
-  }
-  CollectiveRequest ialltoallv(ConstBytes in, PerRank in_counts, PerRank in_offsets, Bytes out,
-                               PerRank out_counts, PerRank out_offsets) {
-    auto request = later(0, in, out, [](Self& t, const auto& r) {
-      t.alltoallv(r.in, r.in_counts, r.in_offsets, r.out, r.out_counts, r.out_offsets);
-    });
-    request.in_counts = in_counts;
-    request.in_offsets = in_offsets;
-    request.out_counts = out_counts;
-    request.out_offsets = out_offsets;
-    return request;
-  }
-  CollectiveRequest ireduce(int root, ConstBytes in, Bytes out) {
-    return later(root, in, out, [](Self& t, const auto& r) { t.reduce(r.root, r.in, r.out); });
-  }
-  CollectiveRequest iallreduce(ConstBytes in, Bytes out) {
-    return later(0, in, out, [](Self& t, const auto& r) { t.allreduce(r.in, r.out); });
-  }
-  CollectiveRequest ireduce_scatter(ConstBytes in, Bytes out) {
-    return later(0, in, out, [](Self& t, const auto& r) { t.reduce_scatter(r.in, r.out); });
-  }
-  CollectiveRequest iscan(ConstBytes in, Bytes out) {
-    return later(0, in, out, [](Self& t, const auto& r) { t.scan(r.in, r.out); });
-  }
-  CollectiveRequest isynchronise() {
-    return later(0, {}, {}, [](Self& t, const auto&) { t.synchronise(); });
-  }
+#include "contract/operations.inc"
+
   void wait(CollectiveRequest& request) {
     if (request.run != nullptr) request.run(self(), request);
     request.run = nullptr;
@@ -115,9 +71,14 @@ class MessageCollectives {
  private:
   Self& self() { return static_cast<Self&>(*this); }
 
-  static CollectiveRequest later(int root, ConstBytes in, Bytes out,
-                                 void (*run)(Self&, const CollectiveRequest&)) {
-    return {.run = run, .root = root, .in = in, .out = out};
+  template <class Call>
+  static CollectiveRequest later(Call call) {
+    CollectiveRequest request{.run = [](Self& on, const CollectiveRequest& begun) {
+      (*reinterpret_cast<const Call*>(begun.call.data()))(on);
+    }};
+    static_assert(std::is_trivially_copyable_v<Call> && sizeof call <= sizeof request.call);
+    std::memcpy(request.call.data(), &call, sizeof call);
+    return request;
   }
 
   Scratch scratch_;

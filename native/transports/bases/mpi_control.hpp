@@ -5,24 +5,14 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <numeric>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
 
-#include "contract/communicators.hpp"
-#include "contract/options.hpp"
-#include "contract/transport.hpp"
-#include "host/boot.hpp"
+#include "contract/collectives.hpp"
+#include "host/kernel_files.hpp"
 #include "host/virtual_clock.hpp"
 #include "timing/clock.hpp"
 #include "transports/bases/threefold.hpp"

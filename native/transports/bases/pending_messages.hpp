@@ -2,13 +2,7 @@
 // Messages that go on piece by piece, many at a time, over whatever moves a piece.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
-#include "contract/transport.hpp"
-#include "transports/bases/waiting.hpp"
+#include "transports/bases/progressing_control.hpp"
 
 namespace nhalf {
 

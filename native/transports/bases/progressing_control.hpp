@@ -1,21 +1,37 @@
 // nhalf-needs: MPI
-// Control by MPI for ranks whose messages go on only while their rank lets them.
+// Control by MPI for ranks whose messages go on only while their rank lets them, and their waits
+// for memory that another core will write.
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "contract/options.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
+#include "transports/bases/peer_watch.hpp"
 #include "transports/bases/polled_requests.hpp"
-#include "transports/bases/waiting.hpp"
 
 namespace nhalf {
+
+/// Patience with all ranks of the program, as many as there are cores for them. Throws PeerEnded
+/// where one of them has gone.
+class Waiting : public Patience {
+ public:
+  /// Decides how to wait; collective.
+  explicit Waiting(MpiControl& control)
+      : Patience(PeerWatch::of(control), cores_of_all(control) < control.size()) {}
+
+ private:
+  /// Returns the number of cores that all ranks of a host may run on.
+  static int cores_of_all(MpiControl& control) {
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    cpu_set_t together;
+    CPU_ZERO(&together);
+    for (const auto& set : control.everybodys(mine)) CPU_OR(&together, &together, &set);
+    return CPU_COUNT(&together);
+  }
+};
 
 /// A rank that waits in a call of MPI does nothing for what others have under way with it, and MPI
 /// knows nothing of that. So all meet first while Self's `progress()` is called again and again.

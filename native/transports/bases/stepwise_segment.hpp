@@ -7,14 +7,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <stdexcept>
-#include <string>
 
-#include "contract/segment_life.hpp"
-#include "contract/transport.hpp"
+#include "contract/exposed_memory.hpp"
 
 namespace nhalf {
 

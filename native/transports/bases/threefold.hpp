@@ -3,10 +3,6 @@
 // ranks that measure it still agree on what they do.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <vector>
-
 #include "contract/transport.hpp"
 
 namespace nhalf {

@@ -1,12 +1,6 @@
 // Messages in flight on the simulated machine; only pairs of ranks with messages take memory.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "contract/transport.hpp"
 
 namespace nhalf {

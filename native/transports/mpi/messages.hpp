@@ -1,18 +1,34 @@
-// Messages between two ranks by the calls of MPI, one to one.
+// nhalf-needs: MPI
+// Messages between two ranks by the calls of MPI, one to one; what the library calls itself, and
+// what it can name.
 #pragma once
 
 #include <mpi.h>
-
 #include <climits>
-#include <memory>
-#include <span>
 
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
 #include "transports/mpi/collectives.hpp"
-#include "transports/mpi/library.hpp"
 
 namespace nhalf {
+
+/// For transports whose data MPI carries.
+class MpiNamed {
+ public:
+  [[nodiscard]] std::string library() const {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    // Some libraries count the NUL at the end.
+    return {text, strnlen(text, static_cast<std::size_t>(length))};
+  }
+
+  /// Checks that messages of this size can be named in an MPI call.
+  static void check_size(std::size_t size_bytes) {
+    if (size_bytes > INT_MAX)
+      throw InputError("messages above 2147483647 bytes do not fit a call of MPI");
+  }
+};
 
 /// MPI point-to-point calls on MPI_COMM_WORLD. Sizes up to 2^31 - 1 bytes.
 class MpiMessages : public MpiCollectives, public MpiNamed {
@@ -68,7 +84,7 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
     MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(), &request);
     return request;
   }
-  /// Receives take any rank or any tag where it is below 0 (contract/tagged.hpp).
+  /// Receives take any rank or any tag where it is below 0 (contract/messages.hpp).
   Request isend_tagged(int peer, int number, ConstBytes data) {
     Request request;
     MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, first_tag + number,

@@ -11,17 +11,9 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "contract/buffer.hpp"
-#include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
 
 namespace nhalf::ofi {

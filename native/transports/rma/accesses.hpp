@@ -4,18 +4,11 @@
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <exception>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "contract/buffer.hpp"
+#include "contract/exposed_memory.hpp"
 #include "contract/options.hpp"
-#include "contract/windows.hpp"
 
 namespace nhalf {
 

@@ -4,14 +4,8 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <exception>
-#include <span>
-#include <vector>
 
 #include "transports/rma/accesses.hpp"
 

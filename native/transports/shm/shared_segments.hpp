@@ -2,11 +2,6 @@
 // Memory of each rank that all ranks of the host can write.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "contract/options.hpp"
 #include "host/segment.hpp"
 #include "transports/bases/mpi_control.hpp"
 

@@ -2,16 +2,8 @@
 // it uses it: nothing outside of the buffers and of the receive is touched.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <utility>
-
-#include "contract/transport.hpp"
-#include "transports/bases/copy_few.hpp"
+#include "transports/bases/copies.hpp"
 #include "transports/shmq/layout.hpp"
-#include "transports/shmq/operation.hpp"
-#include "transports/shmq/postbox.hpp"
 
 namespace nhalf::shmq {
 

@@ -1,21 +1,12 @@
 // Messages between one rank and all others of its host, by postboxes.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <deque>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "contract/transport.hpp"
-#include "transports/bases/patience.hpp"
+#include "transports/bases/peer_watch.hpp"
 #include "transports/bases/polled_requests.hpp"
 #include "transports/shmq/incoming.hpp"
-#include "transports/shmq/layout.hpp"
-#include "transports/shmq/operation.hpp"
 #include "transports/shmq/outgoing.hpp"
-#include "transports/shmq/single_copy.hpp"
 
 namespace nhalf::shmq {
 

@@ -4,21 +4,11 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <span>
 #include <sstream>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "host/boot.hpp"
+#include "host/kernel_files.hpp"
 #include "host/networks.hpp"
 #include "transports/tcp/socket.hpp"
 

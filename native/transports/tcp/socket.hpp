@@ -11,14 +11,10 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
 #include <stdexcept>
-#include <string>
 #include <system_error>
-#include <utility>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf::tcp {
 

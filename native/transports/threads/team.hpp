@@ -1,21 +1,12 @@
 // Communication of threads: a channel between every two, and shared state.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstdint>
-#include <cstring>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "contract/buffer.hpp"
-#include "contract/transport.hpp"
-#include "host/waiting_hint.hpp"
+#include "host/cores.hpp"
 
 namespace nhalf {
 

@@ -5,20 +5,10 @@
 
 #include <ucp/api/ucp.h>
 
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <functional>
-#include <memory>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
 
 namespace nhalf::ucx {

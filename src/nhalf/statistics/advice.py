@@ -7,7 +7,7 @@ shows how often each warning is raised on plain lognormal noise.
 States of the machine, identified by the time of a flag between two cores.
 
 Next to every visit to a point, probes time a flag handoff between two cores
-(native/timing/flag.hpp), which involves no message library. Virtual machines that migrate their
+(native/timing/witness.hpp), which involves no message library. Virtual machines that migrate their
 cores, and clock changes, show in it: flag times form groups with gaps between them, and each group
 is a state. States last longer than launches and often longer than runs, so a value is meaningful
 only with its state.

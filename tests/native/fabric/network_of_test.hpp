@@ -8,7 +8,6 @@
 #include "fabric/flows.hpp"
 #include "fabric/region_of_test.hpp"
 #include "fabric/sender.hpp"
-#include "fabric/serving.hpp"
 #include "network/heap.hpp"
 #include "network/picoseconds.hpp"
 #include "network/wires.hpp"

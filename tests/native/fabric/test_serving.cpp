@@ -1,4 +1,4 @@
-#include "fabric/serving.hpp"
+#include "fabric/sender.hpp"
 
 #include <doctest/doctest.h>
 

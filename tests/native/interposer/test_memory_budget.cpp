@@ -1,4 +1,4 @@
-#include "interposer/memory_budget.hpp"
+#include "interposer/limits.hpp"
 
 #include <doctest/doctest.h>
 

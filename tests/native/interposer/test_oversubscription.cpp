@@ -1,4 +1,4 @@
-#include "interposer/oversubscription.hpp"
+#include "interposer/limits.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "patterns/bases/collectives/chosen_algorithm.hpp"
+#include "patterns/bases/collectives/operation.hpp"
 #include "recording.hpp"
 #include "roster.hpp"
 #include "timing/global_clock.hpp"

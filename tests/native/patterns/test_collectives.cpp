@@ -7,8 +7,8 @@
 
 #include "roster.hpp"
 
-#include "patterns/bases/collectives/overlapped.hpp"
-#include "patterns/collectives/barrier.hpp"
+#include "patterns/bases/collectives/forms.hpp"
+#include "patterns/collectives/barrier_communicator.hpp"
 #include "patterns/collectives/block_operations.hpp"
 #include "patterns/collectives/counted_operations.hpp"
 #include "patterns/collectives/sum_operations.hpp"

@@ -6,9 +6,7 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/traffic/many_to_many.hpp"
-#include "patterns/traffic/many_to_one.hpp"
-#include "patterns/traffic/one_to_many.hpp"
+#include "patterns/traffic/many.hpp"
 
 namespace nhalf::test_fans {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "patterns/bases/arrays/streaming_kernels.hpp"
+#include "patterns/bases/arrays/memory_kernels.hpp"
 #include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"

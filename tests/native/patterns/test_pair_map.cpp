@@ -9,7 +9,6 @@
 #include "recording.hpp"
 
 #include "patterns/pairs/pair_map.hpp"
-#include "patterns/pairs/pair_map_together.hpp"
 
 namespace nhalf::test_pair_map {
 

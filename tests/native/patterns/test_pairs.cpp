@@ -10,10 +10,8 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/pairs/distance.hpp"
-#include "patterns/pairs/pairs_bandwidth.hpp"
-#include "patterns/pairs/pairs_latency.hpp"
-#include "patterns/pairs/pingpong_rsend.hpp"
+#include "patterns/pairs/distance_pairs.hpp"
+#include "patterns/pairs/pingpong.hpp"
 
 namespace nhalf::test_pairs {
 

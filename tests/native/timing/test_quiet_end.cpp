@@ -1,4 +1,4 @@
-#include "timing/quiet_end.hpp"
+#include "timing/sampler.hpp"
 
 #include <doctest/doctest.h>
 

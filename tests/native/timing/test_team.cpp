@@ -1,4 +1,4 @@
-#include "timing/team.hpp"
+#include "timing/global_clock.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@
 
 #include "roster.hpp"
 
-#include "patterns/collectives/barrier.hpp"
+#include "patterns/collectives/barrier_communicator.hpp"
 
 namespace nhalf::test_model_collectives {
 

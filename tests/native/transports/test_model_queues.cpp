@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "patterns/launch/first_message.hpp"
+#include "patterns/launch/first_startup_finalize.hpp"
 #include "patterns/traffic/drain.hpp"
 
 namespace nhalf::test_model_queues {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "algorithms/barrier/dissemination.hpp"
-#include "algorithms/bcast/binomial.hpp"
+#include "algorithms/bcast/trees.hpp"
 #include "transports/model.hpp"
 
 namespace nhalf::test_model_scale {

@@ -1,10 +1,6 @@
 // Requests of rank 0 that rank 1 replies to, for any kind of active message.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
 #include "contract/active_messages.hpp"
 #include "patterns/bases/pair.hpp"
 

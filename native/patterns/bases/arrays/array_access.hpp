@@ -1,15 +1,6 @@
 // The ways in which a program reaches elements of a shared array that lie at its own rank.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
 #include "pgas/shared_array.hpp"
 

@@ -1,7 +1,14 @@
-// The four loops of STREAM over ordinary arrays, for the vector units of the machine they run on.
+// The four loops of STREAM over ordinary arrays, for the vector units of the machine they run on,
+// also with stores that pass the caches by; and what the arrays hold first and after each loop.
 #pragma once
 
-#include <cstddef>
+#include <cmath>
+
+#include "contract/vocabulary.hpp"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 // A probe is built for any processor of its kind; the loader takes the version for this one. The
 // thread sanitizer is not ready when the loader asks.
@@ -72,5 +79,112 @@ inline void run_kernel(MemoryKernel kernel, const MemoryArrays& arrays) {
       return memory_triad_loop(a, b, c, count);
   }
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+inline constexpr bool has_streaming_stores = true;
+#else
+inline constexpr bool has_streaming_stores = false;
+#endif
+
+/// Two numbers at once, which is the least that such a store takes.
+typedef double TwoNumbers __attribute__((vector_size(16), aligned(8), may_alias));
+
+/// Stores two numbers past the caches; `place` is a multiple of 16.
+inline void store_past_caches(double* place, TwoNumbers value) {
+#if defined(__x86_64__)
+  _mm_stream_pd(place, static_cast<__m128d>(value));
+#elif defined(__aarch64__)
+  asm volatile("stnp %d1, %d2, %0"
+               : "=Q"(*reinterpret_cast<TwoNumbers*>(place))
+               : "w"(value[0]), "w"(value[1]));
+#else
+  *reinterpret_cast<TwoNumbers*>(place) = value;
+#endif
+}
+
+/// `of(i)` gives two numbers from element i on. The first and the last are stored as usual where
+/// pairs do not fit; there are two elements or more.
+template <class Of>
+void stream_loop(double* result, std::size_t count, Of of) {
+  std::size_t i = reinterpret_cast<std::uintptr_t>(result) % 16 == 0 ? 0 : 1;
+  if (i == 1) result[0] = of(0)[0];
+  for (; i + 2 <= count; i += 2) store_past_caches(result + i, of(i));
+  if (i < count) result[i] = of(i - 1)[1];
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+/// One kernel over all elements.
+inline void run_streaming_kernel(MemoryKernel kernel, const MemoryArrays& arrays) {
+  if (arrays.count < 2) return run_kernel(kernel, arrays);
+  const auto& [a, b, c, count] = arrays;
+  const auto two = [](const double* from) { return *reinterpret_cast<const TwoNumbers*>(from); };
+  switch (kernel) {
+    case MemoryKernel::copy:
+      return stream_loop(c, count, [&, from = a](std::size_t i) { return two(from + i); });
+    case MemoryKernel::scale:
+      return stream_loop(b, count,
+                         [&, from = c](std::size_t i) { return memory_scalar * two(from + i); });
+    case MemoryKernel::add:
+      return stream_loop(c, count,
+                         [&, x = a, y = b](std::size_t i) { return two(x + i) + two(y + i); });
+    case MemoryKernel::triad:
+      return stream_loop(a, count, [&, x = b, y = c](std::size_t i) {
+        return two(x + i) + memory_scalar * two(y + i);
+      });
+  }
+}
+
+/// Every element is `weight(i)` times a number that is the same for all of one array. STREAM has
+/// weights of 1; these differ by place, so that an element in a wrong place is found.
+class MemoryCheck {
+ public:
+  static double weight(std::size_t index) { return 1 + static_cast<double>(index % 1021); }
+
+  /// First values of a, b and c, as STREAM has them.
+  void begin() { expected_ = {1, 2, 0}; }
+  /// What one run of a kernel changes; runs of the same kernel again change nothing.
+  void ran(MemoryKernel kernel) {
+    auto& [a, b, c] = expected_;
+    if (kernel == MemoryKernel::copy) c = a;
+    if (kernel == MemoryKernel::scale) b = memory_scalar * c;
+    if (kernel == MemoryKernel::add) c = a + b;
+    if (kernel == MemoryKernel::triad) a = b + memory_scalar * c;
+  }
+
+  /// `index_of(i)` is the place in the whole array of a rank's element i.
+  template <class IndexOf>
+  void fill(const MemoryArrays& arrays, IndexOf index_of) const {
+    for (std::size_t i = 0; i < arrays.count; ++i) {
+      const double scale = weight(index_of(i));
+      arrays.a[i] = expected_[0] * scale;
+      arrays.b[i] = expected_[1] * scale;
+      arrays.c[i] = expected_[2] * scale;
+    }
+  }
+
+  /// STREAM's rule: in each array the mean error is less than 1e-13 of the mean of what is
+  /// expected.
+  template <class IndexOf>
+  [[nodiscard]] bool holds(const MemoryArrays& arrays, IndexOf index_of) const {
+    std::array<double, 3> errors{};
+    double sum = 0;
+    for (std::size_t i = 0; i < arrays.count; ++i) {
+      const double scale = weight(index_of(i));
+      sum += scale;
+      errors[0] += std::abs(arrays.a[i] - expected_[0] * scale);
+      errors[1] += std::abs(arrays.b[i] - expected_[1] * scale);
+      errors[2] += std::abs(arrays.c[i] - expected_[2] * scale);
+    }
+    constexpr double epsilon = 1e-13;
+    for (std::size_t i = 0; i < errors.size(); ++i)
+      if (!(errors[i] <= epsilon * std::abs(expected_[i]) * sum)) return false;
+    return true;
+  }
+
+ private:
+  std::array<double, 3> expected_{};
+};
 
 }  // namespace nhalf

@@ -2,18 +2,6 @@
 // ones.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
-#include "contract/pattern.hpp"
 #include "patterns/bases/arrays/array_access.hpp"
 #include "patterns/bases/arrays/sdes_tables.hpp"
 

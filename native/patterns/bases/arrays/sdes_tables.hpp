@@ -1,15 +1,8 @@
 // Tables of differences of simplified DES, built by any kind of pointer.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-
 #include "contract/pattern.hpp"
-#include "patterns/bases/arrays/sdes_attack.hpp"
+#include "patterns/bases/arrays/sdes.hpp"
 
 namespace nhalf::sdes {
 

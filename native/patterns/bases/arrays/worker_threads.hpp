@@ -8,9 +8,6 @@
 #include <omp.h>
 #endif
 
-#include <string>
-#include <vector>
-
 #include "contract/options.hpp"
 #include "host/cores.hpp"
 

@@ -1,18 +1,7 @@
 // Windows that are accessed again and again: by whom, in which way, and how often at a time.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "contract/blocks.hpp"
-#include "contract/buffer.hpp"
-#include "contract/pattern.hpp"
-#include "contract/windows.hpp"
+#include "contract/exposed_memory.hpp"
 #include "patterns/bases/collectives/operation.hpp"
 #include "patterns/bases/links.hpp"
 

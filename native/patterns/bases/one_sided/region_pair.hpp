@@ -2,15 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <new>
 
-#include "contract/buffer.hpp"
-#include "contract/pattern.hpp"
-#include "contract/transport.hpp"
-#include "patterns/bases/read_lines.hpp"
+#include "patterns/bases/pair.hpp"
 
 namespace nhalf {
 
@@ -54,17 +49,7 @@ class RegionPair : public Pattern {
   /// Rank 0 serves and awaits the answer of rank 1, again and again; others take no part.
   template <class Serve, class Await>
   void take_turns(std::uint64_t rounds, Serve serve, Await await) {
-    if (leads()) {
-      for (auto i = rounds; i > 0; --i) {
-        serve();
-        await();
-      }
-    } else if (takes_part()) {
-      for (auto i = rounds; i > 0; --i) {
-        await();
-        serve();
-      }
-    }
+    if (takes_part()) nhalf::take_turns(rounds, leads(), serve, await);
   }
 
   /// Whether rank 1 has what rank 0 puts in a round, once both have met again.

@@ -2,19 +2,12 @@
 // own.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string_view>
 #include <thread>
-#include <vector>
 
-#include "contract/blocks.hpp"
-#include "contract/buffer.hpp"
+#include "contract/messages.hpp"
 #include "contract/pattern.hpp"
-#include "contract/thread_multiple.hpp"
 
 namespace nhalf {
 

@@ -1,10 +1,6 @@
 // Who sends to whom, in the library that Python loads.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
-#include "patterns/bases/traffic/bit_permutations.hpp"
+#include "patterns/bases/traffic/destinations.hpp"
 #include "patterns/bases/traffic/ring_layout.hpp"
 
 /// Writes to whom each of 2^bits ranks sends by a rule with the highest stage, or with all of them.

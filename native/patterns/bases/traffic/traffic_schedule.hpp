@@ -1,14 +1,10 @@
 // What each rank sends to whom and when: drawn from a seed, alike on every rank and platform.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <random>
-#include <span>
-#include <string_view>
 #include <tuple>
-#include <vector>
+
+#include "contract/vocabulary.hpp"
 
 namespace nhalf {
 

@@ -102,6 +102,7 @@ def choices_in_words(plan: Plan) -> list[str]:
     return lines
 
 
+_ALGORITHM = re.compile(r'AlgorithmInfo \w+_info\{\s*\.name = "([^"]+)"')
 SHARED_MEMORY = "shared-memory"
 """The barrier that the preloaded library has besides the algorithms."""
 EVERY = (2, float("inf"), 0, float("inf"))
@@ -114,7 +115,7 @@ def barrier_tables(names: Sequence[str]) -> list[Path]:
     Raises InputError for an unknown barrier.
     """
     folder = native_files.include_folder() / "algorithms/barrier"
-    barriers = [NATIVE, SHARED_MEMORY, *(_name(path) for path in sorted(folder.glob("*.hpp")))]
+    barriers = [NATIVE, SHARED_MEMORY, *_algorithms(folder)]
     for name in names:
         if name not in barriers:
             raise unknown("barrier", name, barriers)
@@ -145,8 +146,10 @@ def _variables(table: Path, program: TransportFile, library: Library) -> dict[st
     return preload(library, executable, table).variables
 
 
-def _name(path: Path) -> str:
-    return path.stem.replace("_", "-")
+def _algorithms(folder: Path) -> list[str]:
+    """The algorithms whose descriptions are in the headers of a folder, by name."""
+    texts = [path.read_text("utf-8") for path in folder.glob("*.hpp")]
+    return sorted(name for text in texts for name in _ALGORITHM.findall(text))
 
 
 def _stored_table(barrier: str) -> Path:

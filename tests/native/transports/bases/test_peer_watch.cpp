@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "transports/bases/patience.hpp"
-
 namespace {
 
 /// A process that does nothing until it is killed.

@@ -1,4 +1,4 @@
-#include "transports/bases/ready_set.hpp"
+#include "transports/bases/fibers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "transports/shm/carried_puts.hpp"
+#include "transports/shm/signals.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Whatever arrives is checked before it is used: random headers under the address sanitizer.
-#include "transports/tcp/connection.hpp"
+#include "transports/tcp/messages.hpp"
 
 #include <doctest/doctest.h>
 

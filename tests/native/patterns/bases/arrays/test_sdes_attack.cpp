@@ -1,4 +1,4 @@
-#include "patterns/bases/arrays/sdes_attack.hpp"
+#include "patterns/bases/arrays/sdes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "patterns/bases/traffic/arena.hpp"
+#include "patterns/bases/traffic/ring_layout.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The definitions stated once more, on strings of bits: the highest bit comes first.
-#include "patterns/bases/traffic/bit_permutations.hpp"
+#include "patterns/bases/traffic/destinations.hpp"
 
 #include <doctest/doctest.h>
 
