@@ -130,8 +130,10 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     operations = calls.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),
-        # Two ranks may be queued one after the other.
-        queued_s=pl.col("queued_s").top_k(2).sum(),
+        # Two ranks may be queued one after the other. Where none is, nothing is to be sorted.
+        queued_s=pl.col("queued_s").top_k(2).sum()
+        if queued(program, in_call=True)
+        else pl.lit(0.0),
     )
     begun = [call for call in operations["call"].unique() if is_non_blocking(call)]
     if begun:
