@@ -11,8 +11,9 @@ Mathematical Statistics 34 (1963) 598). One launch among five that went wrong ha
 with the median; but it uses all launches, so that results are more repeatable, above all on
 machines that change between two states, where the median of five jumps from one to the other.
 
-The interval is Student's for the mean of the logarithms of the launch medians, extended if
-necessary to contain the reported value. Logarithms, because times are positive, skewed to the right
+The interval is Student's for the mean of the logarithms of the launch medians, from ten launches on
+with the variance that launches which went wrong leave (winsorised.py), extended if necessary to
+contain the reported value. Logarithms, because times are positive, skewed to the right
 and compared by ratios. Simulated alternatives (order statistics with interpolation, intervals
 centred at the median) either need more launches or are wider at the same coverage.
 
@@ -35,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.errors import InputError
+from nhalf.statistics.winsorised import winsorised
 
 USUAL = {
     0.95: (
@@ -234,8 +236,9 @@ def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) 
     if row.size == 1 or np.ptp(row) == 0:
         return Interval(location, location, location)
     level = 1 - (1 - confidence) * GUARD
-    reach = student_quantile(row.size - 1, level) * float(row.std(ddof=1)) / math.sqrt(row.size)
-    mean = float(row.mean())
+    (kept,), (factor,), (degrees,) = winsorised(row[None, :])
+    error = math.sqrt(factor * float(kept.var(ddof=1)) / row.size)
+    mean, reach = float(kept.mean()), student_quantile(int(degrees), level) * error
     return Interval(location, min(mean - reach, location), max(mean + reach, location))
 
 
@@ -337,10 +340,10 @@ def _log_student(
         + [student_quantile(n - 1, level) for n in range(2, medians.shape[1] + 1)]
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(medians)
+        logs, factor, degrees = winsorised(np.log(medians))
         mean = np.nansum(logs, axis=1) / count
-        squares = np.nansum((logs - mean[:, None]) ** 2, axis=1)
-        reach = quantiles[count] * np.sqrt(squares / (count - 1) / count)
+        variance = factor * np.nansum((logs - mean[:, None]) ** 2, axis=1) / (count - 1)
+        reach = quantiles[np.maximum(degrees.astype(np.int64), 0) + 1] * np.sqrt(variance / count)
         low, high = mean - reach, mean + reach
     return np.exp(low), np.exp(np.minimum(high, LOG_LARGEST))
 

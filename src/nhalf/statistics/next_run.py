@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 from nhalf.base.arrays import Floats
 from nhalf.statistics.intervals import LOG_LARGEST, launch_intervals, student_quantile
 from nhalf.statistics.moderation import QUANTITIES_MIN, moderate
+from nhalf.statistics.winsorised import EFFICIENCY, winsorised
 from nhalf.store.keys import RUN_POINT, without
 
 CURVE = without(RUN_POINT, "axes", "bytes")
@@ -55,9 +56,6 @@ CURVE = without(RUN_POINT, "axes", "bytes")
 
 BETWEEN_RUNS = 0.3
 """Chosen from repeated runs on a busy shared machine; tools/benchmarks/coverage.py tests it."""
-
-EFFICIENCY = 3 / math.pi
-"""Efficiency of the pseudomedian of normal numbers, relative to their mean."""
 
 ROUNDING = 1e-9
 """Smaller widths count as zero, as on machines without noise."""
@@ -166,22 +164,27 @@ def _steps(medians: Floats) -> Floats:
 def _variances(logs: Floats) -> tuple[Floats, Floats]:
     """Variance of a launch at each point of a curve, and its degrees of freedom, each (points,)."""
     count = (~np.isnan(logs)).sum(axis=1)
-    apart = logs - np.nanmean(logs, axis=1, keepdims=True)
     points = len(logs)
     if points < QUANTITIES_MIN:
-        return np.nansum(apart**2, axis=1) / (count - 1), count - 1.0
+        return _variances_alone(logs)
+    apart = logs - np.nanmean(winsorised(logs)[0], axis=1, keepdims=True)
     apart = apart[:, ~np.isnan(apart).all(axis=0)]
     level = np.nanmedian(apart, axis=0)
-    own = apart - level
-    own -= np.nanmean(own, axis=1, keepdims=True)
+    own_variance, own_degrees = _variances_alone(apart - level)
     # The level was estimated from all points, which costs each a fraction of a degree of freedom.
-    own_degrees = (count - 1) * (1 - 1 / points)
-    own_variance, own_degrees = moderate(np.nansum(own**2, axis=1) / own_degrees, own_degrees)
-    common, common_degrees = float(np.var(level, ddof=1)), len(level) - 1
+    left = 1 - 1 / points
+    own_variance, own_degrees = moderate(own_variance / left, own_degrees * left)
+    (common,), (common_degrees,) = _variances_alone(level[None, :])
     total = common + own_variance
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = total**2 / (common**2 / common_degrees + own_variance**2 / own_degrees)
     return total, np.where(total > 0, degrees, count - 1.0)
+
+
+def _variances_alone(logs: Floats) -> tuple[Floats, Floats]:
+    """The same of each point by itself."""
+    kept, factor, degrees = winsorised(logs)
+    return factor * np.nanvar(kept, axis=1, ddof=1), degrees
 
 
 CONFIDENCE = 0.95

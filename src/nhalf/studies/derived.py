@@ -59,8 +59,8 @@ def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyVal
     rows = [row for row in facts.results.get(name, []) if _is_asked(row, quantity, of)]
     if not rows:
         where = f" {quantity.placement}" if quantity.placement and name != "traffic" else ""
-        axes = "".join(f", {axis}={text}," for axis, text in quantity.axes.items())
-        raise InputError(f"{name}{axes.rstrip(',')} was not measured{where}")
+        axes = "".join(f", {axis}={text}" for axis, text in quantity.axes.items())
+        raise InputError(f"{name}{axes} was not measured{where}")
     row = max(rows, key=lambda row: (int(row["ranks"]), not is_between_nodes(row["placement"])))
     if row.get(member) is None:
         raise InputError(row.get("missing") or f"{name} has no {quantity.figure}")

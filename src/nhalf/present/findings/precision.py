@@ -209,7 +209,7 @@ def _allowed(reached: ReachedPrecision, target_share: float) -> Finding:
         f"±{percent(target_share, None)} was not reached."
     )
     if reached.half_width_share >= BLIND:
-        why = "Too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"
+        why = "Too few launches" if high <= FEW_LAUNCHES else "Launches differ too much"
         text = (
             f"{why}: with {launches} launches, half of the intervals are wider than the times "
             "themselves, too wide to compare libraries."

@@ -38,7 +38,7 @@ def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
 def test_where_nothing_is_known_no_point_is_told_apart() -> None:
     (text,) = said(Facts(build_measurements(launch_noise=1.5)))
     assert text == (
-        "This machine was too busy: with 5 launches, half of the intervals are wider than the "
+        "Launches differ too much: with 5 launches, half of the intervals are wider than the "
         "times themselves, too wide to compare libraries."
     )
 
