@@ -34,6 +34,14 @@ def replacing(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+def text_in(path: Path) -> str:
+    """The text of a file without white space around it, such as the kernel's; '' if unreadable."""
+    try:
+        return path.read_text("utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def _sync_folder(folder: Path) -> None:
     """Sync a folder's entries to disk; not every file system supports it."""
     with suppress(OSError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
@@ -36,6 +37,13 @@ def printable_parts(content: Any) -> Any:
     if isinstance(content, list):
         return [printable_parts(value) for value in content]
     return content
+
+
+def say(text: str) -> None:
+    """Write a line of nhalf's own on standard error, at once; nothing for ''."""
+    if text:
+        sys.stderr.write(f"nhalf: {text}\n")
+        sys.stderr.flush()
 
 
 class PrintableStream:

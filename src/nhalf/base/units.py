@@ -33,6 +33,14 @@ DAY_HOURS = 24
 _SHARE = re.compile(_NUMBER + r"\s*(%?)")
 
 
+def number_in(text: str) -> float:
+    """The number that a text is, which may be infinite; NaN if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def parse_size(text: str) -> int:
     """Bytes from '4096', '4K', '4KiB' or '4M' (binary multiples; 1 TiB at most).
 

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import Interrupted, MissingError
+from nhalf.base.printable import say
 from nhalf.cli.lazy import lazily
 from nhalf.jobs.request import RunRequest
 from nhalf.present.terminal.output import emit_json
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
 
 with lazily(globals()):
-    from nhalf.jobs.collect import collected
-    from nhalf.jobs.follow import JobStatus, follow
+    from nhalf.jobs.follow import JobStatus, collected, follow
     from nhalf.jobs.job import BatchJob, resume_command
     from nhalf.jobs.submit import submitted
     from nhalf.measure.loop.ending import RunOutcome
@@ -30,7 +30,7 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome |
     job = submitted(request)
     if not silent:
         hosts = "1 host" if job.record.nodes == 1 else f"{job.record.nodes} hosts"
-        _say(f"job {job.record.job}  {hosts}  {job.run}")
+        say(f"job {job.record.job}  {hosts}  {job.run}")
     if request.no_wait:
         _print_job(job, as_json=json)
         return None
@@ -69,16 +69,11 @@ def _show(status: JobStatus, progress: Progress, shown_state: str, *, talks: boo
     """Show the job's state: a bar on terminals, elsewhere a line whenever the state changes."""
     state = str(status.state or "forgotten")
     if talks and state != shown_state:
-        _say(state)
+        say(state)
     if status.planned:
         progress.reached(status.points, status.planned)
     progress.say(f"{state}  {status.doing}" if status.doing else state)
     return state
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"nhalf: {text}\n")
-    sys.stderr.flush()
 
 
 DEFAULT_HOSTS = 4

@@ -7,9 +7,10 @@ their order and letters over time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from nhalf.exchange.coverage.osu import OSU
+from nhalf.exchange.coverage.osu import ONE_SIDED_TITLES, OPENSHMEM_TITLES, OSU, TITLES
+from nhalf.exchange.coverage.suite import Test
 from nhalf.exchange.logs.part import slug
 
 
@@ -33,40 +34,31 @@ def axes_of(text: str) -> dict[str, str]:
     return dict(part.split("=") for part in text.split(",") if part)
 
 
+def own_axes(test: Test) -> dict[str, str]:
+    """The axes of a test, but for what its tables say: the time beside work is another point."""
+    axes = axes_of(test.axes)
+    return {name: axes[name] for name in axes if name not in ("work", "pairs", "threads")}
+
+
+def _by_title(titles: Mapping[str, str], prefix: str = "") -> dict[str, str]:
+    """The tests by their titles in small letters, without what all of them have in common."""
+    return {
+        title.removeprefix(prefix).removesuffix(" Test").lower(): name
+        for name, title in titles.items()
+    }
+
+
 _PAIRS = {
-    "latency": "osu_latency",
-    "bandwidth": "osu_bw",
-    "bi-directional bandwidth": "osu_bibw",
+    **_by_title(TITLES),
     "bidirectional bandwidth": "osu_bibw",
-    "multi-threaded latency": "osu_latency_mt",
-    "multi latency": "osu_multi_lat",
     "multi-pair latency": "osu_multi_lat",
-    "multiple bandwidth / message rate": "osu_mbw_mr",
     "multi bandwidth / message rate": "osu_mbw_mr",
-    "partitioned latency": "osu_partitioned_latency",
-    "bandwidth congestion in": "osu_bw_fan_in",
-    "bandwidth congestion out": "osu_bw_fan_out",
-    "init": "osu_init",
-    "hello": "osu_hello",
 }
 _ONE_SIDED = {
-    "put latency": "osu_put_latency",
-    "get latency": "osu_get_latency",
-    "put bandwidth": "osu_put_bw",
-    "get bandwidth": "osu_get_bw",
-    "put bi-directional bandwidth": "osu_put_bibw",
+    **_by_title(ONE_SIDED_TITLES, "MPI_"),
     "put bidirectional bandwidth": "osu_put_bibw",
-    "accumulate latency": "osu_acc_latency",
-    "get_accumulate latency": "osu_get_acc_latency",
-    "fetch_and_op latency": "osu_fop_latency",
-    "compare_and_swap latency": "osu_cas_latency",
 }
-_SHMEM = {
-    "put": "osu_oshm_put",
-    "get": "osu_oshm_get",
-    "put message rate": "osu_oshm_put_mr",
-    "barrier latency": "osu_oshm_barrier",
-}
+_SHMEM = _by_title(OPENSHMEM_TITLES, "OpenSHMEM ")
 _OPERATIONS = {
     "broadcast": "bcast",
     "all-to-all": "alltoall",
@@ -101,13 +93,7 @@ def identity_of(title: str) -> tuple[str, TableIdentity]:
     transport = {"openshmem": "shmem"}.get(kind, "mpi" if kind.startswith("mpi") else slug(head))
     identity = _identity(name, operation, transport)
     if memory:
-        identity = TableIdentity(
-            identity.pattern,
-            {**identity.axes, "memory": slug(memory)},
-            identity.transport,
-            identity.ranks,
-            identity.is_known,
-        )
+        identity = replace(identity, axes={**identity.axes, "memory": slug(memory)})
     return name if identity.is_known else "", identity
 
 
@@ -138,22 +124,15 @@ def _identity(name: str, operation: str, transport: str) -> TableIdentity:
         pattern = slug(operation.removesuffix(" latency"))
         return TableIdentity(pattern, {}, transport, 0, is_known=False)
     is_of_mpi = transport == "mpi" and of_test.transport == "rma"
-    is_same = is_of_mpi or of_test.transport == transport
     # The same operation by another library, such as NCCL's, has its own transport.
-    return (
-        of_test
-        if is_same
-        else TableIdentity(of_test.pattern, of_test.axes, transport, of_test.ranks)
-    )
+    return of_test if is_of_mpi else replace(of_test, transport=transport)
 
 
 def _of_test(name: str) -> TableIdentity:
     test = _TESTS[name]
-    axes = axes_of(test.axes)
-    # What a table says of these is in it; the time while the ranks compute is another point.
-    for axis in ("work", "pairs", "threads"):
-        axes.pop(axis, None)
     is_pair = name in (*_PAIRS.values(), *_ONE_SIDED.values(), *_SHMEM.values())
     is_pair = is_pair or name.removesuffix("_persistent") in _PAIRS.values()
     many = name in _MANY or name == "osu_oshm_barrier"
-    return TableIdentity(test.pattern, axes, test.transport, 2 if is_pair and not many else 0)
+    return TableIdentity(
+        test.pattern, own_axes(test), test.transport, 2 if is_pair and not many else 0
+    )

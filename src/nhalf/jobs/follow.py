@@ -1,4 +1,4 @@
-"""Follow a job: its state from the scheduler, its progress from the run's journal."""
+"""Follow a job and collect it: its state from the scheduler, its progress from the journal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.carrier import carrier
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import FailedError, InputError, Interrupted, MissingError, NhalfError
 from nhalf.base.units import format_size
 from nhalf.base.unreadable import UNREADABLE
+from nhalf.jobs.job import BatchJob, last_words, resume_command, write_record
+from nhalf.measure.loop.ending import RunOutcome, last_end
 from nhalf.sites.batch import BatchSystem, JobState, Phase, Unreachable
 from nhalf.store.journal import Tail
-from nhalf.store.run import JOURNAL
+from nhalf.store.run import DESCRIPTION, JOURNAL, Run
 
 PAUSE_S = 1.0
 """Interval between reads of the journal."""
@@ -75,6 +77,10 @@ class Watched:
             elif event.event == "end":
                 self.ends += 1
 
+    def status(self, state: JobState | None) -> JobStatus:
+        """The status of the job in this state."""
+        return JobStatus(state, self.points, self.planned, self.ends, self.doing)
+
 
 def follow(
     system: BatchSystem,
@@ -107,7 +113,7 @@ def follow(
             if over:
                 break
         watched.read()
-        yield JobStatus(state, watched.points, watched.planned, watched.ends, watched.doing)
+        yield watched.status(state)
         pause(PAUSE_S)
     is_done = state is not None and state.phase is Phase.DONE
     ended_s = now()
@@ -115,7 +121,7 @@ def follow(
     while is_done and watched.ends <= ends_before and now() - ended_s < LATE_MAX_S:
         pause(PAUSE_S)
         watched.read()
-    yield JobStatus(state, watched.points, watched.planned, watched.ends, watched.doing)
+    yield watched.status(state)
 
 
 def _apart_s(since_s: float) -> float:
@@ -130,3 +136,39 @@ def _check_away(away_s: float, system: BatchSystem, job: str, error: Unreachable
             "still run",
             "follow it again later",
         ) from error
+
+
+def collected(job: BatchJob, status: JobStatus) -> RunOutcome:
+    """Return the result of a finished job, given its last status, or raise the error that ended it.
+
+    The error is FailedError if the job ended before the run did, Interrupted if it was cancelled,
+    or nhalf's own error in the job if there is one.
+    """
+    run, record = job.run, job.record
+    # A job that found nothing left to measure adds no end event.
+    over = status.ends > record.ends or (
+        status.state is not None and status.state.phase is Phase.DONE
+    )
+    outcome = last_end(Run.open(run)) if over and (run / DESCRIPTION).exists() else None
+    if outcome is not None:
+        write_record(run, msgspec.structs.replace(record, collected=True))
+        return outcome
+    points_text = f"{status.points} points are kept" if status.points else "no point was finished"
+    ended = (
+        f"ended as {status.state}" if status.state else f"is unknown to {job.system.title} any more"
+    )
+    words = last_words(run, record.output_bytes)
+    error = _own_error(status.state, words)
+    last_line = f": {words.removeprefix('error: ')}" if words else ""
+    raise error(
+        f"job {record.job} {ended}, {points_text}{last_line}", f"go on with: {resume_command(run)}"
+    )
+
+
+def _own_error(state: JobState | None, words: str) -> type[NhalfError]:
+    """Return the kind of error: nhalf's own in the job, a cancellation, or any failure."""
+    if state is not None and state.phase is Phase.CANCELLED:
+        return Interrupted
+    if state is not None and words.startswith("error: "):
+        return {2: InputError, 3: MissingError}.get(state.exit_code or 0, FailedError)
+    return FailedError

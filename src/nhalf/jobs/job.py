@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,6 @@ import msgspec
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes, write_text
 from nhalf.base.unreadable import UNREADABLE
-from nhalf.jobs.script import Commands, job_variables, script
 from nhalf.sites.batch import BatchSystem, JobRequest, batch_systems
 from nhalf.store.run import DESCRIPTION, Run
 
@@ -48,20 +48,6 @@ class JobRecord(msgspec.Struct, frozen=True):
     ends: int = 0
     output_bytes: int = 0
     collected: bool = False
-
-
-@dataclass(frozen=True)
-class JobSpec:
-    """The task of a job and its resources; `resume` are arguments to continue a run."""
-
-    run: Path
-    folder: Path
-    nodes: int
-    begin: tuple[str, ...] = ()
-    resume: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    time_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -134,14 +120,8 @@ def script_text(system: BatchSystem, spec: JobSpec) -> str:
         time_why=WHY,
         options=spec.options,
     )
-    commands = Commands(
-        program=(sys.executable, "-P", "-m", "nhalf"),
-        run=spec.run,
-        folder=spec.folder,
-        begin=spec.begin,
-        resume=spec.resume,
-    )
-    return script(system.directives(request), commands, job_variables(os.environ))
+    program = (sys.executable, "-P", "-m", "nhalf")
+    return script(system.directives(request), spec, program, job_variables(os.environ))
 
 
 def record_of(run: Path) -> JobRecord | None:
@@ -199,3 +179,87 @@ def _size_bytes(file: Path) -> int:
 def _ends(run: Path) -> int:
     """Return how often a run has been completed already."""
     return Run.open(run).ends() if (run / DESCRIPTION).exists() else 0
+
+
+VARIABLES = ("PYTHONPATH", "NHALF_")
+"""Variables of the caller that the job needs to find the same nhalf: names or prefixes."""
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """The task of a job and its resources.
+
+    `begin` are the arguments of `nhalf run` for a new run, none if it exists; `resume` those to add
+    when it continues.
+    """
+
+    run: Path
+    folder: Path
+    nodes: int
+    begin: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    time_s: float = 0.0
+
+
+def script(
+    directives: str, spec: JobSpec, program: Sequence[str], variables: Mapping[str, str]
+) -> str:
+    """Return the whole script, which calls the `program` nhalf by absolute path.
+
+    One script starts and continues a run, so that it can be started again: by the scheduler after
+    the loss of a host, or by hand.
+    """
+    lines = [
+        "#!/bin/sh",
+        "# A job of nhalf, written by `nhalf run --submit`. Started again, it goes on with what",
+        "# is not measured yet.",
+        "",
+        directives,
+        "",
+        "# Names of files are those of the folder in which it was submitted.",
+        f"cd {shlex.quote(str(spec.folder))} || exit 3",
+        "",
+        *_exports(variables),
+        *_start(spec, program),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def job_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """Select the variables that a job needs to find the same nhalf."""
+    exact, prefix = VARIABLES
+    return {
+        name: value
+        for name, value in sorted(variables.items())
+        if name == exact or name.startswith(prefix)
+    }
+
+
+def _exports(variables: Mapping[str, str]) -> list[str]:
+    """Return the lines that export variables, if any."""
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    return ["# The same nhalf as that which submitted.", *lines, ""] if lines else []
+
+
+def _start(spec: JobSpec, program: Sequence[str]) -> list[str]:
+    """Return the lines that call nhalf, which replaces the shell to receive signals."""
+    resume = _line(program, "run", "--resume", str(spec.run), *spec.resume)
+    why = "# nhalf replaces this shell, so that it receives the scheduler's signals."
+    if not spec.begin:
+        return [why, resume]
+    begin = _line(program, "run", *spec.begin, "--out", str(spec.run))
+    return [
+        why,
+        f"if [ -e {shlex.quote(str(spec.run / 'run.json'))} ]; then",
+        "    # Begun in a job before this one.",
+        f"    {resume}",
+        "else",
+        f"    {begin}",
+        "fi",
+    ]
+
+
+def _line(program: Sequence[str], *words: str) -> str:
+    return f"exec {shlex.join([*program, *words])}"

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.jobs import job as jobs
-from nhalf.jobs.needs import hosts_to_resume_on, named_hosts, needs
+from nhalf.jobs.job import BatchJob, JobRecord, JobSpec
 from nhalf.measure.loop.session import default_folder
 from nhalf.measure.plan.plan import read_plan
+from nhalf.measure.plan.planning import plan_of
+from nhalf.measure.plan.resolve import ALL
+from nhalf.measure.probe.pattern import every_info
+from nhalf.measure.probe.subject import transport_file
 from nhalf.sites.batch import Unreachable
+from nhalf.sites.hosts import Host, named_hosts
+from nhalf.sites.site import Site
 from nhalf.store.run import DESCRIPTION, Run
 
 if TYPE_CHECKING:
-    from nhalf.jobs.job import BatchJob, JobRecord
     from nhalf.jobs.request import RunRequest
     from nhalf.measure.plan.plan import Plan
+    from nhalf.measure.plan.request import PlanRequest, Where
     from nhalf.sites.batch import BatchSystem
 
 
@@ -33,19 +42,19 @@ def submitted(request: RunRequest) -> BatchJob:
         run = request.resume.absolute()
         record = _under_way(run, system)
         if record is not None:
-            return jobs.BatchJob(run, record, system)
+            return BatchJob(run, record, system)
         spec = _resumed_run(run, request, system)
-    return jobs.BatchJob(spec.run, jobs.submit(name, system, spec), system)
+    return BatchJob(spec.run, jobs.submit(name, system, spec), system)
 
 
-def _new_run(request: RunRequest, system: BatchSystem) -> jobs.JobSpec:
+def _new_run(request: RunRequest, system: BatchSystem) -> JobSpec:
     """Specify the job of a new run, after checking that its directory is free."""
     options = system.options(request.job)
-    hosts = named_hosts(request)
+    hosts = host_names(request)
     nodes, budget_s = needs(request, system.nodes_in(options), len(hosts))
     run = (request.out or default_folder()).absolute()
     jobs.check_free(run)
-    return jobs.JobSpec(
+    return JobSpec(
         run=run,
         folder=Path.cwd(),
         nodes=nodes,
@@ -75,7 +84,7 @@ def _under_way(run: Path, system: BatchSystem) -> JobRecord | None:
     return record if unseen else None
 
 
-def _resumed_run(run: Path, request: RunRequest, system: BatchSystem) -> jobs.JobSpec:
+def _resumed_run(run: Path, request: RunRequest, system: BatchSystem) -> JobSpec:
     """Specify the job that continues a run, with its last job's options, on hosts that are up."""
     before = jobs.record_of(run)
     begun = (run / DESCRIPTION).exists()
@@ -85,7 +94,7 @@ def _resumed_run(run: Path, request: RunRequest, system: BatchSystem) -> jobs.Jo
     options = system.options(request.job) or tuple(before.options if before else ())
     hosts, words = hosts_to_resume_on(request, plan, system, options)
     budget_s = plan.budget_s if plan else 0.0
-    return jobs.JobSpec(
+    return JobSpec(
         run=run,
         folder=Path(before.folder) if before else Path.cwd(),
         nodes=_nodes_to_resume_on(system, options, len(hosts), before, plan),
@@ -113,3 +122,78 @@ def _nodes_to_resume_on(
     )
     usable = len(system.usable_hosts(options))
     return min(nodes, usable) if usable else nodes
+
+
+CORES_MOST = 1 << 16
+"""The cores assumed for unknown hosts; the job checks whether ranks have enough."""
+
+
+def needs(request: PlanRequest, nodes: int, named: int) -> tuple[int, float]:
+    """Return the number of hosts a run needs and its budget in seconds; check all that is possible.
+
+    Hosts are the `nodes` requested or the `named` ones, else those of the placement with the most
+    hosts. Raises InputError if that needs more.
+    """
+    by_user = nodes or named
+    placement_hosts = 1
+    if "placement" in request.given:
+        placement_hosts = max(placement.check().hosts for placement in request.placements)
+    if 0 < by_user < placement_hosts:
+        option = f"--nodes={nodes}" if nodes else "--hosts"
+        raise InputError(
+            f"--placement {request.placement} needs {placement_hosts} hosts, "
+            f"and {option} gives {by_user}",
+            "ask for more hosts, or for another placement",
+        )
+    hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or placement_hosts))
+    plan = plan_of(request, Site(hosts, request.launcher))
+    _check_names(plan)
+    placements = (placement for block in plan.blocks for placement in block.parsed_placements)
+    needed = max((placement.hosts for placement in placements), default=1)
+    return by_user or needed, plan.budget_s
+
+
+def _check_names(plan: Plan) -> None:
+    """Raises InputError for names and sizes that are invalid in any job, before it is queued.
+
+    Libraries are checked in the job: there may be none here.
+    """
+    for transport in plan.transports:
+        transport_file(transport)
+    for block in plan.blocks:
+        for ranks in block.ranks:
+            block.sizes_on(ranks)
+    patterns = {}
+    with contextlib.suppress(MissingError):
+        patterns = every_info()
+    for name in plan.patterns if patterns and not plan.study else ():
+        if name not in patterns and name != ALL:
+            raise unknown("pattern", name, patterns, "nhalf run --list")
+
+
+def host_names(where: Where) -> list[str]:
+    """Return the names of the hosts that the user named, by --hosts or in a file."""
+    return [host.name for host in named_hosts(where.hosts, where.host_file)]
+
+
+def hosts_to_resume_on(
+    where: Where, plan: Plan | None, system: BatchSystem, options: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Return the names of the hosts, if named, and the arguments that pass them to nhalf."""
+    arguments = [f"--launcher={where.launcher}"] if where.launcher else []
+    if not (where.hosts or where.host_file) and plan is not None:
+        file = Path(plan.host_file) if plan.host_file else None
+        where = replace(where, hosts=plan.hosts, host_file=file)
+    names = host_names(where)
+    if not names:
+        return [], arguments
+    hosts = hosts_up(system, list(options), names)
+    if not hosts:
+        raise MissingError(f"none of {', '.join(names)} is up", "give others with --hosts")
+    return hosts, [*arguments, f"--hosts={','.join(hosts)}"]
+
+
+def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """Select the usable hosts; all of them if the system does not report any."""
+    usable = set(system.usable_hosts(options))
+    return [host for host in hosts if host in usable] if usable else list(hosts)

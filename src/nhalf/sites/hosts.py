@@ -89,6 +89,15 @@ def read_host_file(path: Path) -> list[Host]:
     return _merged(hosts)
 
 
+def named_hosts(hosts: str, host_file: Path | str | None) -> list[Host]:
+    """The hosts of a list or a file, none if neither is given; raises InputError for both."""
+    if hosts and host_file:
+        raise InputError("--hosts and --host-file name hosts twice", "give one of them")
+    if host_file:
+        return read_host_file(Path(host_file))
+    return parse_hosts(hosts) if hosts else []
+
+
 def _slots(words: list[str]) -> int:
     """How many ranks the words behind a host allow; 0 if they do not say."""
     text = " ".join(words)

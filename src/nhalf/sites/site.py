@@ -6,12 +6,11 @@ import dataclasses
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.machines.layout import Layout, parse_layout
-from nhalf.sites.hosts import Host, allocation, parse_hosts, read_host_file
+from nhalf.sites.hosts import Host, allocation, named_hosts
 from nhalf.sites.launchers import check_launcher
 from nhalf.sites.placement import EVERY_HOST, FREE, ONE_HOST, OTHER_NODE, WHOLE_HOST, allowed_cpus
 from nhalf.sites.start import Spread, cores
@@ -150,12 +149,10 @@ def find_site(hosts: str, host_file: str, launcher: str) -> Site:
     read.
     """
     check_launcher(launcher)
-    if hosts and host_file:
-        raise InputError("--hosts and --host-file name hosts twice", "give one of them")
     shares_cores = bool(os.environ.get(LAB))
-    if hosts or host_file:
-        named_hosts = parse_hosts(hosts) if hosts else read_host_file(Path(host_file))
-        return Site(tuple(named_hosts), launcher, "--hosts" if hosts else host_file, shares_cores)
+    named = named_hosts(hosts, host_file)
+    if named:
+        return Site(tuple(named), launcher, "--hosts" if hosts else host_file, shares_cores)
     allocated = allocation(os.environ)
     if allocated is None:
         return Site((), launcher)

@@ -10,15 +10,15 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nhalf.jobs.script import Commands, job_variables, script
+from nhalf.jobs.job import JobSpec, job_variables, script
 from tests.patience import patience_s
 
 PROGRAM = ("/opt/python", "-m", "nhalf")
 
 
 def test_of_a_run_that_begins() -> None:
-    commands = Commands(PROGRAM, Path("/data/r 1"), Path("/home"), ("p2p", "--mpi=a"), ())
-    assert script("#SBATCH --nodes=2", commands, {"PYTHONPATH": "/a b"}) == (
+    spec = JobSpec(Path("/data/r 1"), Path("/home"), 2, ("p2p", "--mpi=a"))
+    assert script("#SBATCH --nodes=2", spec, PROGRAM, {"PYTHONPATH": "/a b"}) == (
         "#!/bin/sh\n"
         "# A job of nhalf, written by `nhalf run --submit`. Started again, it goes on with what\n"
         "# is not measured yet.\n"
@@ -42,8 +42,8 @@ def test_of_a_run_that_begins() -> None:
 
 
 def test_of_a_run_that_only_goes_on() -> None:
-    commands = Commands(PROGRAM, Path("/data/r"), Path("/home"), (), ("--hosts=n1,n2",))
-    text = script("", commands, {})
+    spec = JobSpec(Path("/data/r"), Path("/home"), 1, resume=("--hosts=n1,n2",))
+    text = script("", spec, PROGRAM, {})
     assert text.endswith(
         "scheduler's signals.\nexec /opt/python -m nhalf run --resume /data/r --hosts=n1,n2\n"
     )
@@ -71,9 +71,9 @@ def test_every_argument_arrives_as_it_is(
         (run / "run.json").touch()
     shows = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ['NHALF_X']]))"
     program = (sys.executable, "-c", shows)
-    commands = Commands(program, run, folder, ("x", *words), ("--hosts=a",))
+    spec = JobSpec(run, folder, 1, ("x", *words), ("--hosts=a",))
     file = folder / "job.sh"
-    file.write_bytes(script("", commands, {"NHALF_X": value}).encode())
+    file.write_bytes(script("", spec, program, {"NHALF_X": value}).encode())
     done = subprocess.run(
         ["sh", str(file)], capture_output=True, check=True, timeout=patience_s(60)
     )

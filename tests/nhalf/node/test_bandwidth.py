@@ -8,9 +8,8 @@ import pytest
 
 from nhalf.measure.probe.subject import Processes, Subject
 from nhalf.node import bandwidth
-from nhalf.node.bandwidth import MEMORY, Spot, core_counts, level_of, spots
+from nhalf.node.bandwidth import MEMORY, Spot, Waited, core_counts, level_of, spots, waited
 from nhalf.node.knees import terraces, undisturbed
-from nhalf.node.run_queue import Waited, waited
 from tests.nhalf.node.test_knees import CAPACITIES, curve_of, oldest_evicted
 
 STEPS = undisturbed(curve_of(oldest_evicted))

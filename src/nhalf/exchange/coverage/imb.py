@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from nhalf.base.operations import BY_NAME
 from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
-OPERATIONS = {
-    "Bcast": "bcast",
-    "Scatter": "scatter",
-    "Scatterv": "scatterv",
-    "Gather": "gather",
-    "Gatherv": "gatherv",
-    "Allgather": "allgather",
-    "Allgatherv": "allgatherv",
-    "Alltoall": "alltoall",
-    "Alltoallv": "alltoallv",
-    "Reduce": "reduce",
-    "Allreduce": "allreduce",
-    "Reduce_scatter": "reduce-scatterv",
-    "Reduce_scatter_block": "reduce-scatter",
-    "Barrier": "barrier",
-}
+_NAMES = (
+    *("Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Allgather", "Allgatherv", "Alltoall"),
+    *("Alltoallv", "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Barrier"),
+)
+OPERATIONS = {name: BY_NAME[name.lower()].pattern for name in _NAMES}
 """Our pattern by the suite's name of an operation."""
 NOTES = {
     "Reduce_scatter": "with counts; a size is that of the vector here, of a block there since 2019",

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from nhalf.base.operations import TABLE
 from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
 GPU = "GPU buffers: not yet"
 OPERATIONS = {
-    "allgather": "allgather",
-    "allgatherv": "allgatherv",
-    "allreduce": "allreduce",
-    "alltoall": "alltoall",
-    "alltoallv": "alltoallv",
-    "alltoallw": "alltoallw",
-    "barrier": "barrier",
-    "bcast": "bcast",
-    "gather": "gather",
-    "gatherv": "gatherv",
-    "reduce": "reduce",
-    "reduce_scatter": "reduce-scatterv",
-    "reduce_scatter_block": "reduce-scatter",
-    "scatter": "scatter",
-    "scatterv": "scatterv",
+    row.name: row.pattern
+    for row in sorted(TABLE, key=lambda row: row.name)
+    if row.flow not in ("among_neighbours", "up_to_each")
 }
 """Our pattern by the suite's name of an operation."""
 NOTES = {
@@ -166,3 +155,38 @@ OSU = Suite(
         OTHERS,
     ],
 )
+
+TITLES = {
+    "osu_latency": "Latency Test",
+    "osu_latency_persistent": "Persistent Latency Test",
+    "osu_bw": "Bandwidth Test",
+    "osu_bw_persistent": "Persistent Bandwidth Test",
+    "osu_bibw": "Bi-Directional Bandwidth Test",
+    "osu_bibw_persistent": "Persistent Bi-Directional Bandwidth Test",
+    "osu_multi_lat": "Multi Latency Test",
+    "osu_mbw_mr": "Multiple Bandwidth / Message Rate Test",
+    "osu_latency_mt": "Multi-threaded Latency Test",
+    "osu_init": "Init Test",
+    "osu_hello": "Hello Test",
+    "osu_partitioned_latency": "Partitioned Latency Test",
+    "osu_bw_fan_in": "Bandwidth Congestion In Test",
+    "osu_bw_fan_out": "Bandwidth Congestion Out Test",
+}
+ONE_SIDED_TITLES = {
+    "osu_put_latency": "MPI_Put Latency Test",
+    "osu_get_latency": "MPI_Get Latency Test",
+    "osu_acc_latency": "MPI_Accumulate Latency Test",
+    "osu_get_acc_latency": "MPI_Get_accumulate Latency Test",
+    "osu_fop_latency": "MPI_Fetch_and_op Latency Test",
+    "osu_cas_latency": "MPI_Compare_and_swap Latency Test",
+    "osu_put_bw": "MPI_Put Bandwidth Test",
+    "osu_get_bw": "MPI_Get Bandwidth Test",
+    "osu_put_bibw": "MPI_Put Bi-directional Bandwidth Test",
+}
+OPENSHMEM_TITLES = {
+    "osu_oshm_put": "OpenSHMEM Put Test",
+    "osu_oshm_get": "OpenSHMEM Get Test",
+    "osu_oshm_put_mr": "OpenSHMEM Put Message Rate Test",
+    "osu_oshm_barrier": "OpenSHMEM Barrier Latency Test",
+}
+"""What tests print of themselves, but for the collective operations."""

@@ -19,7 +19,7 @@ dissemination. Times outside MPI are computations, in nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ import polars as pl
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter, ExportOptions, Subject
-from nhalf.exchange.program.replay_actions import binomial, rounds_of
+from nhalf.exchange.program.replay_actions import binomial, check_timeline, rounds_of
 from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import (
@@ -111,14 +111,16 @@ def goal_schedule(program: Program) -> str:
         _compute(lines, actor.after_s)
         ranks[actor.rank].append(lines)
     command = " ".join(program.trace.command).replace("\n", " ")
-    head = f"// {command}, written by nhalf export\nnum_ranks {program.ranks}\n"
-    return head + "".join(_rank(rank, parts) for rank, parts in ranks.items())
+    return _schedule(command, ranks)
 
 
-def _rank(rank: int, threads: Sequence[_Lines]) -> str:
-    """The block of a rank."""
-    body = "".join(f"{line}\n" for thread in threads for line in thread.lines)
-    return f"\nrank {rank} {{\n{body}}}\n"
+def _schedule(about: str, ranks: Mapping[int, Sequence[_Lines]]) -> str:
+    """The text of the operations of all ranks, each by thread."""
+    parts = [f"// {about}, written by nhalf export\nnum_ranks {len(ranks)}\n"]
+    for rank, threads in ranks.items():
+        body = "".join(f"{line}\n" for thread in threads for line in thread.lines)
+        parts.append(f"\nrank {rank} {{\n{body}}}\n")
+    return "".join(parts)
 
 
 def _compute(lines: _Lines, time_s: float) -> None:
@@ -176,26 +178,20 @@ PINGPONG, BARRIER = "pingpong", "barrier"
 
 
 @dataclass
-class Rank:
-    """The operations of one rank, labelled l1, l2, ... in order."""
+class Rank(_Lines):
+    """The operations of one rank, whose messages have one size."""
 
-    size_bytes: int
-    lines: list[str] = field(default_factory=list)
-    operations: int = 0
+    size_bytes: int = 1
 
-    def send(self, to: int, after: Sequence[int] = ()) -> int:
+    def send(self, to: int, after: Sequence[str] = ()) -> str:
         """Add a send that starts when the operations `after` are done; returns its label."""
-        return self._add(f"send {self.size_bytes}b to {to} tag 0", after)
+        self.after = list(after)
+        return self.add(f"send {self.size_bytes}b to {to} tag 0")
 
-    def receive(self, source: int, after: Sequence[int] = ()) -> int:
+    def receive(self, source: int, after: Sequence[str] = ()) -> str:
         """Add a receive that starts when the operations `after` are done; returns its label."""
-        return self._add(f"recv {self.size_bytes}b from {source} tag 0", after)
-
-    def _add(self, operation: str, after: Sequence[int]) -> int:
-        self.operations += 1
-        self.lines.append(f"l{self.operations}: {operation}")
-        self.lines += [f"l{self.operations} requires l{label}" for label in after]
-        return self.operations
+        self.after = list(after)
+        return self.add(f"recv {self.size_bytes}b from {source} tag 0")
 
 
 Ranks = list[Rank]
@@ -232,7 +228,7 @@ def dissemination_barrier(ranks: Ranks) -> None:
     """
     count = len(ranks)
     for number, rank in enumerate(ranks):
-        before: list[int] = []
+        before: list[str] = []
         step = 1
         while step < count:
             sent = rank.send((number + step) % count, before)
@@ -280,23 +276,15 @@ class Goal(Exporter):
             )
             raise InputError(words, f"name 2 to {RANKS_MAX} with --ranks, or a run of several")
         sent_bytes = 1 if name == BARRIER else max(1, size_bytes)
-        ranks = [Rank(sent_bytes) for _ in range(count)]
+        ranks = [Rank(size_bytes=sent_bytes) for _ in range(count)]
         SCHEDULES[name](ranks)
         about = f"{name} of {count} ranks, {format_size(sent_bytes)} each message"
-        parts = [f"// {about}, written by nhalf export\nnum_ranks {len(ranks)}\n"]
-        for number, rank in enumerate(ranks):
-            body = "".join(f"{line}\n" for line in rank.lines)
-            parts.append(f"\nrank {number} {{\n{body}}}\n")
-        return "".join(parts)
+        return _schedule(about, {number: [rank] for number, rank in enumerate(ranks)})
 
 
 def _of_program(program: Program, options: ExportOptions) -> str:
     """The calls of a timeline; raises InputError if there is none, or a pattern is requested."""
-    if program.timeline.is_empty():
-        raise InputError(
-            f"{program.path} has counts only, and a schedule needs the order of the calls",
-            "trace the program with --detail timeline",
-        )
+    check_timeline(program, "a schedule needs the order of the calls")
     if options.pattern or options.ranks or options.size_bytes is not None:
         raise InputError("a trace has its own messages", "leave out --pattern, --ranks and --bytes")
     return goal_schedule(program)

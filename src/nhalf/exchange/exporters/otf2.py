@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
 from nhalf.exchange.exporters import Exporter, Subject, the_program
-from nhalf.exchange.program.otf2_program import transferred_bytes
+from nhalf.exchange.program.otf2_program import otf2_library, transferred_bytes
+from nhalf.exchange.program.replay_actions import check_timeline
 from nhalf.facts.program.operations import (
     FROM_ROOT,
     TO_ROOT,
@@ -47,11 +47,7 @@ INIT, FINALIZE = "MPI_Init", "MPI_Finalize"
 
 def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
     """Write the archive; raises InputError without a timeline or where the folder holds one."""
-    if program.timeline.is_empty():
-        raise InputError(
-            f"{program.path} has counts only, and OTF2 needs every call",
-            "trace the program with --detail timeline",
-        )
+    check_timeline(program, "OTF2 needs every call")
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty", "choose another folder")
     with otf2.writer.open(str(folder), timer_resolution=int(NANO)) as archive:
@@ -242,11 +238,4 @@ class Otf2(Exporter):
     def write(self, subject: Subject, out: Path) -> None:
         """Write the archive; raises MissingError without OTF2's library."""
         program = the_program(subject, "otf2")
-        try:
-            library = import_module("otf2")
-        except ImportError as error:
-            raise MissingError(
-                "OTF2's own library writes its archives, and Python has no module otf2",
-                "install it: pip install otf2, or Debian's python3-otf2",
-            ) from error
-        write_archive(library, program, out)
+        write_archive(otf2_library("writes"), program, out)

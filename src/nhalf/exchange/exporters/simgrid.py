@@ -14,7 +14,7 @@ bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -202,24 +202,25 @@ def _loopback(
 
 def _steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:
     """'0:1;1039:0.5': a factor above a size with its header; equal neighbours are merged."""
-    factors: list[tuple[int, str]] = []
-    for cost in costs:
-        text = _number(value(cost))
-        if not factors or factors[-1][1] != text:
-            # Above a bound: the first size of a piece is the first above it.
-            above = cost.piece.from_bytes - 1 + HEADER_BYTES if cost.piece.from_bytes else 0
-            factors.append((above, text))
-    return ";".join(f"{size}:{text}" for size, text in factors)
+    return ";".join(f"{size}:{text}" for size, text in _changes(costs, value, HEADER_BYTES))
 
 
 def _overhead_steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:
     """'0:1e-06:0;1023:0:0': seconds, and none per byte, above a size."""
-    overheads: list[tuple[int, str]] = []
+    return ";".join(f"{size}:{text}:0" for size, text in _changes(costs, value, 0))
+
+
+def _changes(
+    costs: Sequence[Cost], value: Callable[[Cost], float], header_bytes: int
+) -> Iterator[tuple[int, str]]:
+    """The bounds above which a value holds: the first size of a piece is the first above it."""
+    before = ""
     for cost in costs:
         text = _number(value(cost))
-        if not overheads or overheads[-1][1] != text:
-            overheads.append((max(0, cost.piece.from_bytes - 1), text))
-    return ";".join(f"{size}:{text}:0" for size, text in overheads)
+        if text != before:
+            first = cost.piece.from_bytes
+            yield first - 1 + header_bytes if first else 0, text
+        before = text
 
 
 def _number(value: float) -> str:

@@ -21,7 +21,7 @@ from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
-from nhalf.exchange.titles import TableIdentity, axes_of
+from nhalf.exchange.titles import TableIdentity, own_axes
 
 _TESTS = {test.name: test for test in IMB.tests if test.is_covered}
 _BY_LETTERS = {name.lower(): name for name in reversed(_TESTS)}
@@ -61,11 +61,7 @@ def identity_of(name: str, suite: str) -> tuple[str, TableIdentity]:
         pattern = slug(name.removeprefix("Multi-"))
         return "", TableIdentity(pattern, {}, "rma" if is_rma else "mpi", is_known=False)
     covered = _TESTS[test]
-    axes = axes_of(covered.axes)
-    # What a table says of these is in it; the time while the ranks compute is another point.
-    for axis in ("work", "pairs", "threads"):
-        axes.pop(axis, None)
-    return test, TableIdentity(covered.pattern, axes, covered.transport)
+    return test, TableIdentity(covered.pattern, own_axes(covered), covered.transport)
 
 
 def _test_name(name: str, suite: str) -> str:

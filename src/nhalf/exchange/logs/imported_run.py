@@ -8,7 +8,6 @@ those of another table. Tables that remain one curve and differ by more than lau
 
 from __future__ import annotations
 
-import datetime
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,7 +173,6 @@ def _description(sources: Sequence[LogFile], placement: str) -> dict[str, Any]:
     suites = sorted({suite for file in files for suite in file["suites"]})
     names = [file["name"] for file in files]
     return {
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {
             "nhalf": __version__,
             "imported": {

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from nhalf.base.errors import InputError
-from nhalf.base.units import SIZE_BYTES_MAX
+from nhalf.base.units import SIZE_BYTES_MAX, number_in
 from nhalf.exchange.logs.launch import LoggedLaunch, launch_of
 
 Table = tuple[int, int]
@@ -144,10 +144,7 @@ class LogPart:
             token = self._with_point(token)
         if "_" in token:
             return math.nan
-        try:
-            value = float(token)
-        except ValueError:
-            return math.nan
+        value = number_in(token)
         return value if math.isfinite(value) else math.nan
 
     def _with_point(self, token: str) -> str:

@@ -94,13 +94,7 @@ def read_archive(path: Path) -> Program:
     Raises InputError if it is damaged or has no call of MPI, MissingError without OTF2's library.
     """
     anchor = _anchor(path)
-    try:
-        otf2 = import_module("otf2")
-    except ImportError as error:
-        raise MissingError(
-            "OTF2's own library reads its archives, and Python has no module otf2",
-            "install it: pip install otf2, or Debian's python3-otf2",
-        ) from error
+    otf2 = otf2_library("reads")
     try:
         with otf2.reader.open(str(anchor)) as archive:
             recorded = _Archive(otf2, archive)
@@ -108,6 +102,17 @@ def read_archive(path: Path) -> Program:
     except (import_module("_otf2.ErrorCodes").Error, OSError, KeyError) as error:
         raise InputError(f"{anchor} is damaged: {error}", "record the program again") from error
     return recorded.program(path)
+
+
+def otf2_library(does: str) -> Any:
+    """OTF2's own library for Python, which reads and writes archives; raises MissingError."""
+    try:
+        return import_module("otf2")
+    except ImportError as error:
+        raise MissingError(
+            f"OTF2's own library {does} its archives, and Python has no module otf2",
+            "install it: pip install otf2, or Debian's python3-otf2",
+        ) from error
 
 
 @dataclass

@@ -126,6 +126,15 @@ class _Numbers:
         return self._tags[whole]
 
 
+def check_timeline(program: Program, needs: str) -> None:
+    """Raises InputError for a program of which only counts are known; `needs` says why."""
+    if program.timeline.is_empty():
+        raise InputError(
+            f"{program.path} has counts only, and {needs}",
+            "trace the program with --detail timeline",
+        )
+
+
 def replay_actions(
     program: Program,
     computing_ratio: float = 1.0,
@@ -138,11 +147,7 @@ def replay_actions(
     Raises InputError without a timeline, and if a rank has several threads that communicate.
     """
     actors = schedule(program) if actors is None else actors
-    if program.timeline.is_empty():
-        raise InputError(
-            f"{program.path} has counts only, and a simulation needs the order of the calls",
-            "trace the program with --detail timeline",
-        )
+    check_timeline(program, "a simulation needs the order of the calls")
     if len({actor.rank for actor in actors}) < len(actors):
         raise InputError(
             f"in {program.path} several threads of a rank communicate",

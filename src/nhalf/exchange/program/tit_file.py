@@ -8,13 +8,13 @@ The bytes of actions of SimGrid's time-independent traces, by counts and numbers
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError
+from nhalf.base.units import number_in
 
 INDEX = "index.txt"
 NO_EFFECT = ("init", "finalize", "comm_size", "comm_split", "comm_dup", "location")
@@ -169,10 +169,7 @@ _ROOT = {"bcast": 1, "reduce": 2, "gather": 2, "scatter": 2}
 
 def size_bytes(action: Action, count: str, kind: str, default_bytes: int) -> int:
     """The bytes of a number of elements; 0 for a receive of unknown size. Raises InputError."""
-    try:
-        elements = float(count)
-    except ValueError:
-        elements = math.nan
+    elements = number_in(count)
     if not abs(elements) < 1 << 53:
         raise action.error(f"{count[:20]!r} is no number of elements")
     if kind and kind not in TYPE_BYTES:

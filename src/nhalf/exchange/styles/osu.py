@@ -7,42 +7,9 @@ from typing import ClassVar
 
 from nhalf.base.rows import Row
 from nhalf.exchange import styles
-from nhalf.exchange.coverage.osu import OSU
+from nhalf.exchange.coverage.osu import ONE_SIDED_TITLES, OPENSHMEM_TITLES, OSU, TITLES
 from nhalf.exchange.styles import Style
 
-TITLES = {
-    "osu_latency": "Latency Test",
-    "osu_latency_persistent": "Persistent Latency Test",
-    "osu_bw": "Bandwidth Test",
-    "osu_bw_persistent": "Persistent Bandwidth Test",
-    "osu_bibw": "Bi-Directional Bandwidth Test",
-    "osu_bibw_persistent": "Persistent Bi-Directional Bandwidth Test",
-    "osu_multi_lat": "Multi Latency Test",
-    "osu_mbw_mr": "Multiple Bandwidth / Message Rate Test",
-    "osu_latency_mt": "Multi-threaded Latency Test",
-    "osu_init": "Init Test",
-    "osu_hello": "Hello Test",
-    "osu_partitioned_latency": "Partitioned Latency Test",
-    "osu_bw_fan_in": "Bandwidth Congestion In Test",
-    "osu_bw_fan_out": "Bandwidth Congestion Out Test",
-}
-ONE_SIDED = {
-    "osu_put_latency": "MPI_Put Latency Test",
-    "osu_get_latency": "MPI_Get Latency Test",
-    "osu_acc_latency": "MPI_Accumulate Latency Test",
-    "osu_get_acc_latency": "MPI_Get_accumulate Latency Test",
-    "osu_fop_latency": "MPI_Fetch_and_op Latency Test",
-    "osu_cas_latency": "MPI_Compare_and_swap Latency Test",
-    "osu_put_bw": "MPI_Put Bandwidth Test",
-    "osu_get_bw": "MPI_Get Bandwidth Test",
-    "osu_put_bibw": "MPI_Put Bi-directional Bandwidth Test",
-}
-OPENSHMEM = {
-    "osu_oshm_put": "OpenSHMEM Put Test",
-    "osu_oshm_get": "OpenSHMEM Get Test",
-    "osu_oshm_put_mr": "OpenSHMEM Put Message Rate Test",
-    "osu_oshm_barrier": "OpenSHMEM Barrier Latency Test",
-}
 WITHOUT_SIZE = ("osu_fop_latency", "osu_cas_latency", "osu_init", "osu_hello")
 OPERATIONS = {
     "bcast": "Broadcast",
@@ -86,7 +53,7 @@ def _width(title: str) -> int:
 
 
 def _title(benchmark: str) -> str:
-    if title := (ONE_SIDED | OPENSHMEM).get(benchmark):
+    if title := (ONE_SIDED_TITLES | OPENSHMEM_TITLES).get(benchmark):
         return title
     if benchmark in TITLES:
         return f"MPI {TITLES[benchmark]}"
@@ -106,7 +73,7 @@ def _columns(benchmark: str) -> list[str]:
         return ["Messages/s"]
     if "bw" in benchmark:
         return ["Bandwidth (MB/s)"]
-    if benchmark in TITLES | ONE_SIDED or benchmark in ("osu_oshm_put", "osu_oshm_get"):
+    if benchmark in TITLES | ONE_SIDED_TITLES or benchmark in ("osu_oshm_put", "osu_oshm_get"):
         return ["Avg Latency(us)"]
     if "work=1" in Osu.benchmarks[benchmark]:
         return list(OVERLAP_COLUMNS)
