@@ -14,7 +14,7 @@ import library_choices_tables
 from library_choices import FOLDER, PLACES, SIZES
 from nhalf.base.errors import InputError
 from nhalf.mpi.tuner import read_variables
-from nhalf.mpi.tuning_files.intel_conditions import misread
+from nhalf.mpi.vendors.intel import misread
 
 PAGE = library_choices.ROOT / "docs" / "library-choices.md"
 NANOSECONDS = 1e-4

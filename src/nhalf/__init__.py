@@ -93,9 +93,8 @@ def predict(
     """
     from nhalf.base.arguments import as_text
     from nhalf.base.errors import InputError
-    from nhalf.cli.options import PREDICTED_CORES
+    from nhalf.cli.options import PREDICTED_CORES, SIZES
     from nhalf.cli.sides import machine_and_library
-    from nhalf.cli.verbs.predict import SIZES
     from nhalf.decide.predict import predict as predict_on
     from nhalf.jobs.keywords import bytes_of, ranks_of
     from nhalf.machines.algorithms import algorithms

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import shlex
-import sys
 import typing
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from nhalf.base.errors import InputError, UnknownName
+from nhalf.base.printable import say
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
 from nhalf.cli import foreign_names
@@ -169,17 +169,12 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
     is_quiet = getattr(request, "quiet", False)
     with (
         printed_as(getattr(request, "format", "table"), schema_of(context)),
-        reporting_compilation(lambda text: None if is_quiet else _say(text)),
+        reporting_compilation(lambda text: None if is_quiet else say(text)),
     ):
         try:
             return action(request)
         except UnknownName as error:
             raise explained(error) from error
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"nhalf: {text}\n")
-    sys.stderr.flush()
 
 
 def schema_of(context: click.Context) -> str:

@@ -32,17 +32,12 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome |
         hosts = "1 host" if job.record.nodes == 1 else f"{job.record.nodes} hosts"
         say(f"job {job.record.job}  {hosts}  {job.run}")
     if request.no_wait:
-        _print_job(job, as_json=json)
+        if json:
+            emit_json({"job": job.record.job, "run": str(job.run)})
+        else:
+            sys.stdout.write(f"job {job.record.job}\nrun {job.run}\n")
         return None
     return _followed(job, silent=silent)
-
-
-def _print_job(job: BatchJob, *, as_json: bool) -> None:
-    """Print the identifier and the folder of a job that is not waited for."""
-    if as_json:
-        emit_json({"job": job.record.job, "run": str(job.run)})
-    else:
-        sys.stdout.write(f"job {job.record.job}\nrun {job.run}\n")
 
 
 def _followed(job: BatchJob, *, silent: bool) -> RunOutcome:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import unknown
-from nhalf.base.request import Request, option
+from nhalf.base.request import REQUIRED, Request, option, word
 
 OUTPUT = "Output"
 PREDICTED_CORES = 64
@@ -113,4 +113,71 @@ class PrefixOptions(Request, heading="Where"):
 
     mpi_prefix: tuple[Path, ...] = option(
         (), "Install folder of another MPI library; repeatable (also NHALF_MPI_PREFIXES)."
+    )
+
+
+COMPLETION = "completion"
+SIZES = "1:64K"
+"""Message sizes of predictions unless others are named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictRequest(
+    TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading="What to predict"
+):
+    """What `nhalf predict` predicts, for which machine."""
+
+    subject: str = word(
+        REQUIRED,
+        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, drain, or a traced "
+        "program.",
+        "PATTERN|TRACE",
+    )
+    further_traces: tuple[str, ...] = word(
+        (), "Traces of further launches of the same program.", "TRACE..."
+    )
+    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
+    mpi: str = option(
+        "",
+        "Library, if the machine has several; of a traced program a list, or all. An installed "
+        "one that the machine does not have is asked what its operations take there.",
+    )
+    ranks: str = option("2", "Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")
+    sizes: str = option(SIZES, "Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")
+    depth: str = option("1:1024:x4", "Of drain: messages in the queue, e.g. 1,100 or 1:1024:x2.")
+    part: str = option(
+        "", "Size of the parts of algorithms that cut messages; by default the fastest."
+    )
+    criterion: str = option(
+        COMPLETION,
+        "By what algorithms are compared: completion, until the root is free (root), or the busy "
+        "time of all processors (processors).",
+        "--for",
+    )
+    extrapolate: bool = option(
+        False, "Also predict beyond the measured ranks and sizes; such times are marked with *."
+    )
+    simulate: str = option(
+        "",
+        "Refine uncertain predictions by simulating this share of the cells, e.g. "
+        "15%; needs SimGrid.",
+    )
+    out: Path | None = option(
+        None,
+        "Also write a decision table for `nhalf mpi preload`.",
+        heading=OUTPUT,
+        former=("--table",),
+    )
+    report: Path | None = option(
+        None, "Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT
+    )
+    record: bool = option(
+        False,
+        "Also record the predictions in the ledger, to be compared with later runs.",
+        heading=OUTPUT,
+    )
+    formula: str = option(
+        "",
+        "Print cost formulas for any machine instead of times: text, latex or python.",
+        heading=OUTPUT,
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, how_ended
 from nhalf.base.listing import few
+from nhalf.base.printable import say
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import RunOptions
 from nhalf.cli.sides import announce
@@ -55,8 +55,7 @@ def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
 
 def print_launcher_warning(name: str) -> None:
     """Print the warning of a launcher, if it has one, before ranks are started with it."""
-    if warning := notice(name):
-        sys.stderr.write(f"nhalf: {warning}\n")
+    say(notice(name))
 
 
 def finish(outcome: RunOutcome, request: RunOptions, style: str = "") -> None:
@@ -66,10 +65,26 @@ def finish(outcome: RunOutcome, request: RunOptions, style: str = "") -> None:
     check_sound(outcome, facts)
 
 
+def say_failed(outcome: RunOutcome) -> None:
+    """Say on standard error what could not be measured."""
+    for name, reason in outcome.failed.items():
+        say(f"not measured: {name}: {reason}")
+
+
 def check_sound(outcome: RunOutcome, facts: Facts) -> None:
     """Raises FailedError if hosts were lost, or received data were wrong."""
-    _check_hosts(outcome)
-    _check_verified(facts)
+    if outcome.lost:
+        losses = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
+        raise FailedError(
+            f"lost while measuring: {losses}; every finished point is kept",
+            f"go on with the others: {outcome.run.resuming}",
+        )
+    if wrong := wrong_data(facts):
+        points = sum(len(curve.sizes_bytes) for curve in wrong)
+        raise FailedError(
+            f"the data of {count(points, 'point')} arrived wrong: {wrong[0]}",
+            "they have no times; do not trust this library with your data",
+        )
 
 
 def check_soaked(outcome: RunOutcome, calls: str) -> None:
@@ -100,8 +115,7 @@ def print_outcome(
     if request.report:
         report_path = write_report(facts, outcome.run.path / "report.html")
     if request.is_silent or style:
-        for name, reason in outcome.failed.items():
-            sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
+        say_failed(outcome)
     if request.json:
         rows = unresolved(facts, outcome.unmeasured)
         against = {} if change is None else {"against": regression_json(change)}
@@ -122,32 +136,6 @@ def predicted_rows(points: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {"mpi": point["mpi"], **{name: point[key] for name, key in names.items()}}
         for point in points
     ]
-
-
-def _change_json(change: CheckedRun) -> dict[str, Any]:
-    from nhalf.decide.check.regression import regression_json
-
-    return regression_json(change)
-
-
-def _check_hosts(outcome: RunOutcome) -> None:
-    """Raises FailedError if hosts were lost."""
-    if outcome.lost:
-        losses = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
-        raise FailedError(
-            f"lost while measuring: {losses}; every finished point is kept",
-            f"go on with the others: {outcome.run.resuming}",
-        )
-
-
-def _check_verified(facts: Facts) -> None:
-    """Raises FailedError if received data were wrong."""
-    if wrong := wrong_data(facts):
-        points = sum(len(curve.sizes_bytes) for curve in wrong)
-        raise FailedError(
-            f"the data of {count(points, 'point')} arrived wrong: {wrong[0]}",
-            "they have no times; do not trust this library with your data",
-        )
 
 
 def run_json(run: Run, facts: Facts) -> dict[str, Any]:
@@ -197,10 +185,9 @@ def announce_undecided(result: CheckedRun) -> None:
     """Say on standard error what has been unclear for too long, and what to do about it."""
     names = [answer.name for answer in result.answers if result.is_undecided(answer)]
     if names:
-        sys.stderr.write(
-            f"nhalf: unclear for {result.unclear_max} runs in a row: "
-            f"{few(names, 3, '; ')}; measure with more launches and on a quiet machine, or raise "
-            "--tolerance\n"
+        say(
+            f"unclear for {result.unclear_max} runs in a row: {few(names, 3, '; ')}; measure with "
+            "more launches and on a quiet machine, or raise --tolerance"
         )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, NhalfError
+from nhalf.base.printable import say
+from nhalf.base.units import number_in
 from nhalf.cli.lazy import lazily
+from nhalf.cli.options import PredictRequest
 from nhalf.cli.sides import open_program, parse_flop_rate
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import read_table
@@ -38,31 +39,12 @@ with lazily(globals()):
     from nhalf.present.program.prediction import prediction_lines, show_predictions
 
 
-@dataclass(frozen=True)
-class TraceRequest:
-    """A request about traces, as typed; `explicit` are the options on the command line."""
-
-    paths: Sequence[str]
-    machine: str
-    mpi: str
-    traced_on: str
-    placement: str
-    computing_factor: str
-    simgrid: bool
-    algorithms: Path | None
-    flop_rate: str
-    changes: Sequence[str]
-    explicit: Collection[str]
-    record: bool = False
-    ledger: Path | None = None
-
-
 OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
 ALL_LIBRARIES = "all"
 """Value of --mpi for every library that a machine has."""
 
 
-def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
+def predict_trace(request: PredictRequest) -> None:
     """Print the predicted run time with its error, and a table of several alternatives.
 
     Raises InputError for options of patterns, and where counts alone predict nothing; FailedError
@@ -70,16 +52,17 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     """
     from nhalf.cli.sides import machine_and_library
 
-    misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
+    misplaced = sorted(OF_PATTERNS.intersection(request.given))
     if misplaced:
-        raise InputError(f"{request.paths[0]} is a trace and has no {misplaced[0]}", "leave it out")
+        raise InputError(f"{request.subject} is a trace and has no {misplaced[0]}", "leave it out")
     if request.simgrid and request.algorithms is not None:
         raise InputError("--simgrid has algorithms of its own", "leave out one of both")
     traced_on, traced_library = (
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
     )
     flop_rate = parse_flop_rate(request.flop_rate)
-    programs = [open_program(Path(path), flop_rate) for path in request.paths]
+    paths = (request.subject, *request.further_traces)
+    programs = [open_program(Path(path), flop_rate) for path in paths]
     traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
@@ -93,7 +76,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     if len(candidates) == 1:
         prediction = predicted(candidates[0])
         _check_counts(programs, [prediction])
-        if as_json:
+        if request.json:
             emit_json(prediction.as_json())
             return
         for line in prediction_lines(prediction):
@@ -103,7 +86,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     if alternatives.common_error is not None:
         raise alternatives.common_error
     _check_counts(programs, alternatives.predictions)
-    if as_json:
+    if request.json:
         emit_json(alternatives.as_json())
     else:
         show_predictions(stdout_console(), alternatives)
@@ -126,7 +109,7 @@ def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPred
     )
 
 
-def _alternatives(request: TraceRequest) -> list[Alternative]:
+def _alternatives(request: PredictRequest) -> list[Alternative]:
     """Every machine with every library and every placement that was named."""
     return [
         Alternative(machine, library, placement)
@@ -159,7 +142,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _predicted(
-    request: TraceRequest,
+    request: PredictRequest,
     alternative: Alternative,
     subject: tuple[Machine, str],
     programs: Sequence[Program],
@@ -167,7 +150,7 @@ def _predicted(
 ) -> ProgramPrediction:
     machine, of_machine = subject
     messages, library, not_asked = messages_and_library(
-        change(machine, request.changes), of_machine, alternative.mpi
+        change(machine, request.set_), of_machine, alternative.mpi
     )
     operations = None
     if library is not None and not request.simgrid:
@@ -191,12 +174,7 @@ def _predicted(
 
 def saying(name: str) -> Callable[[str], None]:
     """Says how far a library is that is asked."""
-
-    def say(text: str) -> None:
-        sys.stderr.write(f"nhalf: {name} is asked: {text}\n")
-        sys.stderr.flush()
-
-    return say
+    return lambda text: say(f"{name} is asked: {text}")
 
 
 def _library_of(program: Program, machine: Machine) -> str:
@@ -216,14 +194,17 @@ def _library_of(program: Program, machine: Machine) -> str:
 
 
 def _computing(
-    request: TraceRequest, machine: Machine, traced_on: Machine | None, programs: Sequence[Program]
+    request: PredictRequest,
+    machine: Machine,
+    traced_on: Machine | None,
+    programs: Sequence[Program],
 ) -> ComputingRatio:
     """The factor as typed, else the ratio of both processors, or of what both machine files say of
     a core; unknown of a machine that says something else of its cores, else as it was.
     """
     from nhalf.decide.program.target import AS_IT_WAS, NOT_KNOWN
 
-    if "computing_factor" in request.explicit:
+    if "computing_factor" in request.given:
         factor = _factor(request.computing_factor)
         return ComputingRatio(factor, {"as given": factor})
     own = traced_on.computing if traced_on else None
@@ -253,10 +234,7 @@ def _of_processors(
 
 def _factor(text: str) -> float:
     """A positive number; raises InputError."""
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = math.nan
+    factor = number_in(text)
     if not 0 < factor < math.inf:
         raise InputError(
             f"--computing-factor {text} is no factor", "1 is as fast, 0.5 twice as fast"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
-from pathlib import Path
-
 from nhalf.base.errors import InputError
 from nhalf.cli.lazy import lazily
-from nhalf.cli.options import PREDICTED_CORES
+from nhalf.cli.options import PREDICTED_CORES, PredictRequest
 from nhalf.cli.program_prediction import record
 from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
 from nhalf.machines.curve import OTHER_NODE
@@ -35,35 +31,18 @@ NOT_OF_QUEUES = {"simulate", "out", "report", "criterion"}
 NOT_OF_RATES = NOT_OF_QUEUES | {"extrapolate"}
 
 
-@dataclass(frozen=True)
-class RateRequest:
-    """A request for rates, as typed; `explicit` are the options on the command line."""
-
-    subject: str
-    machine: str
-    mpi: str
-    ranks: str
-    sizes: str
-    placement: str
-    changes: Sequence[str]
-    explicit: Set[str]
-    record: bool = False
-    ledger: Path | None = None
-    depth: str = ""
-    extrapolate: bool = False
-
-    def target(self) -> tuple[Machine, str]:
-        """The machine with the requested changes, and the library."""
-        machine, library = machine_and_library(self.machine)
-        return change(machine, self.changes), self.mpi or library
+def _target(request: PredictRequest) -> tuple[Machine, str]:
+    """The machine with the requested changes, and the library."""
+    machine, library = machine_and_library(request.machine)
+    return change(machine, request.set_), request.mpi or library
 
 
-def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
+def predict_b_effs(request: PredictRequest) -> None:
     """Predict b_eff for each number of ranks; raises InputError for options it does not have."""
-    misplaced = sorted(request.explicit & (NOT_OF_RATES | {"sizes", "placement"}))
+    misplaced = sorted(request.given & (NOT_OF_RATES | {"sizes", "placement"}))
     if misplaced:
         raise InputError(f"b_eff has its own lengths and no {misplaced[0]}", "leave it out")
-    machine, library = request.target()
+    machine, library = _target(request)
     predictions = [
         predict_b_eff(machine, ranks, library)
         for ranks in parse_ranks(request.ranks, PREDICTED_CORES)
@@ -75,45 +54,45 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
             request.ledger,
             (line for prediction in predictions for line in lines_of_b_eff(prediction, name)),
         )
-    if as_json:
+    if request.json:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
     else:
         show_b_eff(stdout_console(), predictions)
 
 
-def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
+def predict_permutations(request: PredictRequest) -> None:
     """Predict traffic for each layout and size; raises InputError for options it does not have."""
-    misplaced = sorted(request.explicit & (NOT_OF_RATES | {"record"}))
+    misplaced = sorted(request.given & (NOT_OF_RATES | {"record"}))
     if misplaced:
         raise InputError(f"traffic has rates and no {misplaced[0]}", "leave it out")
-    machine, library = request.target()
-    sizes = parse_sizes(request.sizes if "sizes" in request.explicit else MEAN_SIZE).size_bytes
+    machine, library = _target(request)
+    sizes = parse_sizes(request.sizes if "sizes" in request.given else MEAN_SIZE).size_bytes
     rule = request.subject.partition("/")[2]
     predictions = [
         predict_traffic(machine, _rules(rule, layout.ranks), layout, size, library)
         for layout in _layouts(request, machine)
         for size in sizes
     ]
-    if as_json:
+    if request.json:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
         return
     for prediction in predictions:
         show_traffic(stdout_console(), prediction)
 
 
-def predict_queues(request: RateRequest, *, as_json: bool) -> None:
+def predict_queues(request: PredictRequest) -> None:
     """Predict receives from a queue; raises InputError for options it does not have."""
-    misplaced = sorted(request.explicit & (NOT_OF_QUEUES | {"record", "placement", "ranks"}))
+    misplaced = sorted(request.given & (NOT_OF_QUEUES | {"record", "placement", "ranks"}))
     if misplaced:
         raise InputError(f"a queue has a depth and no {misplaced[0]}", "leave it out")
-    machine, library = request.target()
-    sizes = parse_sizes(request.sizes if "sizes" in request.explicit else QUEUED_SIZE).size_bytes
+    machine, library = _target(request)
+    sizes = parse_sizes(request.sizes if "sizes" in request.given else QUEUED_SIZE).size_bytes
     way = request.subject.partition("/")[2]
     rows = predict_drain(
         *(machine, way, parse_ranks(request.depth, 1), sizes, library),
         extrapolate=request.extrapolate,
     )
-    if as_json:
+    if request.json:
         emit_json({"pattern": "drain", "machine": machine.name, "rows": rows, "notes": []})
     else:
         show_drain(rows)
@@ -126,7 +105,7 @@ def _rules(rule: str, ranks: int) -> list[str]:
     return [*rules_of(rule, ranks), UNIFORM]
 
 
-def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
+def _layouts(request: PredictRequest, machine: Machine) -> list[Layout]:
     """The layout as typed, or each number of ranks on the nodes as filled one after the other.
 
     Ranks of which traffic between nodes was published are spread over all nodes, as they were.
@@ -135,7 +114,7 @@ def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
         layout = parse_layout(request.placement)
         if layout is None:
             raise InputError(f"{request.placement} is no layout", "write hosts x ranks: 4x8")
-        if "ranks" in request.explicit and request.ranks != str(layout.ranks):
+        if "ranks" in request.given and request.ranks != str(layout.ranks):
             raise InputError(
                 f"{request.placement} is {layout.ranks} ranks, not {request.ranks}",
                 "leave out --ranks",

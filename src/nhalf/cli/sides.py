@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from nhalf.base.arguments import as_path
 from nhalf.base.carrier import WINDOWS
 from nhalf.base.errors import InputError, library_named
+from nhalf.base.printable import say
+from nhalf.base.units import number_in
 from nhalf.cli.lazy import lazily
 from nhalf.present.terminal.output import WRONG_DATA, stdout_console
 from nhalf.store.described import USUAL, described_folders
@@ -53,7 +55,7 @@ def newest_run() -> Path:
         raise InputError(
             f"no run is named, and {USUAL}/ holds none", "name a run: nhalf show runs/today"
         )
-    sys.stderr.write(f"nhalf: the newest run: {paths[-1]}\n")
+    say(f"the newest run: {paths[-1]}")
     return paths[-1]
 
 
@@ -80,7 +82,7 @@ def readable(places: Sequence[Path]) -> tuple[list[Path], dict[str, str]]:
 def print_skipped(reasons: Iterable[str]) -> None:
     """Print a warning for everything that is left out of several runs because it cannot be read."""
     for reason in reasons:
-        sys.stderr.write(f"nhalf: skipped: {reason}\n")
+        say(f"skipped: {reason}")
 
 
 def run_and_library(place: str | PathLike[str], mpi: str = "") -> tuple[Run, str]:
@@ -270,10 +272,7 @@ def parse_flop_rate(text: str) -> float:
     """The operations per second of --flop-rate, 0 if it was left out; raises InputError."""
     if not text:
         return 0.0
-    try:
-        flop_rate = float(text)
-    except ValueError:
-        flop_rate = math.nan
+    flop_rate = number_in(text)
     if not 0 < flop_rate < math.inf:
         raise InputError(
             f"--flop-rate {text} is not a rate", "give operations per second of a rank, such as 2e9"

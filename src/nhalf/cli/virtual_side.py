@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import fixed
+from nhalf.base.printable import say
 from nhalf.base.units import parse_share
 from nhalf.sites.placement import Placement
 
 if TYPE_CHECKING:
     from nhalf.machines.computing import ComputingRatio
     from nhalf.machines.wires import Noise
+    from nhalf.measure.plan.request import OnMachine
     from nhalf.measure.virtual.machine import VirtualMachine
 
 FACTOR_MAX = 1000.0
@@ -29,36 +30,8 @@ OF_MACHINES = ("noise", "computing")
 """Options that have no meaning on hosts."""
 
 
-class VirtualRequest(Protocol):
-    """A request that may name such a machine."""
-
-    @property
-    def machine(self) -> str:
-        """The machine, '' for real hosts."""
-
-    @property
-    def noise(self) -> str:
-        """The share of noise, '' for none."""
-
-    @property
-    def seed(self) -> int:
-        """Its seed."""
-
-    @property
-    def computing(self) -> str:
-        """How computing counts."""
-
-    @property
-    def ranks(self) -> str:
-        """The numbers of ranks."""
-
-    @property
-    def given(self) -> Set[str]:
-        """The options that were given."""
-
-
 def virtual_machine(
-    request: VirtualRequest, placements: Sequence[Placement], cores_least: int = 0
+    request: OnMachine, ranks: str, seed: int, placements: Sequence[Placement], cores_least: int = 0
 ) -> VirtualMachine | None:
     """The machine that a request names, with nodes for its ranks; None for real hosts.
 
@@ -81,14 +54,14 @@ def virtual_machine(
     from nhalf.measure.simulate.session import numbers_of, ranks_asked
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
 
-    if "cores" in request.ranks:
+    if "cores" in ranks:
         cores_least = max(cores_least, CORES_USUAL)
-    ranks = max(ranks_asked(request.ranks, placements), cores_least)
+    most = max(ranks_asked(ranks, placements), cores_least)
     messages = Messages(*machine_and_library(request.machine))
-    machine = VirtualMachine.for_ranks(messages, {ranks, *numbers_of(request.ranks)}, placements)
+    machine = VirtualMachine.for_ranks(messages, {most, *numbers_of(ranks)}, placements)
     return replace(
         machine,
-        noise=noise_of(request.noise, request.seed),
+        noise=noise_of(request.noise, seed),
         computing_factor=computing_factor(request.computing),
     )
 
@@ -155,8 +128,8 @@ def _ratio_of_processor(name: str) -> ComputingRatio | None:
     if name not in names() and not name.endswith(".toml"):
         return None
     ratio = time_ratio(described(HERE), described(name))
-    sys.stderr.write(
-        f"nhalf: computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
-        f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})\n"
+    say(
+        f"computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
+        f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})"
     )
     return ratio

@@ -17,9 +17,8 @@ from nhalf.machines.computing import Computing
 from nhalf.machines.processor import ProcessorOperation
 from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import Hierarchy, hierarchy
-from nhalf.node.neighbours import warnings
 from nhalf.node.plateaus import LoadTime, curve
-from nhalf.node.reading import UNIT, readings
+from nhalf.node.reading import UNIT, readings, warnings
 from nhalf.node.units import operations
 
 DOUBLE_BYTES = 8

@@ -128,13 +128,13 @@ CORES_MOST = 1 << 16
 """The cores assumed for unknown hosts; the job checks whether ranks have enough."""
 
 
-def needs(request: PlanRequest, nodes: int, named: int) -> tuple[int, float]:
+def needs(request: PlanRequest, nodes: int, hosts_named: int) -> tuple[int, float]:
     """Return the number of hosts a run needs and its budget in seconds; check all that is possible.
 
-    Hosts are the `nodes` requested or the `named` ones, else those of the placement with the most
-    hosts. Raises InputError if that needs more.
+    Hosts are the `nodes` requested or as many as `hosts_named`, else those of the placement that
+    needs most. Raises InputError if that is more.
     """
-    by_user = nodes or named
+    by_user = nodes or hosts_named
     placement_hosts = 1
     if "placement" in request.given:
         placement_hosts = max(placement.check().hosts for placement in request.placements)

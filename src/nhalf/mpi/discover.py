@@ -42,7 +42,7 @@ def own_prefixes() -> OwnPrefixes:
         return OwnPrefixes()
     own = OwnPrefixes()
     for prefix in (folder / name for name in names if not name.startswith(".")):
-        if reason := _why_not_own(prefix):
+        if reason := next(filter(None, (why_not_own(prefix / part) for part in _PARTS)), ""):
             own.not_run[prefix / "bin" / "mpiexec"] = f"not run: {reason}"
         else:
             own.prefixes.append(prefix)
@@ -56,10 +56,6 @@ def _whole_folder(error: MissingError) -> dict[Path, str]:
         if os.path.isdir(folder):
             return {folder / "*" / "bin" / "mpiexec": error.message}
     return {}
-
-
-def _why_not_own(prefix: Path) -> str:
-    return next(filter(None, (why_not_own(prefix / part) for part in _PARTS)), "")
 
 
 PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from nhalf.mpi import Library
+from nhalf.mpi.decision_table import call_of
 from nhalf.mpi.job import FORK, MpiJob
 from nhalf.mpi.surroundings import library_path
 from nhalf.mpi.vendors import Vendor
@@ -14,6 +15,18 @@ from nhalf.mpi.vendors import Vendor
 _CLIENTS = {b"libpmix.so": "pmix", b"libpmi2.so": "pmi2", b"libpmi.so": "none"}
 """Clients that a library may be linked with, and what srun must offer them: Slurm serves PMI-1
 without a plug-in."""
+
+
+OPERATIONS = (
+    *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
+    *("reduce-scatter", "scan", "scatter"),
+)
+"""The operations whose algorithms variables of MPICH, and of what is derived from it, choose."""
+
+
+def key_of(operation: str) -> str:
+    """The name of an operation in the libraries' variables."""
+    return call_of(operation).upper()
 
 
 class Hydra(Vendor):

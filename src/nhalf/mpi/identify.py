@@ -136,17 +136,13 @@ def _write_cache(
     cache: dict[str, dict[str, object]], answers: Mapping[str, LibraryIdentity]
 ) -> None:
     """Cache the answers. A cache that cannot be written costs time only, so it is no error."""
-    entries = {key: value for key, value in cache.items() if _still_there(key)}
+    entries = {key: value for key, value in cache.items() if os.path.exists(key.split("|", 1)[0])}
     for stamp, identity in answers.items():
         if stamp:
             entries[stamp] = {**asdict(identity), "asked_s": time.time()}
     text = json.dumps({"version": _CACHE_VERSION, "identities": entries}, indent=1)
     with suppress(MissingError):
         write_cached(_cache_file(), text)
-
-
-def _still_there(stamp: str) -> bool:
-    return os.path.exists(stamp.split("|", 1)[0])
 
 
 def stamps_of(paths: Iterable[Path]) -> list[str]:

@@ -60,10 +60,18 @@ def _install(name: str, wheel: Wheel) -> Installed:
     prefix = mpi_folder() / full_name
     if os.path.exists(prefix / "bin" / "mpiexec"):
         return Installed(full_name, prefix, fresh=False)
-    _need_pip()
+    if importlib.util.find_spec("pip") is None:
+        raise MissingError(
+            f"{sys.executable} has no pip to install with",
+            "run `python -m ensurepip` with it, or install python3-pip and python3-venv",
+        )
     try:
         make_folder(prefix.parent)
-        _sweep(prefix.parent)
+        # Installations that were killed leave remains.
+        for path in prefix.parent.glob(f"{_TEMPORARY}*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > STALE_S:
+                    shutil.rmtree(path, ignore_errors=True)
         temporary = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{full_name}-", dir=prefix.parent))
         try:
             _download(full_name, wheel, temporary)
@@ -76,14 +84,6 @@ def _install(name: str, wheel: Wheel) -> Installed:
             "make room or set XDG_DATA_HOME to a folder that can be written",
         ) from error
     return Installed(full_name, prefix, fresh=True)
-
-
-def _need_pip() -> None:
-    if importlib.util.find_spec("pip") is None:
-        raise MissingError(
-            f"{sys.executable} has no pip to install with",
-            "run `python -m ensurepip` with it, or install python3-pip and python3-venv",
-        )
 
 
 def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
@@ -156,11 +156,3 @@ def _put(temporary: Path, prefix: Path) -> None:
             temporary.rename(prefix)
             return
         raise InputError(f"{prefix} is in the way: it is no MPI library", "remove it") from None
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the remains of installations that were killed."""
-    for path in folder.glob(f"{_TEMPORARY}*"):
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > STALE_S:
-                shutil.rmtree(path, ignore_errors=True)

@@ -38,6 +38,8 @@ AROUND = ("env", "timeout", "nice", "ionice", "time", "taskset", "numactl", "std
 """Programs that start a launcher."""
 ENV = "env"
 _ENV_VALUES = {"-u": 1, "--unset": 1, "-C": 1, "--chdir": 1, "-S": 1}
+_NO_VARIABLES = ("ALL", "NONE", "NIL", "")
+"""What srun's `--export` may name besides variables."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _EXPORT = re.compile(r"--export=(.*)", re.DOTALL)
 
@@ -147,14 +149,18 @@ def with_options(
     launch: LaunchCommand, names: Sequence[str], words: Sequence[str]
 ) -> LaunchCommand:
     """The launch with other words for the options of these names, written without dashes."""
-    table, options, untouched = _words_of(launch.family), list(launch.options), []
+    options = _each_option(launch.options, launch.family)
+    untouched = [word for _, option in options if _bare(option[0]) not in names for word in option]
+    return replace(launch, options=(*words, *untouched))
+
+
+def _each_option(options: Sequence[str], family: str) -> Iterator[tuple[int, list[str]]]:
+    """Each option of a launcher with its values, and where it begins."""
     at = 0
     while at < len(options):
-        end = at + 1 + _values_of(options[at], table)
-        if _bare(options[at]) not in names:
-            untouched += options[at:end]
+        end = at + 1 + _values_of(options[at], _words_of(family))
+        yield at, list(options[at:end])
         at = end
-    return replace(launch, options=(*words, *untouched))
 
 
 def _words_of(family: str) -> LaunchWords:
@@ -252,25 +258,19 @@ def _names(words: Sequence[str]) -> list[str]:
 
 def _places(options: Sequence[str], family: str) -> Iterator[_Place]:
     """Where options of a launcher set variables, in their order."""
-    table, at = _words_of(family), 0
-    while at < len(options):
-        end = at + 1 + _values_of(options[at], table)
-        yield from _set_by(list(options[at:end]), at, table, family)
-        at = end
-
-
-def _set_by(words: list[str], at: int, table: LaunchWords, family: str) -> Iterator[_Place]:
-    option, end = _bare(words[0]), at + len(words)
-    if option in table.pairs and len(words) == 3:
-        yield _Place(at, end, table.pairs[option] + words[1], words[2])
-    elif option in table.one_word and len(words) == 2:
-        name, equals, value = words[1].partition("=")
-        yield _Place(at, end, name, value if equals else None)
-    elif family == SRUN and option == "export":
-        for item in _exported(words):
+    table = _words_of(family)
+    for at, words in _each_option(options, family):
+        option, end = _bare(words[0]), at + len(words)
+        items: list[str] = []
+        if option in table.pairs and len(words) == 3:
+            yield _Place(at, end, table.pairs[option] + words[1], words[2])
+        elif option in table.one_word and len(words) == 2:
+            items = words[1:]
+        elif family == SRUN and option == "export":
+            items = [i for i in _exported(words) if i.partition("=")[0] not in _NO_VARIABLES]
+        for item in items:
             name, equals, value = item.partition("=")
-            if name not in ("ALL", "NONE", "NIL", ""):
-                yield _Place(at, end, name, value if equals else None)
+            yield _Place(at, end, name, value if equals else None)
 
 
 def _exported(words: Sequence[str]) -> list[str]:
@@ -312,17 +312,11 @@ def launcher_options(launch: LaunchCommand) -> dict[str, tuple[str, ...]]:
 
     Those of one that is given twice follow one another.
     """
-    table = LAUNCHERS.get(launch.family, BOTH)
     options: dict[str, tuple[str, ...]] = {}
-    at = 0
-    while at < len(launch.options):
-        option = launch.options[at]
-        bare = option.partition("=")[0].lstrip("-")
-        values = 0 if "=" in option else table.values.get(bare, 0)
-        words = launch.options[at : at + 1 + values]
+    for _, words in _each_option(launch.options, launch.family):
+        bare = _bare(words[0])
         name = ALIASES.get(bare, bare)
         options[name] = (*options.get(name, ()), *words)
-        at += 1 + values
     return options
 
 

@@ -12,7 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled, is_compiled
+from nhalf.base.compiled import (
+    COMPILER_REMEDY,
+    COMPILERS,
+    CompiledProgram,
+    compiled,
+    compiler_here,
+    is_compiled,
+)
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError, NhalfError
 from nhalf.base.processes import run
@@ -251,11 +258,7 @@ def missing_programs(files: Iterable[TransportFile]) -> Iterator[CompiledProgram
 
 def _compiled_program(file: TransportFile) -> CompiledProgram:
     """How the program is compiled. Raises MissingError without a compiler."""
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        raise MissingError(
-            f"{file.title} has to be compiled, and there is no C++ compiler", COMPILER_REMEDY
-        )
+    compiler = compiler_here(f"{file.title} has to be compiled, and there is no C++ compiler")
     own = file.flags if file.source else (f'-DNHALF_TRANSPORT_HEADER="{file.header}"',)
     flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split(), *FLAGS_BY_NEED[file.needs], *own]
     return CompiledProgram(

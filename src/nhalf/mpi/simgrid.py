@@ -11,7 +11,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled
+from nhalf.base.compiled import CompiledProgram, compiled, compiler_here
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi.identify import stamps_of
@@ -52,12 +52,7 @@ def simgrid() -> SimGrid:
         missing = " and ".join(absent) or "its library"
         verb = "are" if len(absent) > 1 else "is"
         raise MissingError(f"simulations need SimGrid: {missing} {verb} not installed", REMEDY)
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        raise MissingError(
-            "the simulator must be compiled once, and no C++ compiler was found",
-            COMPILER_REMEDY,
-        )
+    compiler = compiler_here("the simulator must be compiled once, and no C++ compiler was found")
     return SimGrid(
         Path(programs["smpirun"] or ""), Path(programs["smpicxx"] or ""), compiler, library
     )
@@ -75,31 +70,23 @@ def probe(parts: SimGrid) -> Path:
 
 def _probe(parts: SimGrid) -> CompiledProgram:
     header = '-DNHALF_TRANSPORT_HEADER="transports/simulated.hpp"'
-    return _stamped(
+    return _program(
         parts,
-        CompiledProgram(
-            title="the probe of simulated machines",
-            name="probe-simulated",
-            folder="simulator/probe",
-            source="probe/probe.cpp",
-            command=[str(parts.smpicxx), *FLAGS, header],
-            why_not=_why_no_probe,
-        ),
+        "the probe of simulated machines",
+        ("simulator/probe", "probe-simulated"),
+        "probe/probe.cpp",
+        [str(parts.smpicxx), *FLAGS, header],
     )
 
 
 def application(parts: SimGrid, program: TransportFile) -> Path:
     """The program of an application for SMPI; compiled if it is not in the cache."""
-    application = _stamped(
+    application = _program(
         parts,
-        CompiledProgram(
-            title=f"{program.title} of simulated machines",
-            name=program.name,
-            folder=f"simulator/{program.name}",
-            source=program.source,
-            command=[str(parts.smpicxx), *FLAGS, "-O3", *program.flags],
-            why_not=_why_no_probe,
-        ),
+        f"{program.title} of simulated machines",
+        (f"simulator/{program.name}", program.name),
+        program.source,
+        [str(parts.smpicxx), *FLAGS, "-O3", *program.flags],
     )
     return compiled(application)
 
@@ -110,23 +97,21 @@ def platform(parts: SimGrid) -> Path:
 
 
 def _platform(parts: SimGrid) -> CompiledProgram:
-    return _stamped(
-        parts,
-        CompiledProgram(
-            title="the platform of simulated machines",
-            name="platform.so",
-            folder="simulator/platform",
-            source="simulator/platform.cpp",
-            command=[parts.compiler, *FLAGS, "-fPIC", "-shared", "-lsimgrid"],
-            why_not=_why_no_library,
-        ),
-    )
+    command = [parts.compiler, *FLAGS, "-fPIC", "-shared", "-lsimgrid"]
+    place, source = ("simulator/platform", "platform.so"), "simulator/platform.cpp"
+    program = _program(parts, "the platform of simulated machines", place, source, command)
+    return replace(program, why_not=_why_no_library)
 
 
-def _stamped(parts: SimGrid, program: CompiledProgram) -> CompiledProgram:
-    """The program with what its file in the cache depends on."""
+def _program(
+    parts: SimGrid, title: str, place: tuple[str, str], source: str, command: list[str]
+) -> CompiledProgram:
+    """A program by its folder and name in the cache, with what its file there depends on."""
+    folder, name = place
     stamps = [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
-    return replace(program, parts=stamps, remedy=REMEDY)
+    return CompiledProgram(
+        title, name, folder, source, command, why_not=_why_no_probe, parts=stamps, remedy=REMEDY
+    )
 
 
 def _why_no_probe(path: Path) -> str:

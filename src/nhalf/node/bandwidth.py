@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nhalf.measure.loop.records import ProbeAnswer, Records, line
@@ -14,7 +15,6 @@ from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Processes, Subject, plain_subject
 from nhalf.node.levels import SHARED_PLACE, ends
 from nhalf.node.plateaus import LoadTime, Plateau
-from nhalf.node.run_queue import waited
 
 TRANSPORT = "threads"
 KERNELS = ("copy", "scale", "add", "triad")
@@ -158,3 +158,33 @@ def _answer(processes: Processes, subject: Subject, identity: int, point: Point)
 def _process(placement: Sequence[Mapping[str, Any]]) -> int:
     """The process of all ranks, which are its threads; 0 if it is not reported."""
     return int(placement[0].get("pid") or 0) if placement else 0
+
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Waited:
+    """Nanoseconds that all threads of a process ran so far, and waited for a core to run on."""
+
+    ran_ns: int = 0
+    waited_ns: int = 0
+
+    def share_until(self, later: Waited) -> float | None:
+        """The share of the time until `later` that threads waited; None if neither is known."""
+        ran_ns, waited_ns = later.ran_ns - self.ran_ns, later.waited_ns - self.waited_ns
+        total_ns = ran_ns + waited_ns
+        return waited_ns / total_ns if total_ns > 0 and waited_ns >= 0 else None
+
+
+def waited(process: int, proc: Path = PROC) -> Waited:
+    """What the system reports of a process; zeros if it does not count, or there is none."""
+    ran_ns = waited_ns = 0
+    for file in sorted((proc / str(process) / "task").glob("*/schedstat")):
+        try:
+            ran, waiting, _ = map(int, file.read_text("utf-8").split())
+        except (OSError, ValueError):
+            continue
+        ran_ns += ran
+        waited_ns += waiting
+    return Waited(ran_ns, waited_ns)

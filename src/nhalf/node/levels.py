@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from nhalf.node.conflicts import Conflicts, conflicts
-from nhalf.node.knees import Knee, knee, terraces, undisturbed
-from nhalf.node.plateaus import LoadTime, Plateau, curve
+from nhalf.node.plateaus import Knee, LoadTime, Plateau, curve, knee, terraces, undisturbed
 from nhalf.node.reading import Reading
-from nhalf.node.sets import Sets, sets
+from nhalf.node.sets import Conflicts, Sets, conflicts, sets
 
 KNEE_FACTOR = 1.5
 """A size from conflicts lies within this factor of where the curve of latencies rises."""
@@ -77,7 +75,7 @@ def hierarchy(readings: Sequence[Reading]) -> Hierarchy:
     unresolved: list[str] = []
     levels = [_first(readings, steps, flat, unresolved), _second(readings, steps, flat, unresolved)]
     if len(flat) > SHARED_PLACE + 1:
-        levels.append(_shared(steps, flat))
+        levels.append(_of_sweep(SHARED_PLACE + 1, flat, ends(steps, flat, SHARED_PLACE)))
         unresolved.append(SHARED_SETS)
     else:
         unresolved.append(SHARED)
@@ -129,11 +127,6 @@ def _second(
         return replace(_swept(2, flat, end, unresolved), miss_s=miss_s)
     divided = Sets(cache.ways, size // cache.ways, cache.line_bytes, 1.0)
     return replace(_level(2, flat, divided, cache.size_ci), miss_s=miss_s)
-
-
-def _shared(steps: Sequence[LoadTime], flat: Sequence[Plateau]) -> Level:
-    """The level behind the private ones: what this core has of it, beside its neighbours."""
-    return _of_sweep(SHARED_PLACE + 1, flat, ends(steps, flat, SHARED_PLACE))
 
 
 def _swept(level: int, flat: Sequence[Plateau], end: Knee | None, unresolved: list[str]) -> Level:

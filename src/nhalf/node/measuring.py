@@ -1,33 +1,47 @@
-"""Measuring a node: launches on one core, each point chosen by the answers so far."""
+"""Measuring a node: launches on one core, each point chosen by the answers so far.
+
+Each answer is in the journal before it is used.
+"""
 
 from __future__ import annotations
 
-import datetime
 import os
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from nhalf.base import native_files
+from nhalf.base.describe import describe
 from nhalf.measure.loop.ending import RunOutcome, keep_end
 from nhalf.measure.loop.progress import Progress
-from nhalf.measure.loop.records import Records
+from nhalf.measure.loop.records import ProbeAnswer, Records
 from nhalf.measure.loop.session import default_folder
-from nhalf.measure.plan.plan import Start
+from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import Probe
-from nhalf.measure.probe.subject import Subject
-from nhalf.node.announced import announced
-from nhalf.node.asking import PLACEMENT, TIMEOUT_S, CoreProbe, node_subject
+from nhalf.measure.probe.subject import Processes, Subject
 from nhalf.node.bandwidth import ask_bandwidth
-from nhalf.node.knees import terraces, undisturbed
 from nhalf.node.levels import ends, hit_limit_cycles
-from nhalf.node.plateaus import LoadTime, Plateau, curve
-from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
+from nhalf.node.plateaus import LoadTime, Plateau, curve, terraces, undisturbed
+from nhalf.node.reading import (
+    CHASE,
+    CONFLICTS,
+    LOAD,
+    STORE,
+    SWEEP_STRIDES,
+    TRANSPORT,
+    UNIT,
+    Reading,
+    reading,
+)
 from nhalf.node.sets import ask_sets
-from nhalf.node.translation import ask_pages
+from nhalf.node.translation import ask_pages, evenly
 from nhalf.node.unit_doubts import Key
 from nhalf.node.units import doubtful
-from nhalf.sites.environment import environment
+from nhalf.sites.environment import announced, environment
+from nhalf.store.keys import axes_text
 from nhalf.store.run import Run
 
 LAUNCHES = 3
@@ -54,7 +68,6 @@ def begin(out: Path | None) -> Run:
     Raises InputError if it holds a run already, MissingError if it cannot be written.
     """
     description = {
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {**environment(), "announced": announced()},
         "titles": {"node": "this core"},
     }
@@ -189,14 +202,7 @@ def _far(core: CoreProbe) -> None:
 
 def sizes(first_bytes: int, last_bytes: int, per_octave: int) -> list[int]:
     """Sizes in even steps on a logarithmic scale, multiples of 256 bytes."""
-    sizes_bytes = []
-    size = first_bytes
-    while size <= last_bytes:
-        sizes_bytes += [
-            size * (per_octave + k) // per_octave // 256 * 256 for k in range(per_octave)
-        ]
-        size *= 2
-    return [size for size in sizes_bytes if size <= last_bytes]
+    return [size // 256 * 256 for size in evenly(first_bytes, last_bytes, per_octave)]
 
 
 def far_bytes() -> int:
@@ -224,3 +230,61 @@ def _hits(core: CoreProbe, limit_cycles: float, nodes: int, stride: int, shift: 
         if reading and reading.least_cycles < limit_cycles:
             return True
     return False
+
+
+PROGRAM = "node-probe"
+TIMEOUT_S = 60.0
+PLACEMENT = "cores"
+
+
+def node_subject() -> Subject:
+    """The probe of one core; raises MissingError if it was not built."""
+    command = [str(native_files.executable(PROGRAM))]
+    return Subject(TRANSPORT, tuple(command), describe(command))
+
+
+@dataclass
+class CoreProbe:
+    """One launch of the probe on one core; `readings` are all answers so far."""
+
+    processes: Processes
+    subject: Subject
+    records: Records
+    launch: int
+    readings: list[Reading] = field(default_factory=list)
+    _reading_by_point: dict[str, Reading] = field(default_factory=dict)
+
+    def ask(self, pattern: str, size_bytes: int, **axes: object) -> Reading | None:
+        """Measure a point unless it was measured before; None if it cannot be measured."""
+        texts = {
+            name: str(value)
+            for name, value in axes.items()
+            if str(value) != self.fallback(pattern, name)
+        }
+        key = f"{pattern} {size_bytes} {axes_text(texts)}"
+        if key in self._reading_by_point:
+            return self._reading_by_point[key]
+        point = Point(pattern, 1, size_bytes, PLACEMENT, axes_text(texts))
+        position = len(self.readings)
+        answer = self._answer(position, point)
+        self.records.point(self.subject, self.launch, ProbeAnswer(position, point, answer), [])
+        if answer.get("nhalf") != "point" or not answer["verified"]:
+            return None
+        values: dict[str, Any] = answer["values"]
+        point_reading = reading(
+            pattern, size_bytes, texts, self.launch, answer["samples_s"], values
+        )
+        self._reading_by_point[key] = point_reading
+        self.readings.append(point_reading)
+        return point_reading
+
+    def fallback(self, pattern: str, axis: str) -> str:
+        """The value with which an axis is left out of a point, as the probe describes it."""
+        axes = self.subject.infos[pattern].axes
+        return next(info.fallback for info in axes if info.name == axis)
+
+    def _answer(self, position: int, point: Point) -> dict[str, Any]:
+        axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
+        identity = str(position)
+        self.processes.send(f"id={identity} pattern={point.pattern} bytes={point.size_bytes}{axes}")
+        return self.processes.receive(TIMEOUT_S, identity=identity)

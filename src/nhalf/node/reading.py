@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.store.keys import parse_axes
 
@@ -126,3 +127,22 @@ def reading(
     return Reading(
         pattern, size_bytes, tuple(sorted(axes.items())), launch, low_s, cycle_s, known_values
     )
+
+
+BUSY_SHARE = 0.1
+"""From this share of all points on there is a warning."""
+REMEDY = "measure again on a node where nothing else runs"
+
+
+def preempted_share(readings: Sequence[Reading]) -> float:
+    """The share of points during which another program had the core; 0 without points."""
+    preempted = sum((reading.value("preempted") or 0) > 0 for reading in readings)
+    return preempted / max(1, len(readings))
+
+
+def warnings(readings: Sequence[Reading]) -> list[str]:
+    """Warnings about disturbed points, in sentences."""
+    share = preempted_share(readings)
+    if share < BUSY_SHARE:
+        return []
+    return [f"other programs had the core during {percent(share)} of all points; {REMEDY}"]

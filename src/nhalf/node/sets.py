@@ -1,19 +1,26 @@
-"""Ways, sets and line of the nearest cache: how many lines fit at which distance.
+"""Ways, sets and lines of caches: what fits at which distance, and which pages conflict.
 
 Lines at a distance of S share a set if S is a multiple of the size of a way, so that as many fit
 as there are ways. At half of that distance twice as many fit, and so on: the number that fits times
 the distance is the size of the cache. If every second line is shifted by X, they still share their
 set as long as X is less than a line.
+
+In a physically indexed cache the probe adds pages as long as one line of each fits
+(native/node/conflict_search.hpp): as many pages as the cache holds. Each further page overflows one
+set; the number of other pages needed for that is the number of ways, and the distance that its line
+has to move until it no longer conflicts is the size of a line.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log2
 from statistics import median
 
-from nhalf.node.reading import CHASE, Reading
+from nhalf.node.reading import CHASE, CONFLICTS, Reading
 
 Hits = Callable[[int, int, int], bool]
 """Whether this many nodes, at a stride and with a shift in bytes, all hit."""
@@ -149,3 +156,78 @@ def _line(shifted: list[Reading], limit_cycles: float) -> int:
         hit[reading.axis("shift")] |= reading.least_cycles < limit_cycles
     first = next((shift for shift in sorted(hit) if hit[shift]), 0)
     return first if first > min(hit, default=0) else 0
+
+
+VOTES_MIN = 3
+PAGES_AGREED_MIN = 0.5
+POWER_ERROR = 0.03
+"""Pages per way are a power of two within this relative error, since bits of the address choose a
+set; they are not if a neighbour took or added pages."""
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """A cache as its conflicts show it; `size_ci` contains the results of all launches.
+
+    `size_bytes` is None if launches do not agree on it. `fitting_bytes` is the memory of the pages
+    of which a line fits: more than the cache if the page number also selects the set.
+    """
+
+    size_bytes: int | None
+    size_ci: tuple[float, float]
+    ways: int
+    line_bytes: int
+    fitting_bytes: float
+
+
+def conflicts(readings: Iterable[Reading]) -> Conflicts | None:
+    """The cache that overflows; None if launches do not agree on it."""
+    trials = [reading for reading in readings if reading.pattern == CONFLICTS]
+    ways = _agreed(value for _, value in _votes(trials, "ways_", ""))
+    if not ways:
+        return None
+    agreeing = {place for place, value in _votes(trials, "ways_", "") if value == ways}
+    lines = _votes(trials, "line_", "_bytes")
+    line = _agreed(value for place, value in lines if place in agreeing)
+    if not line:
+        return None
+    page_bytes = trials[0].value("page_bytes") or 4096
+    counts = [reading.value("pages") or 0.0 for reading in trials]
+    fitting_bytes = median(counts) * page_bytes
+    per_way = Counter(filter(None, (_per_way(pages, ways) for pages in counts)))
+    best, votes = per_way.most_common(1)[0] if per_way else (0, 0)
+    if not votes or 2 * votes < len(counts):
+        return Conflicts(None, (0.0, math.inf), ways, line, fitting_bytes)
+    size = int(best * ways * page_bytes)
+    ends = [page_bytes * pages for pages in counts if _per_way(pages, ways) == best]
+    return Conflicts(size, (min(size, *ends), max(size, *ends)), ways, line, fitting_bytes)
+
+
+def _per_way(pages: float, ways: int) -> int:
+    """The number of pages in each way, a power of two; 0 if `pages` is not close to one."""
+    nearest = 2 ** round(log2(max(1.0, pages / ways)))
+    # A page that was added or left out by mistake changes the number by one.
+    return nearest if abs(pages / ways / nearest - 1) < POWER_ERROR else 0
+
+
+def _votes(
+    trials: Iterable[Reading], prefix: str, suffix: str
+) -> list[tuple[tuple[int, str], int]]:
+    """The values that trials found, by launch and number, without undecided ones."""
+    return [
+        ((trial.launch, name.removeprefix(prefix).removesuffix(suffix)), int(value))
+        for trial in trials
+        for name, value in trial.values
+        if name.startswith(prefix) and name.endswith(suffix) and value
+        # A page on its own is no set.
+        if value > 1
+    ]
+
+
+def _agreed(values: Iterable[int]) -> int:
+    """The value with most votes over all launches; 0 if few agree."""
+    votes = Counter(values)
+    if not votes:
+        return 0
+    best, count = votes.most_common(1)[0]
+    return best if count >= max(VOTES_MIN, PAGES_AGREED_MIN * votes.total()) else 0

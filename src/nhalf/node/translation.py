@@ -16,7 +16,7 @@ from nhalf.node.plateaus import LoadTime, curve, plateaus, steps_of
 from nhalf.node.reading import CHASE, Reading
 
 if TYPE_CHECKING:
-    from nhalf.node.asking import CoreProbe
+    from nhalf.node.measuring import CoreProbe
 
 PAGES = (16, 8192)
 PER_OCTAVE = 4
@@ -80,22 +80,20 @@ class PageSizes:
 def ask_pages(core: CoreProbe) -> None:
     """Measure chases over one line per page, in one launch also dense ones, all in small pages."""
     page_bytes = os.sysconf("SC_PAGE_SIZE")
-    for pages in _evenly(*PAGES, PER_OCTAVE):
+    for pages in evenly(*PAGES, PER_OCTAVE):
         axes = {"stride": page_bytes, "skew": LINE_BYTES, "huge": "no"}
         core.ask(CHASE, pages * page_bytes, **axes)
     if core.launch == 0:
-        for size_bytes in _evenly(*SMALL_BYTES, SMALL_PER_OCTAVE):
+        for size_bytes in evenly(*SMALL_BYTES, SMALL_PER_OCTAVE):
             core.ask(CHASE, size_bytes, huge="no")
 
 
-def _evenly(first: int, last: int, per_octave: int) -> list[int]:
-    """Sizes in even steps on a logarithmic scale, `last` included."""
-    sizes = []
-    size = first
-    while size < last:
-        sizes += [size * (per_octave + k) // per_octave for k in range(per_octave)]
-        size *= 2
-    return [*sizes, last]
+def evenly(first: int, last: int, per_octave: int) -> list[int]:
+    """Sizes in even steps on a logarithmic scale, up to `last`."""
+    octaves = (last // first).bit_length()
+    steps = [(first << octave, k) for octave in range(octaves) for k in range(per_octave)]
+    sizes = [size * (per_octave + k) // per_octave for size, k in steps]
+    return [size for size in sizes if size <= last]
 
 
 def translation_steps(readings: Iterable[Reading]) -> list[LoadTime]:

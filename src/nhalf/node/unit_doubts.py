@@ -44,14 +44,16 @@ def rate_doubts(
     for key, rate in rates.items():
         if reason := _reason(rate.median, by_launch.get(key, ()), was_alone.get(key, True)):
             doubts[key] = RateDoubt(reason, max(rate.high, *by_launch.get(key, ())))
-    for narrow, wide in _pairs(rates):
-        if rates[wide].median <= APART * rates[narrow].median:
+    # The narrower of two widths of a kernel begins at least as often.
+    for narrow, wide in combinations(sorted(rates), 2):
+        if narrow[0] != wide[0] or rates[wide].median <= APART * rates[narrow].median:
             continue
         is_wide_odd = not _is_integer(rates[wide].median)
         odd, even = (wide, narrow) if is_wide_odd else (narrow, wide)
+        width = "scalars" if even[1] == SCALAR_BITS else f"{even[1]} bits"
         relation = "more" if is_wide_odd else "less"
         measured = f"{fixed(rates[odd].median, 2)} per cycle measured"
-        reason = f"{measured}, {relation} than {_width(even)} ({fixed(rates[even].median, 2)})"
+        reason = f"{measured}, {relation} than {width} ({fixed(rates[even].median, 2)})"
         most = rates[narrow].high if is_wide_odd else max(rates[narrow].high, rates[wide].high)
         doubts.setdefault(odd, RateDoubt(reason, most))
     return doubts
@@ -77,18 +79,7 @@ def _reason(rate: float, launches: Sequence[float], was_alone: bool) -> str:
     return ""
 
 
-def _pairs(rates: Mapping[Key, Interval]) -> list[tuple[Key, Key]]:
-    """Two widths of every kernel, the narrower first: it begins at least as often."""
-    return [
-        (first, second) for first, second in combinations(sorted(rates), 2) if first[0] == second[0]
-    ]
-
-
 def _is_integer(rate: float) -> bool:
     """Whether a rate is a whole number per cycle, or one in a whole number of cycles."""
     steps = rate if rate >= 1 else 1 / rate
     return abs(steps / round(steps) - 1) < NEAR_INTEGER
-
-
-def _width(key: Key) -> str:
-    return "scalars" if key[1] == SCALAR_BITS else f"{key[1]} bits"

@@ -66,16 +66,15 @@ ACCESSES = (("loads", "load", "whole-load"), ("stores", "store", "whole-store"))
 
 
 def operations(
-    readings: Iterable[Reading], hit_cycles: float | None = None
+    readings: Sequence[Reading], hit_cycles: float | None = None
 ) -> list[ProcessorOperation]:
     """Every operation that was measured, by width: throughput per cycle, and latency in cycles.
 
     `hit_cycles` is the latency of a load that hits the nearest cache.
     """
-    units = [reading for reading in readings if reading.pattern == UNIT]
-    per_cycle = _per_cycle(units)
-    latency = _latencies(units)
-    doubts = doubtful(units)
+    per_cycle = _per_cycle(readings)
+    latency = _latencies(readings)
+    doubts = doubtful(readings)
     described = []
     for (kernel, bits), rate in sorted(per_cycle.items(), key=lambda item: (item[0][1], item[0])):
         if kernel not in NAMES:
@@ -123,7 +122,13 @@ def _alone(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> Interval 
     if delay is None:
         return None
     if kernel == "root-times":
-        return _without(delay, latency.get(("multiply", bits)))
+        # Two dependent operations: the second is a multiplication.
+        second = latency.get(("multiply", bits))
+        if second is None:
+            return None
+        return Interval(
+            delay.median - second.median, delay.low - second.high, max(delay.high - second.low, 0.0)
+        )
     if kernel in ROUND_TRIPS:
         return scaled(delay, 0.5)
     return delay
@@ -188,7 +193,7 @@ def fused_pairs(readings: Iterable[Reading]) -> list[Pair]:
 
 
 def reorder_buffer_instructions(
-    readings: Iterable[Reading], issue_per_cycle: float
+    readings: Sequence[Reading], issue_per_cycle: float
 ) -> float | None:
     """The capacity of the reorder buffer: instructions that are in flight at a time.
 
@@ -207,7 +212,7 @@ def reorder_buffer_instructions(
     return max(divisions, chains * rounds.instructions - divisions - entered_later)
 
 
-def scheduler_instructions(readings: Iterable[Reading]) -> float | None:
+def scheduler_instructions(readings: Sequence[Reading]) -> float | None:
     """The capacity of the scheduler: instructions that wait for their operands at a time.
 
     A round is a chain of divisions and instructions that wait for its end. If n chains overlap, a
@@ -230,14 +235,13 @@ class Rounds:
     instructions: int
 
 
-def _rounds(readings: Iterable[Reading], kernel: str) -> Rounds | None:
+def _rounds(readings: Sequence[Reading], kernel: str) -> Rounds | None:
     """The rounds of a kernel, in the fastest launch; None if it or a division was not timed."""
-    units = [reading for reading in readings if reading.pattern == UNIT]
-    latencies = _latencies(units)
+    latencies = _latencies(readings)
     cycles, division = latencies.get((kernel, LANE_BITS)), latencies.get(("divide", LANE_BITS))
     if cycles is None or division is None:
         return None
-    timed = next(reading for reading in units if _key(reading)[0] == kernel)
+    timed = next(reading for reading in readings if _key(reading)[0] == kernel)
     divisions = int(timed.value("chain_divisions") or FORMER_ROUNDS[kernel][0])
     instructions = int(timed.value("round_instructions") or FORMER_ROUNDS[kernel][1])
     return Rounds(cycles.low, divisions * division.low, divisions, instructions)
@@ -250,14 +254,13 @@ def scaled(interval: Interval, factor: float) -> Interval:
 
 def single(readings: Iterable[Reading], kernel: str, *, latency: bool = False) -> Interval | None:
     """The throughput per cycle of a kernel that has one width only, or its latency in cycles."""
-    units = [reading for reading in readings if reading.pattern == UNIT]
-    intervals = _latencies(units) if latency else _per_cycle(units)
+    intervals = _latencies(readings) if latency else _per_cycle(readings)
     return next((value for (name, _), value in intervals.items() if name == kernel), None)
 
 
 def together(readings: Iterable[Reading]) -> list[Unit]:
     """The units shared by additions and multiplications, by loads, and by stores."""
-    rates = _per_cycle([reading for reading in readings if reading.pattern == UNIT])
+    rates = _per_cycle(readings)
     units = [_arithmetic(rates), *(_accesses(rates, *accesses) for accesses in ACCESSES)]
     return [unit for unit in units if unit]
 
@@ -289,38 +292,46 @@ def _unit_key(kernel: str, bits: int) -> str:
     return key_of(NAMES[kernel], max(1, bits // LANE_BITS))
 
 
-def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:
+def _cycles(
+    readings: Iterable[Reading], *, of_chain: bool
+) -> tuple[dict[Key, list[float]], dict[Key, list[float]]]:
+    """Cycles in each launch, usual and least disturbed: of one chain, or of independent ones."""
+    usual: dict[Key, list[float]] = {}
+    least: dict[Key, list[float]] = {}
+    for reading in readings:
+        chains = reading.axis("chains")
+        if reading.pattern == UNIT and (chains == 1 if of_chain else chains > 1):
+            usual.setdefault(_key(reading), []).append(reading.cycles)
+            least.setdefault(_key(reading), []).append(reading.least_cycles)
+    return usual, least
+
+
+def _quickest(cycles: Sequence[float]) -> float:
+    return quickest([1 / value for value in cycles])
+
+
+def _per_cycle(readings: Iterable[Reading]) -> dict[Key, Interval]:
     """Operations per cycle with several independent chains.
 
     Neighbours only slow a core down: the upper end is the rate of a fast launch in its least
     disturbed samples, the lower end that of the slowest launch.
     """
-    quick: dict[Key, list[float]] = {}
-    slow: dict[Key, list[float]] = {}
-    for reading in units:
-        if reading.axis("chains") > 1:
-            quick.setdefault(_key(reading), []).append(1 / reading.least_cycles)
-            slow.setdefault(_key(reading), []).append(1 / reading.cycles)
+    usual, least = _cycles(readings, of_chain=False)
     return {
         key: Interval(
-            _integer_rate(quickest(slow[key])), min(slow[key]), _rate_max(quickest(quick[key]))
+            _integer_rate(_quickest(cycles)), 1 / max(cycles), _rate_max(_quickest(least[key]))
         )
-        for key in quick
+        for key, cycles in usual.items()
     }
 
 
-def _latencies(units: Sequence[Reading]) -> dict[Key, Interval]:
+def _latencies(readings: Iterable[Reading]) -> dict[Key, Interval]:
     """Latencies in cycles, from one dependency chain; the shortest is the lower end."""
-    least: dict[Key, list[float]] = {}
-    usual: dict[Key, list[float]] = {}
-    for reading in units:
-        if reading.axis("chains") == 1:
-            least.setdefault(_key(reading), []).append(reading.least_cycles)
-            usual.setdefault(_key(reading), []).append(reading.cycles)
+    usual, least = _cycles(readings, of_chain=True)
     return {
         key: Interval(
-            _nearest_integer(1 / quickest([1 / value for value in cycles])),
-            _nearest_integer(1 / quickest([1 / value for value in least[key]])),
+            _nearest_integer(1 / _quickest(cycles)),
+            _nearest_integer(1 / _quickest(least[key])),
             max(_nearest_integer(min(cycles)), *cycles),
         )
         for key, cycles in usual.items()
@@ -359,12 +370,3 @@ def _error_cycles(cycles: float) -> float:
 def _key(reading: Reading) -> Key:
     kernel = next((text for name, text in reading.axes if name == "operation"), "")
     return kernel, reading.axis("bits")
-
-
-def _without(total: Interval, second: Interval | None) -> Interval | None:
-    """The latency of the first of two dependent operations, from that of both."""
-    if second is None:
-        return None
-    return Interval(
-        total.median - second.median, total.low - second.high, max(total.high - second.low, 0.0)
-    )

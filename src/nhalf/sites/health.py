@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,13 +43,9 @@ def _tokens(host: str, command: Sequence[str]) -> list[str]:
         place = ["--nodes=1", "--ntasks=1", f"--nodelist={host}"]
         return ["srun", "--quiet", "--overlap", "--mpi=none", *place, *command]
     if shutil.which("ssh"):
-        words = " ".join(_quoted(word) for word in command)
+        words = shlex.join(command)
         return ["ssh", "-n", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", host, words]
     return []
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"
 
 
 SILENT = "does not answer any more"

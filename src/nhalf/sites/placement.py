@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from nhalf.base.errors import MissingError, unknown
+from nhalf.base.files import text_in
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.sites.hosts import short_name
 
@@ -36,14 +37,14 @@ def last_level_caches(allowed: Iterable[int], sysfs: Path = SYSFS) -> list[list[
     used_cpus: set[int] = set()
     for cpu in sorted(allowed):
         folder = sysfs / f"cpu{cpu}"
-        siblings = parse_cpu_list(_read(folder / "topology" / "thread_siblings_list")) or [cpu]
+        siblings = parse_cpu_list(text_in(folder / "topology" / "thread_siblings_list")) or [cpu]
         if used_cpus.intersection(siblings):
             continue
         used_cpus.add(cpu)
         caches = sorted(
-            folder.glob("cache/index*"), key=lambda index: int(_read(index / "level") or 0)
+            folder.glob("cache/index*"), key=lambda index: int(text_in(index / "level") or 0)
         )
-        shared = _read(caches[-1] / "shared_cpu_list") if caches else ""
+        shared = text_in(caches[-1] / "shared_cpu_list") if caches else ""
         groups.setdefault(shared or f"core {cpu}", []).append(cpu)
     return list(groups.values())
 
@@ -51,13 +52,6 @@ def last_level_caches(allowed: Iterable[int], sysfs: Path = SYSFS) -> list[list[
 def allowed_cpus() -> set[int]:
     """The cores that this process may use."""
     return os.sched_getaffinity(0)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
 
 
 OPENMP = "OpenMP"

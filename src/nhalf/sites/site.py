@@ -150,9 +150,9 @@ def find_site(hosts: str, host_file: str, launcher: str) -> Site:
     """
     check_launcher(launcher)
     shares_cores = bool(os.environ.get(LAB))
-    named = named_hosts(hosts, host_file)
-    if named:
-        return Site(tuple(named), launcher, "--hosts" if hosts else host_file, shares_cores)
+    given_hosts = named_hosts(hosts, host_file)
+    if given_hosts:
+        return Site(tuple(given_hosts), launcher, "--hosts" if hosts else host_file, shares_cores)
     allocated = allocation(os.environ)
     if allocated is None:
         return Site((), launcher)

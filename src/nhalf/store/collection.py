@@ -30,7 +30,7 @@ def collected(
     runs_by_path: dict[Path, Run] = {}
     unreadable: dict[Path, str] = {}
     for place in places:
-        if _is_run(place):
+        if not place.is_dir() or (place / DESCRIPTION).is_file():
             run = Run.open(place)
             run.check()
             check(run)
@@ -48,11 +48,6 @@ def collected(
     if unreadable and not runs_by_path:
         raise InputError("no run can be read", "; ".join(dict.fromkeys(unreadable.values())))
     return Collection(list(runs_by_path.values()), unreadable)
-
-
-def _is_run(place: Path) -> bool:
-    """Whether a place is a run, or nothing that could hold runs."""
-    return not place.is_dir() or (place / DESCRIPTION).is_file()
 
 
 def _run_folders(place: Path, unreadable: dict[Path, str]) -> list[Path]:

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -85,20 +86,23 @@ class Run:
     def create(cls, path: Path, description: dict[str, Any]) -> Run:
         """Create a run directory; raises InputError if it already holds a run.
 
-        `description` holds environment, plan and titles. Raises MissingError if the folder cannot
-        be created or written.
+        `description` holds environment, plan and titles; when it was created is added. Raises
+        MissingError if the folder cannot be created or written.
         """
         if (path / DESCRIPTION).exists():
             raise InputError(
                 f"{path} holds a run already",
                 "choose another --out, or continue it with --resume",
             )
+        created = datetime.now(UTC).isoformat(timespec="seconds")
         path = path.absolute()
         folders = tuple(folder for folder in (path, *path.parents) if not folder.exists())
         try:
             path.mkdir(parents=True, exist_ok=True)
             with replacing(path / DESCRIPTION) as part:
-                part.write_bytes(msgspec.json.format(_encode(description), indent=2))
+                part.write_bytes(
+                    msgspec.json.format(_encode({"created": created, **description}), indent=2)
+                )
         except OSError as error:
             _remove(folders)
             raise MissingError(

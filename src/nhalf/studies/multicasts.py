@@ -14,8 +14,7 @@ from nhalf.machines.machine import Machine
 from nhalf.measure.loop.records import line
 from nhalf.measure.plan.plan import Point
 from nhalf.measure.probe.process import LaunchError, Probe
-from nhalf.measure.simulate.multicast import multicast_subject
-from nhalf.measure.simulate.session import nodes_of
+from nhalf.measure.simulate.session import multicast_subject, nodes_of
 from nhalf.store.keys import axes_text, parse_axes
 from nhalf.studies.form import Quantity
 from nhalf.studies.value import StudyValue

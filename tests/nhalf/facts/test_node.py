@@ -11,8 +11,7 @@ from nhalf.facts.precision import missed, point_warnings
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import RunState
-from nhalf.node.asking import CoreProbe
-from nhalf.node.measuring import ask
+from nhalf.node.measuring import CoreProbe, ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
 from nhalf.present.panels.applications import ApplicationRoofline
@@ -170,7 +169,7 @@ def test_single_points_of_a_node_are_no_findings(node_run: Run) -> None:
 
 
 def test_a_busy_node_is_a_finding(node_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nhalf.node.neighbours.BUSY_SHARE", 1e-4)
+    monkeypatch.setattr("nhalf.node.reading.BUSY_SHARE", 1e-4)
     (found,) = [one for one in findings(Facts.of([node_run])) if one.kind == "busy-node"]
     assert found.text.startswith("Other programs had the core during")
     assert found.remedy == "Measure again on a node where nothing else runs."

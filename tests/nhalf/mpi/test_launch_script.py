@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.mpi.launch_script import parse_script, read_script
+from nhalf.mpi.launch_words import parse_script, read_script
 
 AROUND = {"HOME": "/root", "X": "1"}
 

@@ -10,8 +10,7 @@ import pytest
 
 from nhalf.base.processes import ProgramOutcome, run
 from nhalf.mpi import Library
-from nhalf.mpi.preload import preload
-from nhalf.mpi.program_file import sanitizer_variables
+from nhalf.mpi.preload import preload, sanitizer_variables
 from tests.nhalf.measure.traced.programs import CASES, environment, launch, maker_of
 from tests.patience import patience_s
 

@@ -9,7 +9,7 @@ import pytest
 from nhalf.measure.probe.subject import Processes, Subject
 from nhalf.node import bandwidth
 from nhalf.node.bandwidth import MEMORY, Spot, Waited, core_counts, level_of, spots, waited
-from nhalf.node.knees import terraces, undisturbed
+from nhalf.node.plateaus import terraces, undisturbed
 from tests.nhalf.node.test_knees import CAPACITIES, curve_of, oldest_evicted
 
 STEPS = undisturbed(curve_of(oldest_evicted))

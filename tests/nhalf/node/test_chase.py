@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.node.asking import node_subject
+from nhalf.node.measuring import node_subject
 
 pytestmark = [
     pytest.mark.full,

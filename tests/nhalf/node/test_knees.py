@@ -8,9 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from nhalf.node.knees import knee, terraces, undisturbed
 from nhalf.node.measuring import sizes
-from nhalf.node.plateaus import LoadTime, Plateau
+from nhalf.node.plateaus import LoadTime, Plateau, knee, terraces, undisturbed
 
 CYCLES = (4.0, 12.0, 46.0, 300.0)
 CAPACITIES = (32 << 10, 512 << 10, 16 << 20)

@@ -2,9 +2,8 @@ from typing import Any, cast
 
 import pytest
 
-from nhalf.node.asking import CoreProbe
 from nhalf.node.levels import SHARED, SHARED_SETS, Hierarchy, hierarchy
-from nhalf.node.measuring import ask
+from nhalf.node.measuring import CoreProbe, ask
 from nhalf.node.reading import Reading
 from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
 

@@ -1,5 +1,4 @@
-from nhalf.node.neighbours import preempted_share, warnings
-from nhalf.node.reading import CHASE, Reading, reading
+from nhalf.node.reading import CHASE, Reading, preempted_share, reading, warnings
 
 
 def points(taken: int, alone: int) -> list[Reading]:

@@ -4,8 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from nhalf.node.asking import CoreProbe
-from nhalf.node.measuring import ask
+from nhalf.node.measuring import CoreProbe, ask
 from nhalf.node.reading import Reading
 from nhalf.node.translation import PageSizes, page_sizes, reaches, tables
 from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore

@@ -11,7 +11,7 @@ from nhalf.machines.processor_file import processor, read, write
 from nhalf.measure.loop.records import Records
 from nhalf.measure.probe.subject import Subject
 from nhalf.node import measuring
-from nhalf.node.asking import CoreProbe
+from nhalf.node.measuring import CoreProbe
 from nhalf.node.reading import UNIT, Reading, reading
 from nhalf.node.unit_doubts import quickest, rate_doubts
 from nhalf.node.units import doubtful, operations

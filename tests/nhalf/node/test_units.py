@@ -4,8 +4,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from nhalf.node.asking import CoreProbe, node_subject
 from nhalf.node.measured import measured
+from nhalf.node.measuring import CoreProbe, node_subject
 from nhalf.node.reading import CHASE, UNIT, Reading, reading
 from nhalf.node.units import (
     FORMER_ROUNDS,

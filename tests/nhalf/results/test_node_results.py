@@ -7,8 +7,7 @@ from nhalf.facts.facts import Facts
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import RunState
-from nhalf.node.asking import CoreProbe
-from nhalf.node.measuring import ask
+from nhalf.node.measuring import CoreProbe, ask
 from nhalf.present.panels.node import LoadLatency, Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.record import event

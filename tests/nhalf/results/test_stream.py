@@ -12,8 +12,7 @@ from nhalf.facts.facts import Facts
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import RunState
-from nhalf.node.asking import CoreProbe
-from nhalf.node.measuring import ask
+from nhalf.node.measuring import CoreProbe, ask
 from nhalf.present.terminal.node import show_node
 from nhalf.store.record import event, named_values
 from nhalf.store.run import Run

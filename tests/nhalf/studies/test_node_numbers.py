@@ -16,8 +16,7 @@ from nhalf.loops.livermore.keeping import keep
 from nhalf.loops.livermore.table import Row, rows
 from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.machines.processor_file import processor
-from nhalf.node.asking import CoreProbe
-from nhalf.node.measuring import ask_nearest
+from nhalf.node.measuring import CoreProbe, ask_nearest
 from nhalf.store.record import event
 from nhalf.store.run import Run
 from nhalf.studies import kernels

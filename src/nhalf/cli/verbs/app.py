@@ -11,7 +11,7 @@ from nhalf.base.request import option
 from nhalf.cli.job import allocate
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
-from nhalf.cli.outcome import measured
+from nhalf.cli.outcome import measured, say_failed
 from nhalf.cli.sides import announce
 from nhalf.facts.program.npb import traffic_rows
 from nhalf.measure.apps import AppRequest
@@ -61,7 +61,11 @@ def command(request: Request) -> None:
     nhalf app npb --class S --ranks 1,2
     """
     if request.list_:
-        _list(apps(), as_json=request.json)
+        rows = [(name, app.title) for name, app in apps().items()]
+        if request.json:
+            emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
+        else:
+            show_table(("application", "what it is"), rows)
         return
     outcome = measured(_prepare(request), Progress(request.is_silent, announces=not request.quiet))
     _print_outcome(outcome, request)
@@ -115,15 +119,6 @@ def _simulated(request: Request) -> Prepared:
     return session.begin(machine, simulation, "", blocks, request.out, request.launches)
 
 
-def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
-    """Print the applications, one per line."""
-    rows = [(name, app.title) for name, app in apps_by_name.items()]
-    if as_json:
-        emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
-    else:
-        show_table(("application", "what it is"), rows)
-
-
 def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
     facts = Facts.of([outcome.run])
@@ -132,8 +127,7 @@ def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     if request.report:
         write_report(facts, outcome.run.path / "report.html")
     announce(facts, request)
-    for name, reason in outcome.failed.items():
-        sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
+    say_failed(outcome)
     if request.json:
         members = {"rows": rows, "traffic": traffic, "notes": outcome.notes}
         emit_json({"run": str(outcome.run.path), **members})

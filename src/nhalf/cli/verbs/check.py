@@ -212,7 +212,11 @@ def _show_baseline(
 def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
     answers = result.worst_first()
-    shared = _shared(answers)
+    points = [point.point for answer in answers for point in answer.points]
+    values = {
+        column: {point[column] for point in points if column in point} for column in CURVE_WORDS
+    }
+    shared = {column: distinct.pop() for column, distinct in values.items() if len(distinct) == 1}
     if shared:
         console.print(format_place(shared), markup=False)
     print_table(_table(answers, all_points, shared), console)
@@ -226,15 +230,6 @@ def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_point
     verb = verbs.get(result.verdict, "is not shown to meet")
     text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
     console.print(f"{text}{percent(result.confidence, None)}", markup=False, soft_wrap=True)
-
-
-def _shared(answers: Sequence[JudgedExpectation]) -> dict[str, Any]:
-    """The words that all points have in common except for their size, printed once."""
-    points = [point.point for answer in answers for point in answer.points]
-    values = {
-        column: {point[column] for point in points if column in point} for column in CURVE_WORDS
-    }
-    return {column: distinct.pop() for column, distinct in values.items() if len(distinct) == 1}
 
 
 def _sources(answers: Sequence[JudgedExpectation]) -> list[str]:

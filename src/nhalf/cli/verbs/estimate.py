@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from nhalf.decide.estimate.evaluation import SourceQuestion
     from nhalf.decide.program.target import Target
     from nhalf.facts.program.program import Program
-    from nhalf.machines.machine import Machine
     from nhalf.mpi import Library
 
 GROUP = "machine"
@@ -110,14 +109,10 @@ def _question(request: Request, names: Sequence[str]) -> SourceQuestion:
     machine, of_machine = machine_and_library(request.machine)
     messages, library, not_asked = messages_and_library(machine, of_machine, request.mpi)
     target = Target(messages, request.placement, simgrid=is_simulated, not_asked=not_asked)
-    name = request.processor or _processor_of(machine)
+    name = request.processor or (machine.computing.processor if machine.computing else "")
     processor = described(name) if name not in ("", NO_PROCESSOR) else None
     ask = _ask(target, library) if library is not None else None
     return SourceQuestion(source, target, processor, ask, messages_alone=name == NO_PROCESSOR)
-
-
-def _processor_of(machine: Machine) -> str:
-    return machine.computing.processor if machine.computing else ""
 
 
 def _ask(target: Target, library: Library) -> Callable[[Program, Sequence[str]], Target]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,13 @@ def command(request: Request) -> None:
         descriptions = {name: exporter.description for name, exporter in exporters.items()}
         _list(descriptions, as_json=request.json)
         return
-    name = _form(request, exporters)
+    if request.reframe and request.to not in ("", "reframe"):
+        raise InputError(f"--reframe and --to {request.to} are two formats", "name one")
+    name = "reframe" if request.reframe else request.to
+    if not name:
+        raise InputError("which format?", "name one with --to: " + ", ".join(exporters))
+    if name not in exporters:
+        raise unknown("format", name, exporters)
     exporter, out = _exporter(request, name, exporters[name]), request.out
     text = _written(exporter, _subject(request.subject, request.set_), out)
     if request.json:
@@ -70,18 +76,6 @@ def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
     if out is not None:
         write_text(out, text)
     return text
-
-
-def _form(request: Request, formats: Collection[str]) -> str:
-    """The name of the format; raises InputError if no known format is requested."""
-    if request.reframe and request.to not in ("", "reframe"):
-        raise InputError(f"--reframe and --to {request.to} are two formats", "name one")
-    name = "reframe" if request.reframe else request.to
-    if not name:
-        raise InputError("which format?", "name one with --to: " + ", ".join(formats))
-    if name not in formats:
-        raise unknown("format", name, formats)
-    return name
 
 
 def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:

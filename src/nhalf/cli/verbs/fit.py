@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.rows import members
@@ -13,7 +13,6 @@ from nhalf.cli.sides import announce, run_and_library
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 if TYPE_CHECKING:
-    from nhalf.facts.pattern_fit import Unmodelled
     from nhalf.machines.machine import Machine
 
 GROUP = "machine"
@@ -69,7 +68,9 @@ def command(request: Request) -> None:
                 "machine": str(path),
                 "models": models,
                 "patterns": patterns,
-                "not_modelled": [_not_modelled(pattern) for pattern in missing],
+                "not_modelled": [
+                    members(pattern, "pattern", "mpi", "ranks", "reason") for pattern in missing
+                ],
                 "loggp": machine.loggp,
                 "states": machine_states(facts),
             }
@@ -85,11 +86,6 @@ def command(request: Request) -> None:
     for states in machine_states(facts):
         screen.print(states_text(states), markup=False, highlight=False)
     screen.print(f"machine: {path}", soft_wrap=True, markup=False, highlight=False)
-
-
-def _not_modelled(unmodelled: Unmodelled) -> dict[str, Any]:
-    """A pattern without a model over ranks, for --json."""
-    return members(unmodelled, "pattern", "mpi", "ranks", "reason")
 
 
 def _with_node(machine: Machine, node: Path) -> Machine:

@@ -28,7 +28,7 @@ with lazily(globals()):
     from nhalf.present.report import check_place
     from nhalf.present.report.history_page import history_page
     from nhalf.present.terminal.history import show_history, show_values
-    from nhalf.store.collection import Collection, distinct
+    from nhalf.store.collection import distinct
     from nhalf.store.run import Run
 
 GROUP = "look"
@@ -69,40 +69,34 @@ def command(request: Request) -> int:
     """
     if request.report is not None:
         check_place(request.report)
-    collection = _collection(request)
+    collection = usable_runs(request.runs or (USUAL,))
+    print_skipped(collection.unreadable.values())
     wrong = _wrong(collection.runs, request)
     is_wrong = announce_these(wrong, request)
     try:
-        history = _found(collection.runs, request)
+        timeline = history(collection.runs, request.pattern, request.mpi, _sizes(request))
     except InputError as error:
         raise (FailedError(error.message, error.remedy) if is_wrong else error) from None
-    changes = _changes(collection.runs, history, request)
+    changes = _changes(collection.runs, timeline, request)
     page_path = None
     if request.report is not None:
         alarms = [curve.headline for curve in wrong]
-        page = history_page(history, alarms, changes)
+        page = history_page(timeline, alarms, changes)
         page_path = write_text(request.report, page).absolute()
     if request.json:
-        emit_json({**as_json(history), "report": str(page_path) if page_path else None})
-        return 1 if is_wrong else history.exit_code(request.unclear_max)
+        emit_json({**as_json(timeline), "report": str(page_path) if page_path else None})
+        return 1 if is_wrong else timeline.exit_code(request.unclear_max)
     if request.format == "csv":
-        show_values(history)
+        show_values(timeline)
     else:
         for finding in changes:
             stdout_console().print(finding.text, markup=False, soft_wrap=True)
-        show_history(stdout_console(), history, request.points)
+        show_history(stdout_console(), timeline, request.points)
     if page_path:
         stdout_console().print(
             f"report: {page_path}", soft_wrap=True, markup=False, highlight=False
         )
-    return 1 if is_wrong else history.exit_code(request.unclear_max)
-
-
-def _collection(request: Request) -> Collection:
-    """The runs that can be read, with a line about each of the others."""
-    collection = usable_runs(request.runs or (USUAL,))
-    print_skipped(collection.unreadable.values())
-    return collection
+    return 1 if is_wrong else timeline.exit_code(request.unclear_max)
 
 
 def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Finding]:
@@ -129,10 +123,6 @@ def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
         for curve in (wrong_data(Facts.of(runs)) if runs else ())
         if request.pattern in ("", curve.pattern) and curve.mpi.startswith(request.mpi)
     ]
-
-
-def _found(runs: Sequence[Run], request: Request) -> History:
-    return history(runs, request.pattern, request.mpi, _sizes(request))
 
 
 def _sizes(request: Request) -> tuple[int, ...]:

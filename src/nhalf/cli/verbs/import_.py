@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError
-from nhalf.base.printable import CONTROL
+from nhalf.base.printable import CONTROL, say
 from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
@@ -56,7 +55,12 @@ def command(request: Request) -> None:
     """
     files = request.files
     if _is_profile(files[0]):
-        _import_profile(request)
+        if len(request.files) > 1:
+            raise InputError("reports of mpiP are imported one at a time", "name one")
+        path, out = request.files[0], _out(request)
+        profile = read_mpip(path.read_text("utf-8", errors="replace"), str(path))
+        write_profile(profile, out)
+        _say_imported(request, out, profile.calls.height)
         return
     if _import_program(request):
         return
@@ -97,16 +101,6 @@ def _is_profile(path: Path) -> bool:
             return is_mpip(file.read(64).decode("utf-8", errors="replace"))
     except OSError:
         return False
-
-
-def _import_profile(request: Request) -> None:
-    """Import a report of mpiP into a trace folder."""
-    if len(request.files) > 1:
-        raise InputError("reports of mpiP are imported one at a time", "name one")
-    path, out = request.files[0], _out(request)
-    profile = read_mpip(path.read_text("utf-8", errors="replace"), str(path))
-    write_profile(profile, out)
-    _say_imported(request, out, profile.calls.height)
 
 
 def _import_program(request: Request) -> bool:
@@ -165,7 +159,7 @@ def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[LogFile]:
             message = f"{path}: {lines} passed over, first line {first.line}: {first.text!r}"
             if request.strict:
                 raise InputError(message, "without --strict the others are imported")
-            sys.stderr.write(f"nhalf: {message}\n")
+            say(f"{message}")
         sources.append(LogFile(path, size_bytes, log))
     return sources
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
+from nhalf.base.printable import say
 from nhalf.base.request import option, word
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
@@ -109,27 +110,38 @@ def command(request: Request) -> int:
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
     same_output, printed = SameOutput(request.same_output), printed_time(request.seconds)
     program = _given(request.trace)
-    _check_out(request.out, request.to)
-    say = _say(request)
+    if request.out is None and request.to:
+        raise InputError("a form is given and no file", "name the file with --out")
+    if request.out is not None:
+        form_for(request.out, request.to)
+    if request.out is not None and not _is_writable(request.out):
+        raise InputError(
+            f"cannot write {request.out}", "name a file in a folder that can be written"
+        )
+    tell = _silent if request.is_silent else say
     situation = _launch(request)
     _check_ranks(program, situation.launch)
     with search_folder(situation.launch) as name:
         bench = ProgramBench(situation.launch, same_output, Path(name, "launches"), printed)
-        turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
+        turns = _turns(bench, budget_s - (time.monotonic() - began_s), tell)
         plain_s = first(turns)
         printed_s = plain_s if printed else None
         limit_s = _tracing_s(turns)
         situation, remark = traced_or_given(program, situation, Path(name), limit_s, printed_s)
         notes = [*([remark] if remark else []), *own_file_remarks(situation)]
         for note in notes:
-            say(note)
+            tell(note)
         state, bounded = _searching(situation, turns)
         _check_mpi(situation, state, bounded)
-        possible, error = _run(state, say)
+        possible, error = _run(state, tell)
     _report(request, situation, state, bounded, possible, notes)
     if error is not None:
         raise error
     return 0
+
+
+def _silent(text: str) -> None:
+    """Say nothing of how far the search is."""
 
 
 def _tracing_s(turns: Turns[Setting]) -> float:
@@ -169,32 +181,11 @@ def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
         )
 
 
-def _check_out(path: Path | None, form: str) -> None:
-    """Raises InputError for a file that cannot be written, before hours are spent."""
-    if path is None and form:
-        raise InputError("a form is given and no file", "name the file with --out")
-    if path is not None:
-        form_for(path, form)
-    if path is not None and not _is_writable(path):
-        raise InputError(f"cannot write {path}", "name a file in a folder that can be written")
-
-
 def _is_writable(path: Path) -> bool:
     """Whether a file can have this name: neither a folder nor a device has it."""
     parent = path.absolute().parent
     is_free = path.is_file() or not path.exists()
     return parent.is_dir() and is_free and os.access(parent, os.W_OK)
-
-
-def _say(request: Request) -> Callable[[str], None]:
-    """What tells on standard error how far the search is."""
-
-    def say(text: str) -> None:
-        if not request.is_silent:
-            sys.stderr.write(f"nhalf: {text}\n")
-            sys.stderr.flush()
-
-    return say
 
 
 def _launch(request: Request) -> Situation:

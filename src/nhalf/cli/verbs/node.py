@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nhalf.base.errors import MissingError
+from nhalf.base.printable import say
 from nhalf.base.request import option
 from nhalf.base.rows import members
 from nhalf.cli.lazy import lazily
@@ -74,7 +74,7 @@ def _keep(run: Run) -> Processor | None:
         try:
             keep_here(processor)
         except MissingError as error:  # the run holds the measurements
-            sys.stderr.write(f"nhalf: not kept for `--machine here`: {error}\n")
+            say(f"not kept for `--machine here`: {error}")
     return processor
 
 

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_text
-from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.units import parse_share, parse_size
 from nhalf.cli.lazy import lazily
-from nhalf.cli.options import (
-    OUTPUT,
-    PREDICTED_CORES,
-    ChangeOptions,
-    LedgerOptions,
-    TableOptions,
-    TraceOptions,
-)
-from nhalf.cli.program_prediction import TraceRequest, predict_trace, record
+from nhalf.cli.options import COMPLETION, PREDICTED_CORES, PredictRequest
+from nhalf.cli.program_prediction import predict_trace, record
 from nhalf.cli.sides import is_program
 from nhalf.measure.plan.plan import parse_sizes
 from nhalf.mpi.decision_table import rules_of, table_text
 from nhalf.present.terminal.output import answered_by, emit_json
 
 with lazily(globals()):
-    from nhalf.cli.rate_prediction import RateRequest
+    from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations, predict_queues
     from nhalf.cli.sides import calibrated_machine, machine_and_library
     from nhalf.decide.choice import Grid
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
@@ -56,74 +47,11 @@ FORMS = {"--score": "ledger"}
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
-TRAFFIC, DRAIN = "traffic", "drain"
-RATES = (TRAFFIC, DRAIN)
-COMPLETION = "completion"
-SIZES = "1:64K"
-"""Message sizes unless others are named."""
+DRAIN = "drain"
+RATES = {"traffic": predict_permutations, DRAIN: predict_queues}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading="What to predict"):
-    """What to predict, for which machine."""
-
-    subject: str = word(
-        REQUIRED,
-        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, drain, or a traced "
-        "program.",
-        "PATTERN|TRACE",
-    )
-    further_traces: tuple[str, ...] = word(
-        (), "Traces of further launches of the same program.", "TRACE..."
-    )
-    machine: str = option("", "Machine of record (nhalf machines list), machine file or run.")
-    mpi: str = option(
-        "",
-        "Library, if the machine has several; of a traced program a list, or all. An installed "
-        "one that the machine does not have is asked what its operations take there.",
-    )
-    ranks: str = option("2", "Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")
-    sizes: str = option(SIZES, "Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")
-    depth: str = option("1:1024:x4", "Of drain: messages in the queue, e.g. 1,100 or 1:1024:x2.")
-    part: str = option(
-        "", "Size of the parts of algorithms that cut messages; by default the fastest."
-    )
-    criterion: str = option(
-        COMPLETION,
-        "By what algorithms are compared: completion, until the root is free (root), or the busy "
-        "time of all processors (processors).",
-        "--for",
-    )
-    extrapolate: bool = option(
-        False, "Also predict beyond the measured ranks and sizes; such times are marked with *."
-    )
-    simulate: str = option(
-        "",
-        "Refine uncertain predictions by simulating this share of the cells, e.g. "
-        "15%; needs SimGrid.",
-    )
-    out: Path | None = option(
-        None,
-        "Also write a decision table for `nhalf mpi preload`.",
-        heading=OUTPUT,
-        former=("--table",),
-    )
-    report: Path | None = option(
-        None, "Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT
-    )
-    record: bool = option(
-        False,
-        "Also record the predictions in the ledger, to be compared with later runs.",
-        heading=OUTPUT,
-    )
-    formula: str = option(
-        "",
-        "Print cost formulas for any machine instead of times: text, latex or python.",
-        heading=OUTPUT,
-    )
-
-
-def command(request: Request) -> None:
+def command(request: PredictRequest) -> None:
     """Predict times on a machine, the fastest algorithm for each size, and crossovers.
 
     nhalf predict bcast --machine sp2-mpl --ranks 32
@@ -143,12 +71,12 @@ def command(request: Request) -> None:
         _answer(request)
 
 
-def _answer(request: Request) -> None:
+def _answer(request: PredictRequest) -> None:
     """Predict a trace, rates, or the cells of a pattern, and print them."""
     if is_program(Path(request.subject)):
         if "criterion" in request.given:
             raise InputError("--for is for operations, and a program ends once", "leave it out")
-        _predict_trace(request)
+        predict_trace(request)
         return
     if _names_file(request.subject):
         from nhalf.exchange.program import FORMS as TRACE_FORMS
@@ -165,8 +93,11 @@ def _answer(request: Request) -> None:
         )
     if "depth" in request.given and request.subject.partition("/")[0] != DRAIN:
         raise InputError(f"{request.subject} has no depth", "leave out --depth")
-    if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] in RATES:
-        _predict_rates(request)
+    if request.subject in EFFECTIVE_BANDWIDTH:
+        predict_b_effs(request)
+        return
+    if (pattern := request.subject.partition("/")[0]) in RATES:
+        RATES[pattern](request)
         return
     _check_cells(request)
     prediction = _calibrated(request, _predicted(request))
@@ -187,7 +118,7 @@ def _names_file(subject: str) -> bool:
     return is_path or (not {"/", "."}.isdisjoint(subject) and Path(subject).exists())
 
 
-def _check_cells(request: Request) -> None:
+def _check_cells(request: PredictRequest) -> None:
     """Raises InputError for options that do not go together where a pattern is predicted."""
     if request.placement and (request.simulate or request.record):
         reason = "--simulate and --record are for ranks that fill the nodes"
@@ -199,7 +130,7 @@ def _check_cells(request: Request) -> None:
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
 
 
-def _calibrated(request: Request, prediction: Prediction) -> Prediction:
+def _calibrated(request: PredictRequest, prediction: Prediction) -> Prediction:
     """Record a prediction if requested, and return it with intervals by the ledger."""
     prediction = calibrated_cells(prediction, request.ledger)
     if request.record and not request.set_:
@@ -213,44 +144,7 @@ def _calibrated(request: Request, prediction: Prediction) -> Prediction:
     return prediction
 
 
-def _predict_rates(request: Request) -> None:
-    from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations, predict_queues
-
-    typed = RateRequest(
-        subject=request.subject,
-        machine=request.machine,
-        mpi=request.mpi,
-        ranks=request.ranks,
-        sizes=request.sizes,
-        depth=request.depth,
-        extrapolate=request.extrapolate,
-        placement=request.placement,
-        changes=request.set_,
-        explicit=request.given,
-        record=request.record,
-        ledger=request.ledger,
-    )
-    by_pattern = {DRAIN: predict_queues, TRAFFIC: predict_permutations}
-    predict = by_pattern.get(request.subject.partition("/")[0], predict_b_effs)
-    predict(typed, as_json=request.json)
-
-
-def _predict_trace(request: Request) -> None:
-    options = {name: getattr(request, name) for name in OF_TRACES}
-    typed = TraceRequest(
-        paths=(request.subject, *request.further_traces),
-        machine=request.machine,
-        mpi=request.mpi,
-        changes=request.set_,
-        explicit=request.given,
-        record=request.record,
-        ledger=request.ledger,
-        **options,
-    )
-    predict_trace(typed, as_json=request.json)
-
-
-def _show_costs(request: Request) -> None:
+def _show_costs(request: PredictRequest) -> None:
     """Print the cost formulas, which need no machine."""
     if request.simulate or request.out or request.report:
         raise InputError("--formula gives no times", "leave out --simulate, --out and --report")
@@ -263,7 +157,7 @@ def _show_costs(request: Request) -> None:
         sys.stdout.write(costs_text(costs, form))
 
 
-def _predicted(request: Request) -> Prediction:
+def _predicted(request: PredictRequest) -> Prediction:
     """The prediction by the models, refined by simulation if requested."""
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
@@ -286,7 +180,7 @@ def _predicted(request: Request) -> Prediction:
     )
 
 
-def _part_bytes(request: Request) -> int | None:
+def _part_bytes(request: PredictRequest) -> int | None:
     """The size of parts, None for the fastest; the ledger has those that runs measure."""
     from nhalf.models.expression import PART_BYTES
 
@@ -310,7 +204,7 @@ def _share(text: str) -> float:
     return share
 
 
-def _simulated(request: Request, machine: Machine) -> Prediction:
+def _simulated(request: PredictRequest, machine: Machine) -> Prediction:
     """The prediction after simulating the share of cells where the models are least certain."""
     operation = request.subject.partition("/")[0]
     operations = algorithms()
@@ -332,7 +226,7 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
     return dataclasses.replace(prediction, caveat=message_caveat(machine, prediction))
 
 
-def _grid(request: Request, operation: str) -> Grid:
+def _grid(request: PredictRequest, operation: str) -> Grid:
     """The distinct cells of the request; operations without data have no sizes."""
     from nhalf.decide.ways import UNSIZED
 

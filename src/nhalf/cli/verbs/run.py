@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base.errors import InputError
+from nhalf.base.printable import say
 from nhalf.base.request import option, parameters
 from nhalf.base.units import format_duration
 from nhalf.cli.job import allocate, run_as_job
@@ -132,9 +133,9 @@ def _rehearse(request: Request) -> None:
     print_launcher_warning(site.launcher)
     if not request.quiet:
         for title in rehearsal.compiling:
-            sys.stderr.write(f"nhalf: would be compiled first: {title}\n")
+            say(f"would be compiled first: {title}")
     for name, reason in rehearsal.failed.items():
-        sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
+        say(f"not started: {name}: {reason}")
     if request.json:
         emit_json({"commands": rehearsal.commands, "compiling": rehearsal.compiling})
     else:
@@ -151,29 +152,21 @@ def _outcome(request: Request) -> RunOutcome | None:
         return run_as_job(request, json=request.json, silent=request.is_silent)
     prepared = _prepare(request)
     if prepared.run.virtual and not request.is_silent:
-        _announce(prepared)
+        agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
+        say(real_time(agenda).in_words(prepared.plan.budget_s))
     if not request.is_silent:
         _announce_ranks(prepared.plan)
     return measured(prepared, Progress(request.is_silent))
-
-
-def _announce(prepared: Prepared) -> None:
-    """Say how long a run in virtual time will take, if that is long."""
-    agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
-    if words := real_time(agenda).in_words(prepared.plan.budget_s):
-        sys.stderr.write(f"nhalf: {words}\n")
-        sys.stderr.flush()
 
 
 def _announce_ranks(plan: Plan) -> None:
     """Say what takes so long on the model machine with many ranks, where no point ends at once."""
     ranks = max((number for block in plan.blocks for number in block.ranks), default=0)
     if "model" in plan.transports and ranks > MODEL_RANKS_QUICK:
-        sys.stderr.write(
-            f"nhalf: transport model executes {ranks} ranks in one process, message by message: a "
-            "point may take minutes; nhalf predict and its --engine simgrid are for many ranks\n"
+        say(
+            f"transport model executes {ranks} ranks in one process, message by message: a "
+            "point may take minutes; nhalf predict and its --engine simgrid are for many ranks"
         )
-        sys.stderr.flush()
 
 
 def _prepare(request: RunRequest) -> Prepared:
@@ -206,7 +199,8 @@ def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMach
     if not request.machine and former is not None:
         return VirtualMachine.of(former[0])
     by_study = bool(request.study) and "ranks" not in request.given
-    return virtual_machine(request, request.placements, CORES_USUAL if by_study else 0)
+    cores_least = CORES_USUAL if by_study else 0
+    return virtual_machine(request, request.ranks, request.seed, request.placements, cores_least)
 
 
 def _site(request: RunRequest, machine: VirtualMachine | None) -> Site:
@@ -282,7 +276,7 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
     def extended(run: Run, more: session.More) -> RunOutcome:
         if not request.is_silent:
             curves, time = count(len(more.curves), "unclear curve"), format_duration(more.budget_s)
-            sys.stderr.write(f"nhalf: measuring {curves} for another {time}\n")
+            say(f"measuring {curves} for another {time}")
         where = (request.hosts, request.host_file_path, request.launcher)
         return measured(session.resume(run.path, *where, more), Progress(request.is_silent))
 

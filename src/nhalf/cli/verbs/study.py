@@ -9,11 +9,12 @@ from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.files import write_text
+from nhalf.base.printable import say
 from nhalf.base.request import option, parameters, word
 from nhalf.cli.job import allocate
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, RunOptions
-from nhalf.cli.outcome import check_sound, measured
+from nhalf.cli.outcome import check_sound, measured, say_failed
 from nhalf.cli.sides import remark, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
 from nhalf.jobs.request import RunRequest
@@ -203,7 +204,7 @@ def _node_runs(run: Run) -> list[Run]:
             return []
         check_samples(node.measurements())
     except InputError as error:
-        sys.stderr.write(f"nhalf: left out: the node: {error}\n")
+        say(f"left out: the node: {error}")
         return []
     return [node]
 
@@ -222,7 +223,8 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
     options = {name: getattr(request, name) for name in names}
     study = str(catalogue.path_of(request.published_study))
     run_request = RunRequest(**options, study=study, given=request.given & names)
-    machine = virtual_machine(run_request, run_request.placements, VIRTUAL_RANKS_MOST)
+    ranks, seed, placements = run_request.ranks, run_request.seed, run_request.placements
+    machine = virtual_machine(run_request, ranks, seed, placements, VIRTUAL_RANKS_MOST)
     if machine is None:
         allocate(run_request)
     site = machine.site if machine else site_of(run_request)
@@ -237,8 +239,7 @@ def _measured(request: Request, form: StudyForm) -> RunOutcome:
         plan = replace(plan, budget_s=max(plan.budget_s / 2, plan.budget_s - NODE_S))
     prepared = session.begin(plan, request.out, site, machine=machine)
     outcome = _messages(request, form, prepared, needs)
-    for name, reason in outcome.failed.items():
-        sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
+    say_failed(outcome)
     if form.node and not machine:
         _measure_node(outcome.run, Progress(request.is_silent))
     facts = Facts.of([outcome.run, *_node_runs(outcome.run)])
@@ -287,4 +288,4 @@ def _measure_node(run: Run, progress: Progress) -> None:
     try:
         measure_brief(begin(run.path / NODE), progress)
     except (FailedError, LaunchError, MissingError) as error:
-        sys.stderr.write(f"nhalf: not measured: the node: {error}\n")
+        say(f"not measured: the node: {error}")

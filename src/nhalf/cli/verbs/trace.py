@@ -11,6 +11,7 @@ from typing import Any
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
+from nhalf.base.printable import say
 from nhalf.base.request import option, word
 from nhalf.base.units import format_size, format_time
 from nhalf.cli.lazy import lazily
@@ -102,7 +103,7 @@ def _collected(folder: Path, code: int) -> TraceFolder | None:
     try:
         return collect(folder, code)
     except NhalfError as error:
-        sys.stderr.write(f"nhalf: error: {error}\n")
+        say(f"error: {error}")
         return None
 
 
@@ -117,7 +118,7 @@ def _name_undelayed(traced: TraceFolder) -> None:
     ]
     if names:
         listed = ", ".join(dict.fromkeys(names))
-        sys.stderr.write(f"nhalf: not delayed, as their messages are not known: {listed}\n")
+        say(f"not delayed, as their messages are not known: {listed}")
 
 
 def _folder() -> Path:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.numbers import span, whole
+from nhalf.base.printable import say
 from nhalf.base.request import option, word
 from nhalf.base.rows import members
 from nhalf.base.units import format_size, format_time, parse_duration
@@ -78,7 +79,7 @@ def command(request: Request) -> int:
     trial, ratio = _trial(request), computing_ratio(request.computing)
     trial = replace(trial, computing_factor=ratio.mean_ratio)
     if not request.json:
-        _say(start_in_words(trial.library, trial.ranks))
+        say(start_in_words(trial.library, trial.ranks))
     tried = run(trial, installed, progress=_progress(request))
     if request.json:
         emit_json(
@@ -96,7 +97,7 @@ def command(request: Request) -> int:
             }
         )
     else:
-        sys.stderr.write(f"nhalf: {_summary(trial, tried, ratio)}\n")
+        say(_summary(trial, tried, ratio))
     return tried.exit_code
 
 
@@ -105,13 +106,7 @@ def _progress(request: Request) -> VirtualProgress | None:
     if request.json:
         return None
     is_terminal = sys.stderr.isatty()
-    return VirtualProgress(_say, interval_s=INTERVAL_S if is_terminal else LOG_INTERVAL_S)
-
-
-def _say(text: str) -> None:
-    if text:
-        sys.stderr.write(f"nhalf: {text}\n")
-        sys.stderr.flush()
+    return VirtualProgress(say, interval_s=INTERVAL_S if is_terminal else LOG_INTERVAL_S)
 
 
 def _trial(request: Request) -> VirtualLaunch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
+from nhalf.base.printable import say
 from nhalf.base.request import option
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
@@ -103,7 +103,7 @@ def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
     if request.check is not None:
         content(request.check)
     placement = Placement.parse(request.placement).check()
-    machine = virtual_machine(request, [placement])
+    machine = virtual_machine(request, request.ranks, request.seed, [placement])
     site = machine.site if machine else site_of(request)
     goal = _goal(request, site.cores)
     library = _library(request.mpi, request.mpi_prefix)
@@ -126,7 +126,7 @@ def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
         library, tuner, folder, plan, site, lambda: Progress(quiet), placement.text, machine
     )
     if not quiet:
-        bench.tell = _tell
+        bench.tell = say
     bench.notes += [tuner.note] if tuner.note else []
     return bench, goal
 
@@ -137,11 +137,6 @@ def _nodes(site: Site, placement: str, ranks: int) -> int:
         return site.layout(placement, ranks).hosts
     except NhalfError:
         return 0
-
-
-def _tell(text: str) -> None:
-    sys.stderr.write(f"nhalf: {text}\n")
-    sys.stderr.flush()
 
 
 def _goal(request: Request, cores: int) -> TuningRequest:

@@ -6,15 +6,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from nhalf.base.errors import InputError, Interrupted
+from nhalf.base.printable import say
 from nhalf.base.request import option, word
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 from nhalf.cli.sides import names_run, run_and_library
-from nhalf.mpi.launch_script import LaunchScript, parse_script
+from nhalf.mpi.launch_words import LaunchScript, parse_script
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
@@ -112,43 +112,14 @@ class _Progress:
         """Say it if it has changed."""
         text = progress_text(self._investigation)
         if text != self._last:
-            sys.stderr.write(f"nhalf: {self._investigation.turns.launches} launches: {text}\n")
-            sys.stderr.flush()
+            say(f"{self._investigation.turns.launches} launches: {text}")
         self._last = text
 
 
 HOW = "give two runs, two scripts, or --a 'COMMAND' --b 'COMMAND'"
 
 
-class SidesRequest(Protocol):
-    """A request that names two sides."""
-
-    @property
-    def sides(self) -> Sequence[Path]:
-        """Runs, traces or scripts."""
-
-    @property
-    def a(self) -> str:
-        """The command line of A, '' without one."""
-
-    @property
-    def b(self) -> str:
-        """The command line of B, '' without one."""
-
-    @property
-    def seconds(self) -> str:
-        """A pattern of the output, '' for the wall clock."""
-
-    @property
-    def least_share(self) -> float:
-        """Differences below this share count as none."""
-
-    @property
-    def timeout(self) -> str:
-        """The longest time of a launch."""
-
-
-def ways_of(request: SidesRequest) -> Ways:
+def ways_of(request: Request) -> Ways:
     """Two sides, ready for the search. Raises InputError unless there are two of a kind."""
     places = list(request.sides)
     if len(places) + bool(request.a) + bool(request.b) != 2:
@@ -161,13 +132,13 @@ def ways_of(request: SidesRequest) -> Ways:
     return _command_ways(request, places)
 
 
-def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
+def _run_ways(request: Request, a: Path, b: Path) -> Ways:
     if request.seconds:
         raise InputError("--seconds is for commands; runs have times of their own", "leave it out")
     return run_ways(run_and_library(a), run_and_library(b), request.least_share)
 
 
-def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
+def _command_ways(request: Request, places: Sequence[Path]) -> Ways:
     from nhalf.measure.traced.tables import is_trace
 
     waiting = iter(places)

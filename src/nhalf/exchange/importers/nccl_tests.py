@@ -139,7 +139,7 @@ def _row(line: str, table: _Table, part: LogPart) -> list[Imported]:
                 point,
                 pattern=pattern,
                 axes={**point.axes, **axes_of_type},
-                head={**table.head, **_type(head)},
+                head={**table.head, **({"datatype": head["type"]} if "type" in head else {})},
             )
         )
     return points
@@ -156,10 +156,6 @@ def _is_blank_before(line: str, before: str, word: str) -> bool:
     """Whether there is room for other columns between two words of a row."""
     gap = re.search(rf"{re.escape(before)}(\s+){re.escape(word)}(?:\s|$)", line[:400])
     return gap is not None and len(gap[1].expandtabs()) > BLANK
-
-
-def _type(head: dict[str, str]) -> dict[str, str]:
-    return {"datatype": head["type"]} if "type" in head else {}
 
 
 def _reduction(head: dict[str, str], table: _Table, part: LogPart) -> str:

@@ -133,12 +133,6 @@ def launch_of(line: str) -> LoggedLaunch | None:
     )
 
 
-def launcher_ranks(line: str) -> int:
-    """The number of ranks in a command line such as `mpirun -np 4 …`; 0 if there is none."""
-    launch = launch_of(line)
-    return launch.ranks if launch else 0
-
-
 def _known(name: str) -> str:
     base = name if name in _SAME else re.split(r"[.-]", name)[0]
     return _SAME.get(base, base)

@@ -10,7 +10,7 @@ from nhalf.loops.livermore.table import Row
 from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.loops.livermore.titles import PATTERN
 from nhalf.measure.loop.ending import RunOutcome, keep_end
-from nhalf.node.asking import PLACEMENT
+from nhalf.node.measuring import PLACEMENT
 from nhalf.node.reading import TRANSPORT
 from nhalf.store.keys import axes_text
 from nhalf.store.record import Record, event, named_values

@@ -16,7 +16,7 @@ from nhalf.base import plugins
 from nhalf.base.errors import unknown
 from nhalf.base.request import Request, option, word
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import parse_precision
+from nhalf.measure.plan.planning import check_hosts, parse_precision
 from nhalf.measure.plan.request import WHAT, Effort, Where, parse_placements, words
 from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import Placement
@@ -76,8 +76,13 @@ class App(ABC):
         """Plan what is requested. Raises InputError for an impossible request."""
 
 
-def make_plan(request: AppRequest, transports: list[str], blocks: list[Block]) -> Plan:
-    """Combine blocks and all other requested options into a plan."""
+def make_plan(request: AppRequest, site: Site, transports: list[str], blocks: list[Block]) -> Plan:
+    """Combine blocks and all other requested options into a plan.
+
+    Raises InputError for placements that need more hosts.
+    """
+    if "placement" in request.given:
+        check_hosts(blocks, site)
     return Plan(
         transports=transports,
         mpi=named_here(words(request.mpi)),

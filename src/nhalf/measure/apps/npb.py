@@ -11,7 +11,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan, Setting
-from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
+from nhalf.measure.plan.planning import placed, placement_texts
 from nhalf.measure.plan.request import words
 from nhalf.measure.plan.resolve import check_ranks
 from nhalf.measure.probe.libraries import barrier_tables, exchange_settings, libraries_of
@@ -32,9 +32,7 @@ class Npb(App):
         """Plan one block per program, on its numbers of ranks or threads."""
         programs = [_program(name) for name in words(request.program)]
         blocks = [_block(request, site, program) for program in programs]
-        if "placement" in request.given:
-            check_hosts(blocks, site)
-        plan = make_plan(request, [program.name for program in programs], blocks)
+        plan = make_plan(request, site, [program.name for program in programs], blocks)
         return msgspec.structs.replace(plan, settings=_settings(request, programs, plan))
 
 

@@ -8,7 +8,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
+from nhalf.measure.plan.planning import placed, placement_texts
 from nhalf.measure.plan.request import words
 from nhalf.sites.site import Site
 
@@ -36,9 +36,7 @@ class Sdes(App):
             if model not in TRANSPORTS:
                 raise unknown("program", model, TRANSPORTS)
         blocks = [_block(request, site, model) for model in models]
-        if "placement" in request.given:
-            check_hosts(blocks, site)
-        plan = make_plan(request, [TRANSPORTS[model] for model in models], blocks)
+        plan = make_plan(request, site, [TRANSPORTS[model] for model in models], blocks)
         return msgspec.structs.replace(plan, app=SDES)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from nhalf.base.printable import PrintableSegments
+from nhalf.base.printable import PrintableSegments, say
 from nhalf.base.units import format_size, format_time
 from nhalf.measure.plan.budget import LONG_S, elapsed_in_words
 
@@ -41,23 +39,19 @@ class Progress:
 
     def limit(self, words: str) -> None:
         """Show the time limit of the run."""
-        if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, limit=words)
+        self._update(limit=words)
 
     def total(self, points: int) -> None:
         """Set how many points the run still has to measure."""
-        if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, total=points, completed=0)
+        self._update(total=points, completed=0)
 
     def reached(self, points: int, total: int) -> None:
         """Show the progress of a run that another process measures."""
-        if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, total=total, completed=points)
+        self._update(total=total, completed=points)
 
     def say(self, text: str) -> None:
         """Show what is currently happening."""
-        if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, description=text)
+        self._update(description=text)
 
     def tell(self, text: str) -> None:
         """Print a line about the time that something takes; '' prints none."""
@@ -66,8 +60,7 @@ class Progress:
         if self._bars is not None:
             self._bars.console.print(f"nhalf: {text}", markup=False, soft_wrap=True)
         else:
-            sys.stderr.write(f"nhalf: {text}\n")
-            sys.stderr.flush()
+            say(text)
 
     @contextmanager
     def waiting(self, text: str, expected_s: float) -> Iterator[None]:
@@ -84,35 +77,31 @@ class Progress:
                 self.tell(elapsed_in_words(time.monotonic() - began_s, expected_s))
 
         reporter = threading.Thread(target=report, daemon=True)
-        if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, began_s=began_s, expected_s=expected_s)
-        else:
+        self._update(began_s=began_s, expected_s=expected_s)
+        if self._bars is None:
             reporter.start()
         try:
             yield
         finally:
             over.set()
-            if self._bars is not None and self._task is not None:
-                self._bars.update(self._task, expected_s=0.0)
+            self._update(expected_s=0.0)
 
     def point(self, title: str, point: Point, samples_s: Sequence[float]) -> None:
         """Advance by one measured point, with its samples in seconds."""
+        point_text = f"{point.pattern} {format_size(point.size_bytes)} {point.axes}".rstrip()
+        time = f" {format_time(median(samples_s))}" if samples_s else ""
+        self._update(advance=1, description=f"{title}  {point_text}{time}")
+
+    def _update(self, **fields: Any) -> None:
         if self._bars is not None and self._task is not None:
-            point_text = f"{point.pattern} {format_size(point.size_bytes)} {point.axes}".rstrip()
-            time = f" {format_time(median(samples_s))}" if samples_s else ""
-            self._bars.update(self._task, advance=1, description=f"{title}  {point_text}{time}")
+            self._bars.update(self._task, **fields)
 
     def __enter__(self) -> Self:
         if self._bars is not None:
             self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bars is not None:
             self._bars.stop()
 

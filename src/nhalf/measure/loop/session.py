@@ -89,7 +89,6 @@ def begin(
     )
     surroundings = virtual_environment(machine.host) if machine else _environment(site, plain)
     description = {
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {**surroundings, **_variables(plan), **programs(plan)},
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},

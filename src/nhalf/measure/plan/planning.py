@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.units import number_in
 from nhalf.machines.layout import contrasting_layouts
 from nhalf.measure.plan import catalogue
 from nhalf.measure.plan.axes import AXIS, parse_ranks
@@ -35,11 +37,7 @@ def check_options(text: str, described: Sequence[dict[str, Any]]) -> None:
             raise InputError(f"{part!r} is not written as name=value", "write o_s=1e-6,L=5e-6")
         if name not in names:
             raise unknown("option", name, names)
-        try:
-            wrong = not 0 <= float(value) < float("inf")
-        except ValueError:
-            wrong = True
-        if wrong:
+        if not 0 <= number_in(value) < math.inf:
             raise InputError(f"{name}={value} is not a number from 0 up", "write 1e-6 or 0.05")
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import msgspec
@@ -49,13 +48,7 @@ class Processes(Protocol):
     def __enter__(self) -> Self:
         """Keep the processes until the end of the block."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, /, *cause: Any) -> None:
         """End the processes, or kill them after an error."""
 
 
@@ -97,13 +90,8 @@ class Crew:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open.__exit__(kind, error, trace)
+    def __exit__(self, kind: type[BaseException] | None, /, *cause: Any) -> None:
+        self._open.__exit__(kind, *cause)
 
 
 @dataclass(frozen=True)

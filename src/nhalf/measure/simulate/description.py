@@ -104,7 +104,12 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
     wire_Bps = medium_Bps(machine, fastest[1])
     place = int(is_between_nodes(messages.curve.placement))
     fastest[place] = max(fastest[place], _closest_Bps(messages))
-    memory_Bps = _memory_Bps(machine, node, fastest[0], assumed)
+    if node.memory_Bps is None and not machine.shared:
+        assumed.append(
+            "What the memory of a node moves in all is unknown: it moves what its ranks do, each "
+            "as much as in a ping-pong."
+        )
+    memory_Bps = max(node.memory_Bps or WIDE, fastest[0])
     link_Bps = _link_Bps(network, fastest[1], assumed)
     shared = narrower(shares(machine, *fastest), link_Bps, hosts_per_node(machine))
     if wire_Bps and not shared:
@@ -114,10 +119,11 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         min(memory_Bps, alone_Bps(shared, away=False)),
         min(link_Bps, alone_Bps(shared, away=True), wire_Bps or WIDE),
     )
+    links_to_nearest = 1 if isinstance(topology, Direct | Torus | Hypercube) else 2
     lines = [
         "topology " + _wiring(topology),
         f"link bandwidth_Bps={link_Bps!r} latency_s={network.latency_s or 0.0!r} "
-        f"nearest={_nearest(topology)} duplex={int(network.duplex)} medium_Bps={wire_Bps!r}",
+        f"nearest={links_to_nearest} duplex={int(network.duplex)} medium_Bps={wire_Bps!r}",
         f"node count={topology.nodes} ranks={hosts_per_node(machine)} bandwidth_Bps={memory_Bps!r}"
         f" eager_bytes={eager_bytes_of(messages)}",
         *(share.line for share in shared),
@@ -165,15 +171,6 @@ def _network(machine: Machine) -> Network:
     return Network(topology=Crossbar() if several else SharedMemory())
 
 
-def _memory_Bps(machine: Machine, node: Node, fastest_Bps: float, assumed: list[str]) -> float:
-    if node.memory_Bps is None and not machine.shared:
-        assumed.append(
-            "What the memory of a node moves in all is unknown: it moves what its ranks do, each "
-            "as much as in a ping-pong."
-        )
-    return max(node.memory_Bps or WIDE, fastest_Bps)
-
-
 def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float:
     if network.bandwidth_Bps is None and not isinstance(network.topology, SharedMemory):
         assumed.append("A link is as fast as the fastest ping-pong: its own rate is unknown.")
@@ -196,11 +193,6 @@ def _wiring(topology: Topology) -> str:
 
 def _listed(numbers: Sequence[int]) -> str:
     return ",".join(map(str, numbers))
-
-
-def _nearest(topology: Topology) -> int:
-    """Return the number of links between adjacent nodes."""
-    return 1 if isinstance(topology, Direct | Torus | Hypercube) else 2
 
 
 def _curve(

@@ -23,7 +23,7 @@ from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, Trace
 from nhalf.measure.traced.worlds import Members, worlds
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
+from nhalf.mpi.preload import ABI, CLASSIC, content_of, handles_in, program_named
 from nhalf.mpi.vendors import vendor_of
 from nhalf.store import parquet
 
@@ -146,7 +146,12 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     trace = _description(began, processes, exit_code)
     trace.notes = [*notes, *_missing(files, processes), *_lost(processes)]
     trace.complete = trace.complete and not trace.notes
-    _write_description(folder, trace)
+    path = folder / DESCRIPTION
+    try:
+        with replacing(path) as part:
+            part.write_bytes(msgspec.json.format(msgspec.json.encode(trace), indent=2))
+    except OSError as error:
+        raise _not_written(path, error) from error
     return open_trace(folder)
 
 
@@ -208,15 +213,6 @@ def _write_tables(folder: Path, processes: list[Process], detail: str) -> None:
                 parquet.write(table, part, {"nhalf_trace": str(VERSION)})
         except (OSError, pl.exceptions.PolarsError) as error:
             raise _not_written(path, error) from error
-
-
-def _write_description(folder: Path, trace: Trace) -> None:
-    path = folder / DESCRIPTION
-    try:
-        with replacing(path) as part:
-            part.write_bytes(msgspec.json.format(msgspec.json.encode(trace), indent=2))
-    except OSError as error:
-        raise _not_written(path, error) from error
 
 
 def _not_written(path: Path, error: Exception) -> MissingError:

@@ -7,7 +7,7 @@ meanwhile: the order of their calls is known with the precision of a tick.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,10 @@ AWAKE = 0.5
 """A thread that had a processor, or waited for one, for this share of the run needs one."""
 
 
+Columns = dict[str, Any]
+"""The columns of a table of one thread, but for its rank and thread."""
+
+
 @dataclass(frozen=True)
 class Process:
     """A process with its threads and its clock."""
@@ -146,14 +150,12 @@ class Process:
 
     def calls(self, members: Members) -> pl.DataFrame:
         """Return the rows of the table of calls."""
-        return pl.concat(
-            [pl.DataFrame(schema=CALLS)] + [self._calls(thread, members) for thread in self.threads]
-        )
+        return self._table(CALLS, lambda thread: self._calls(thread, members))
 
-    def _calls(self, thread: ThreadFile, members: Members) -> pl.DataFrame:
+    def _calls(self, thread: ThreadFile, members: Members) -> Columns:
         cells = thread.cells[thread.cells["count"] > 0]
         tick_s = self.clock.tick_s
-        columns = {
+        return {
             **self._subjects(thread.path, cells["call_and_kind"] >> 4, cells["call_and_kind"] & 15),
             "communicator": _numbered(self.file, members, cells["communicator"]),
             "partner": cells["partner"],
@@ -166,15 +168,12 @@ class Process:
             "min_s": np.minimum(cells["least"], cells["most"]) * tick_s,
             "max_s": cells["most"] * tick_s,
         }
-        return _frame(columns, self.file.rank, thread, CALLS)
 
     def bins(self, shift: int) -> pl.DataFrame:
         """Return the rows of the table over time, in spans of 2 to the power of `shift` ticks."""
-        return pl.concat(
-            [pl.DataFrame(schema=BINS)] + [self._bins(thread, shift) for thread in self.threads]
-        )
+        return self._table(BINS, lambda thread: self._bins(thread, shift))
 
-    def _bins(self, thread: ThreadFile, shift: int) -> pl.DataFrame:
+    def _bins(self, thread: ThreadFile, shift: int) -> Columns:
         together = 1 << (shift - thread.shift)
         at, kind = np.nonzero(thread.spans["count"] + thread.spans["time"])
         spans = thread.spans[at, kind]
@@ -191,26 +190,22 @@ class Process:
         )
         summed = frame.group_by("number", "kind_number").sum().sort("number", "kind_number")
         numbers = summed["number"].to_numpy()
-        columns = {
+        return {
             "start_s": begin_s + numbers * width_s,
             "width_s": np.full(len(numbers), width_s),
             "kind": np.array(KINDS, object)[summed["kind_number"].to_numpy()],
             **{name: summed[name].to_numpy() for name in ("count", "bytes", "time_s")},
         }
-        return _frame(columns, self.file.rank, thread, BINS)
 
     def call_sites(self, sites: CallSites) -> pl.DataFrame:
         """Return the rows of the table of calls by site."""
-        return pl.concat(
-            [pl.DataFrame(schema=CALL_SITES)]
-            + [self._call_sites(thread, sites) for thread in self.threads]
-        )
+        return self._table(CALL_SITES, lambda thread: self._call_sites(thread, sites))
 
-    def _call_sites(self, thread: ThreadFile, sites: CallSites) -> pl.DataFrame:
+    def _call_sites(self, thread: ThreadFile, sites: CallSites) -> Columns:
         cells = thread.cells_at_sites[thread.cells_at_sites["count"] > 0]
         # Where there were more than fit, several have none.
         local = np.maximum(cells["partner"], 0)
-        columns = {
+        return {
             "call": self._names(thread.path, cells["call_and_kind"] >> 4),
             "site": sites.numbered(self.file, thread, local),
             "size_bytes": cells["size_bytes"],
@@ -219,25 +214,29 @@ class Process:
             "time_s": cells["time"] * self.clock.tick_s,
             "waiting_s": cells["waiting"] * self.clock.tick_s,
         }
-        return _frame(columns, self.file.rank, thread, CALL_SITES)
 
     def off_processor(self) -> pl.DataFrame:
         """Return the rows of the table of time off the processor."""
-        return pl.concat(
-            [pl.DataFrame(schema=OFF_PROCESSOR)]
-            + [self._off_processor(thread) for thread in self.threads]
-        )
+        return self._table(OFF_PROCESSOR, self._off_processor)
 
-    def _off_processor(self, thread: ThreadFile) -> pl.DataFrame:
+    def _off_processor(self, thread: ThreadFile) -> Columns:
         records = thread.off_processor()
-        columns = {
+        return {
             "start_s": self.clock.seconds(records["begin"]),
             "end_s": self.clock.seconds(records["end"]),
             "in_call": records["call"] > 0,
             "off_s": records["size_bytes"] * NS_S,
             "queued_s": records["waiting"] * NS_S,
         }
-        return _frame(columns, self.file.rank, thread, OFF_PROCESSOR)
+
+    def _table(
+        self, schema: dict[str, pl.DataType], columns_of: Callable[[ThreadFile], Columns]
+    ) -> pl.DataFrame:
+        """The rows of all threads, with the schema's columns."""
+        frames = [
+            _frame(columns_of(thread), self.file.rank, thread, schema) for thread in self.threads
+        ]
+        return pl.concat([pl.DataFrame(schema=schema), *frames])
 
     def off_processor_s(self) -> dict[str, float]:
         """Return the fields of Rank about its threads' time off the processor, if known."""
@@ -273,14 +272,12 @@ class Process:
 
     def timeline(self, members: Members, sites: CallSites) -> pl.DataFrame:
         """Return the rows of the timeline, in order of start within a thread."""
-        return pl.concat(
-            [pl.DataFrame(schema=TIMELINE)]
-            + [self._timeline(thread, members, sites) for thread in self.threads]
-        )
+        return self._table(TIMELINE, lambda thread: self._timeline(thread, members, sites))
 
-    def _timeline(self, thread: ThreadFile, members: Members, sites: CallSites) -> pl.DataFrame:
-        records = thread.timeline()
-        columns = {
+    def _timeline(self, thread: ThreadFile, members: Members, sites: CallSites) -> Columns:
+        recorded = thread.timeline()
+        records = recorded[np.argsort(recorded["begin"], kind="stable")]
+        return {
             **self._subjects(thread.timeline_path, records["call"], records["kind"]),
             "communicator": _numbered(self.file, members, records["communicator"]),
             "partner": records["partner"],
@@ -291,7 +288,6 @@ class Process:
             "waiting_s": records["waiting"] * self.clock.tick_s,
             "site": sites.numbered(self.file, thread, records["site"]),
         }
-        return _frame(columns, self.file.rank, thread, TIMELINE).sort("start_s")
 
     def _subjects(self, path: Path, call: Any, kind: Any) -> dict[str, Any]:
         names = self._names(path, call)
@@ -339,7 +335,7 @@ def _numbered(file: ProcessFile, members: Members, local: Any) -> Any:
 
 
 def _frame(
-    columns: dict[str, Any], rank: int, thread: ThreadFile, schema: dict[str, pl.DataType]
+    columns: Columns, rank: int, thread: ThreadFile, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     """Return a table of the schema's columns, with the rank and the thread."""
     rows = len(next(iter(columns.values())))

@@ -6,7 +6,6 @@ import math
 import os
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,17 +18,20 @@ from nhalf.base import native_files
 from nhalf.base.errors import InputError, MissingError, Terminated, unknown
 from nhalf.base.files import write_bytes
 from nhalf.base.launch.launch import Launch, unheard_mark
-from nhalf.base.units import parse_share, parse_time
+from nhalf.base.printable import say
+from nhalf.base.units import number_in, parse_share, parse_time
 from nhalf.measure.traced.layout import refuse_inside
 from nhalf.measure.traced.tables import DESCRIPTION
 from nhalf.mpi import Library
 from nhalf.mpi.discover import find, libraries, newest
-from nhalf.mpi.preload import Preloaded, abi_library, own_library
-from nhalf.mpi.program_file import (
+from nhalf.mpi.preload import (
     ABI,
     CLASSIC,
+    Preloaded,
+    abi_library,
     content_of,
     handles_in,
+    own_library,
     program_named,
     sanitizer_variables,
 )
@@ -77,16 +79,13 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
     problems: dict[str, MissingError] = {}
     for library in chosen:
         own = f"programs built with the own header of {library.name}"
-        for handles, make, served in (
-            (ABI, _standard, "programs of the MPI standard ABI"),
-            (CLASSIC, _own, own),
-        ):
-            if linked and handles not in linked:
-                continue
-            if handles == ABI and not library.abi:
+        for handles, served in ((ABI, "programs of the MPI standard ABI"), (CLASSIC, own)):
+            is_standard = handles == ABI
+            if (linked and handles not in linked) or (is_standard and not library.abi):
                 continue
             try:
-                paths[make(library, makers)] = None
+                path = abi_library(TRACE) if is_standard else own_library(library, makers, TRACE)
+                paths[path] = None
             except MissingError as error:
                 problems[served] = error
     if not paths and problems:
@@ -95,14 +94,6 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
         _check_place(path)
     lacking = [f"{served} cannot be traced: {error}" for served, error in problems.items()]
     return Tracing(list(paths), ", ".join(library.name for library in chosen), lacking)
-
-
-def _standard(library: Library, installed: Sequence[Library]) -> Path:
-    return abi_library(TRACE)
-
-
-def _own(library: Library, installed: Sequence[Library]) -> Path:
-    return own_library(library, installed, TRACE)
 
 
 def _check_place(path: Path) -> None:
@@ -221,10 +212,7 @@ def _amounts(text: str) -> dict[str, float]:
 
 def _factor(text: str) -> float:
     """How many times as long a rank computes; a tracer can only make it slower."""
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = math.nan
+    factor = number_in(text)
     if not 1 < factor <= FACTOR_MAX:
         raise InputError(
             f"a rank cannot be made {text or 'so'} times as slow",
@@ -281,7 +269,7 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
     ranks = _made(folder)
     tracing = tracing_libraries(command)
     for line in tracing.lacking:
-        sys.stderr.write(f"nhalf: {line}\n")
+        say(line)
     began = StartedCommand(list(command), tracing.names, detail, time.time_ns(), tracing.lacking)
     write_bytes(folder / STARTED, msgspec.json.encode(began))
     loaded = ":".join(map(str, tracing.libraries))

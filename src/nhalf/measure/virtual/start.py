@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled
+from nhalf.base.compiled import CompiledProgram, compiled, compiler_here
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError, ProgramError
 from nhalf.base.launch.segments_left import FOLDER
 from nhalf.base.units import format_size
@@ -20,8 +19,15 @@ from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.job import is_of_allocation, is_of_job
-from nhalf.mpi.preload import FLAGS, Preloaded, abi_library, own_library
-from nhalf.mpi.program_file import ABI, CLASSIC, sanitizer_variables
+from nhalf.mpi.preload import (
+    ABI,
+    CLASSIC,
+    FLAGS,
+    Preloaded,
+    abi_library,
+    own_library,
+    sanitizer_variables,
+)
 from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.start import HERE, Spread, StartCommand, start
 
@@ -40,9 +46,7 @@ def provider() -> Path:
     path = native_files.native_folder() / "lib" / PROVIDER
     if path.is_file():
         return path
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        raise MissingError("the virtual network has to be compiled", COMPILER_REMEDY)
+    compiler = compiler_here("the virtual network has to be compiled")
     return compiled(
         CompiledProgram(
             title="the virtual network",

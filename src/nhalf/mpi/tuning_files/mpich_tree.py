@@ -43,7 +43,8 @@ PLAIN = (
 REDUCING = ("allreduce", "reduce", "reduce-scatter")
 """Operations whose algorithms may need a commutative reduction."""
 NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
-"""Algorithms that need an element for every rank, and a built-in reduction."""
+"""Algorithms that need an element for every rank, even in calls of the library's own start-up, and
+a built-in reduction."""
 BY_MESSAGE = ("alltoall", "bcast", "reduce", "allreduce", "scan")
 """Operations whose tests are of one message, as in rules; others are of all blocks together."""
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from nhalf.mpi.decision_table import Steps
 from nhalf.mpi.tuner import rejected
+from nhalf.mpi.tuning_files.openmpi_rules import Words
 
 INTRA_NODE, INTER_NODE, GLOBAL = "intra_node", "inter_node", "global_communicator"
 LEVELS = (INTRA_NODE, INTER_NODE, GLOBAL)
@@ -82,20 +83,8 @@ def read_han(path: Path, text: str, components: Sequence[str]) -> HanFile:
     return HanFile(blocks, _variables(text))
 
 
-@dataclass
-class _Words:
-    """The words of a file in their order, each with its line."""
-
-    path: Path
-    remaining: list[tuple[int, str]]
-    line: int = 1
-
-    def next(self, description: str) -> str:
-        """Read the next word; an error names what is missing."""
-        if not self.remaining:
-            raise rejected(self.path, self.line, f"the file ends where {description} should follow")
-        self.line, word = self.remaining.pop(0)
-        return word
+class _Words(Words):
+    """Words among which numbers are."""
 
     def number(self, description: str, least: int = 0) -> int:
         """Read a number."""

@@ -78,23 +78,31 @@ def file_text(file: RuleFile) -> str:
 
 
 @dataclass
-class _Numbers:
-    """The numbers of a file in their order, each with its line."""
+class Words:
+    """The words of a file in their order, each with its line."""
 
     path: Path
-    remaining: list[tuple[int, int]]
+    remaining: list[tuple[int, str]]
     line: int = 1
 
-    def next(self, description: str) -> int:
-        """Read the next number; an error names what is missing."""
+    def next(self, description: str) -> str:
+        """Read the next word; an error names what is missing."""
         if not self.remaining:
             raise rejected(self.path, self.line, f"the file ends where {description} should follow")
-        self.line, number = self.remaining.pop(0)
-        return number
+        self.line, word = self.remaining.pop(0)
+        return word
+
+
+class _Numbers(Words):
+    """Words that are all numbers."""
+
+    def number(self, description: str) -> int:
+        """Read the next number; an error names what is missing."""
+        return int(self.next(description))
 
     def count(self, description: str) -> int:
         """Read the number of entries that follow; 0 is an error."""
-        number = self.next(description)
+        number = self.number(description)
         if number == 0:
             raise rejected(self.path, self.line, f"{description} is 0")
         return number
@@ -113,7 +121,7 @@ def read_file(path: Path, text: str) -> RuleFile:
     blocks: dict[int, NumberBlocks] = {}
     first_lines: dict[int, int] = {}
     for _ in range(numbers.count("the number of collectives")):
-        identity = numbers.next("the id of a collective")
+        identity = numbers.number("the id of a collective")
         if identity >= COLLECTIVES_MAX:
             raise rejected(path, numbers.line, f"there is no collective of id {identity}")
         if identity in blocks:
@@ -130,7 +138,7 @@ def read_file(path: Path, text: str) -> RuleFile:
 def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
     """Parse the version and all numbers of a file."""
     version = 1
-    numbers: list[tuple[int, int]] = []
+    numbers: list[tuple[int, str]] = []
     for place, whole in enumerate(text.splitlines(), 1):
         line = whole.partition("#")[0].strip()
         if place == 1 and line.startswith(HEADLINE):
@@ -142,7 +150,7 @@ def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
         for word in line.split():
             if not re.fullmatch(r"0|[1-9][0-9]{0,18}", word):
                 raise rejected(path, place, f"{word!r} is no decimal number")
-            numbers.append((place, int(word)))
+            numbers.append((place, word))
     if not numbers:
         raise rejected(path, 1, "there is no number in it")
     return version, _Numbers(path, numbers)
@@ -154,7 +162,7 @@ def _blocks(
     """Yield every communicator size of a collective with its steps."""
     before = -1
     for _ in range(count):
-        ranks = numbers.next("a communicator size")
+        ranks = numbers.number("a communicator size")
         if ranks <= before:
             raise rejected(numbers.path, numbers.line, "communicator sizes do not ascend")
         before = ranks
@@ -166,20 +174,20 @@ def _steps(numbers: _Numbers, count: int, version: int) -> Iterator[tuple[int, R
     """Yield every message size of a block with its rule."""
     before = -1
     for place in range(count):
-        size_bytes = numbers.next("a message size")
+        size_bytes = numbers.number("a message size")
         line = numbers.line
         if place == 0 and size_bytes > 0:
             raise rejected(numbers.path, line, f"the first message size is {size_bytes}, not 0")
         if size_bytes <= before:
             raise rejected(numbers.path, line, "message sizes do not ascend")
         before = size_bytes
-        algorithm = numbers.next("an algorithm")
-        fan = numbers.next("the fan-in and fan-out")
-        segment_bytes = numbers.next("a segment size")
+        algorithm = numbers.number("an algorithm")
+        fan = numbers.number("the fan-in and fan-out")
+        segment_bytes = numbers.number("a segment size")
         if numbers.line != line:
             raise rejected(numbers.path, line, "a rule has fewer than 4 numbers on its line")
         has_requests = version > 1 and numbers.more_on_line()
-        requests = numbers.next("the number of requests") if has_requests else None
+        requests = numbers.number("the number of requests") if has_requests else None
         if numbers.more_on_line():
             raise rejected(numbers.path, line, f"a rule has more than {3 + version} numbers")
         yield size_bytes, RuleNumbers(algorithm, fan, segment_bytes, requests, line)

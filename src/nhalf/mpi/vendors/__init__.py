@@ -9,7 +9,7 @@ other file changes.
 from __future__ import annotations
 
 import functools
-from abc import abstractmethod
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,9 @@ class Vendor(Launcher):
 
     launcher: ClassVar[str]
     """The name of the library's mpiexec in `--launcher`; libraries of one family share it."""
+
+    version_text: ClassVar[re.Pattern[str]]
+    """Where the library prints its version; vendors with more to tell override `version_in`."""
 
     version_command: ClassVar[tuple[str, ...]] = ()
     """A further program beside the mpiexec to ask if `--version` does not suffice."""
@@ -108,12 +111,13 @@ class Vendor(Launcher):
         """The files of the site and of the user that set the library, if they are there."""
         return ()
 
-    @abstractmethod
     def version_in(self, text: str) -> str:
         """The version if `mpiexec --version` of this library printed the text; else ''.
 
         The output of `version_command` comes after it.
         """
+        match = self.version_text.search(text)
+        return match[1].rstrip(".") if match else ""
 
     def loaded(self) -> Loaded | None:
         """The library that a module names, for vendors whose libraries have no mpiexec."""

@@ -29,15 +29,11 @@ class Cray(Hydra):
     """Cray MPICH 8 and 9."""
 
     title: ClassVar[str] = "Cray MPICH"
+    version_text: ClassVar[re.Pattern[str]] = re.compile(r"CRAY MPICH version\s+(\d[\w.]*)")
     linked_as: ClassVar[str] = "libmpi_"
     settings: ClassVar[tuple[str, ...]] = ("MPICH_",)
     needed_settings: ClassVar[tuple[str, ...]] = ("MPICH_VERSION", "MPICH_DIR", "MPICH_ENV")
     pmi: ClassVar[tuple[str, ...]] = ("cray_shasta",)
-
-    def version_in(self, text: str) -> str:
-        """Parse a version text such as 'CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)'."""
-        match = re.search(r"CRAY MPICH version\s+(\d[\w.]*)", text)
-        return match[1].rstrip(".") if match else ""
 
     def loaded(self) -> Loaded | None:
         """The library of the loaded module, which names its folder and its version."""

@@ -1,37 +1,46 @@
 """Intel MPI: Hydra with its own pinning; presets in `I_MPI_ADJUST_OPERATION="id:l-m;…"`.
 
-Sizes l to m are those of a message (tuning_files/intel_conditions.py). The library reports the
-number of presets of an operation (`impi_info -v`), not their meaning; since 2021.13 they are not
-the algorithms of its older manuals. A preset is therefore called by its number.
+Sizes l to m are those of a message. The library reports the number of presets of an operation
+(`impi_info -v`), not their meaning; since 2021.13 they are not the algorithms of its older manuals.
+A preset is therefore called by its number.
+
+Its reference promises presets by ranges of sizes and ranks, `id:l-m@p-q;…`. Version 2021.19 does
+something else, as every value shows that is tried in virtual time:
+
+- It applies either sizes or ranks. As soon as a part names ranks, sizes count for nothing, and of
+  parts for the same ranks the last one holds.
+- It reads the upper ends only: a part begins where the one before it ends, and the last one has no
+  end. `4:1024-2047` alone is preset 4 for everything.
+- 0 is the library's basic choice, which is not always what it chooses without the variable.
+
+Written are therefore parts that begin at 0 and leave nothing out, for which all of that is the
+same, and other values are refused.
 """
 
 from __future__ import annotations
 
 import ctypes.util
 import functools
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library, switch
-from nhalf.mpi.decision_table import Rule, call_of
-from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.decision_table import NATIVE, Rule, Steps, steps_of
+from nhalf.mpi.hydra import OPERATIONS, Hydra, key_of
 from nhalf.mpi.job import MpiJob
 from nhalf.mpi.switch import ALL, LibrarySwitch, progress_thread
 from nhalf.mpi.tuner import OwnFile, Reach, Tuner, read_variables, variables_text
-from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
 from nhalf.mpi.vendors import Wheel
 
 ASK_TIMEOUT_S = 20.0
 PREFIX = "I_MPI_ADJUST_"
-OPERATIONS = (
-    *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
-    *("reduce-scatter", "scan", "scatter"),
-)
 LIBFABRIC = "libfabric.so.1"
 BINARY = "I_MPI_TUNING_BIN"
 CLIENT = "I_MPI_PMI_LIBRARY"
@@ -80,6 +89,9 @@ class Intel(Hydra):
     """Intel MPI, whose programs have the handles of MPICH."""
 
     title: ClassVar[str] = "Intel MPI"
+    version_text: ClassVar[re.Pattern[str]] = re.compile(
+        r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)"
+    )
     wheel: ClassVar[Wheel | None] = Wheel("impi-rt", "2021.19.0", ("impi-rt", "impi"))
     compiler_variable: ClassVar[str] = "I_MPI_CXX"
     handles_of: ClassVar[str] = "mpich"
@@ -98,11 +110,6 @@ class Intel(Hydra):
         "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt against collectives in shared "
         "memory"
     )
-
-    def version_in(self, text: str) -> str:
-        """Parse the version in the library's own line of the text."""
-        match = re.search(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)", text)
-        return match[1].rstrip(".") if match else ""
 
     def environment(self, job: MpiJob) -> dict[str, str]:
         """The variables of its own pinning: one whole core per rank, or none at all."""
@@ -205,12 +212,12 @@ class Presets(Tuner):
             return []
         command = self.library.prefix / "bin" / "impi_info"
         environment = tuple(sorted(self.library.environment.items()))
-        first, last = _range(str(command), _key(operation), environment)
+        first, last = _range(str(command), key_of(operation), environment)
         return [str(number) for number in range(max(first, 1), last + 1)]
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variables of presets for all sizes and ranks."""
-        return {PREFIX + _key(operation): preset for operation, preset in chosen.items()}
+        return {PREFIX + key_of(operation): preset for operation, preset in chosen.items()}
 
     def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
         """By sizes or by ranks: a variable holds no more."""
@@ -218,7 +225,7 @@ class Presets(Tuner):
 
     def text(self, rules: Sequence[Rule]) -> str:
         """A file of variables for the shell."""
-        values = {PREFIX + _key(name): value_of(rules, name) for name in OPERATIONS}
+        values = {PREFIX + key_of(name): value_of(rules, name) for name in OPERATIONS}
         variables = {name: value for name, value in values.items() if value}
         return variables_text(variables, HOW)
 
@@ -232,8 +239,8 @@ class Presets(Tuner):
         """The rules, and for their operations those of variables that are written as they mean."""
         own: list[Rule] = []
         for operation in dict.fromkeys(rule.operation for rule in rules):
-            value = environment.get(PREFIX + _key(operation), "")
-            if value and not self._wrong(PREFIX + _key(operation), value):
+            value = environment.get(PREFIX + key_of(operation), "")
+            if value and not self._wrong(PREFIX + key_of(operation), value):
                 own += rules_in(value, operation)
         return [*rules, *own]
 
@@ -258,13 +265,9 @@ class Presets(Tuner):
         return f"{operation} has no preset {strange[0].partition(':')[0]}" if strange else ""
 
 
-def _key(operation: str) -> str:
-    return call_of(operation).upper()
-
-
 def _operation(name: str) -> str:
     """The operation of a variable, '' if it is no variable of one."""
-    operations = {PREFIX + _key(operation): operation for operation in OPERATIONS}
+    operations = {PREFIX + key_of(operation): operation for operation in OPERATIONS}
     return operations.get(name, "")
 
 
@@ -276,3 +279,122 @@ def _range(command: str, key: str, environment: tuple[tuple[str, str], ...]) -> 
         raise MissingError(f"{command} does not tell its presets: {outcome.reason}")
     match = re.search(r"range:\s*(\d+)-(\d+)", outcome.stdout)
     return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+BASIC = "0"
+BYTES_MAX = 2**31 - 1
+RANKS_MAX = 2**31 - 1
+RANKS_LEAST = 2
+"""The smallest number of ranks that have something to choose."""
+PART = re.compile(r"(\d+)(?::(\d+)-(\d+)(?:@(\d+)-(\d+))?)?")
+
+
+def held(rules: Sequence[Rule], operation: str) -> list[Rule]:
+    """The rules of an operation as one variable can hold them: by ranks, or by sizes for all ranks.
+
+    Where they need both, those of the most ranks are kept.
+    """
+    own = _rules_of(rules, operation)
+    if not own or is_by_ranks(own, operation):
+        return own
+    most = max(rule.from_ranks for rule in own)
+    of_most = [rule for rule in own if rule.from_ranks <= most <= rule.to_ranks]
+    return [replace(rule, from_ranks=0, to_ranks=math.inf) for rule in of_most]
+
+
+def is_by_ranks(rules: Sequence[Rule], operation: str) -> bool:
+    """Whether no rule tells sizes from each other, while some tell numbers of ranks."""
+    by_ranks = [(begin, steps_of(rules, operation, begin)) for begin in _begins(rules)]
+    return len(by_ranks) > 1 and all(len(steps) == 1 for _, steps in by_ranks)
+
+
+def value_of(rules: Sequence[Rule], operation: str) -> str:
+    """The value of a variable, '' if there is no rule of the operation.
+
+    Of rules that `held` would not keep those for the ranks of the first one are written.
+    """
+    own = _rules_of(rules, operation)
+    if not own:
+        return ""
+    if not is_by_ranks(own, operation):
+        return _by_size(steps_of(own, operation, own[0].from_ranks))
+    begins = _begins(own)
+    ends = [*(begin - 1 for begin in begins[1:]), RANKS_MAX]
+    chosen = [_preset(steps_of(own, operation, begin)[0][1]) for begin in begins]
+    ranges = zip(chosen, begins, ends, strict=True)
+    return ";".join(f"{preset}:0-{BYTES_MAX}@{first}-{last}" for preset, first, last in ranges)
+
+
+def _rules_of(rules: Sequence[Rule], operation: str) -> list[Rule]:
+    """The rules of an operation; those from the smallest group on begin at 0."""
+    own = [rule for rule in rules if rule.operation == operation]
+    return [replace(rule, from_ranks=0) if rule.from_ranks <= RANKS_LEAST else rule for rule in own]
+
+
+def _begins(rules: Sequence[Rule]) -> list[int]:
+    """The numbers of ranks from which other rules hold, 0 first."""
+    begins = {0, *(rule.from_ranks for rule in rules)}
+    begins |= {int(rule.to_ranks) + 1 for rule in rules if math.isfinite(rule.to_ranks)}
+    return sorted(begins)
+
+
+def _by_size(steps: Steps) -> str:
+    ends = [begin - 1 for begin, _ in steps[1:]]
+    parts = [
+        f"{_preset(algorithm)}:{begin}-{end}"
+        for (begin, algorithm), end in zip(steps[:-1], ends, strict=True)
+    ]
+    return ";".join([*parts, _preset(steps[-1][1])])
+
+
+def _preset(algorithm: str) -> str:
+    return BASIC if algorithm == NATIVE else algorithm
+
+
+def misread(value: str) -> str:
+    """Why the library would read a value otherwise than it is written, '' if it would not."""
+    matches = [PART.fullmatch(part) for part in value.split(";")]
+    for part, match in zip(value.split(";"), matches, strict=True):
+        if match is None:
+            return f"{part!r} is not written as id:l-m or id:l-m@p-q"
+    parts = [match.groups() for match in matches if match]
+    if any(ranks is not None for *_, ranks in parts):
+        if any((low, high) != ("0", str(BYTES_MAX)) for _, low, high, *_ in parts):
+            return f"beside ranks no sizes count: write 0-{BYTES_MAX} for them in every part"
+        return _gap([(first, last) for *_, first, last in parts], "ranks", RANKS_MAX)
+    return _gap([(low, high) for _, low, high, *_ in parts], "sizes", BYTES_MAX)
+
+
+def _gap(ranges: Sequence[tuple[str | None, str | None]], quantity: str, most: int) -> str:
+    """Where ranges do not follow each other from 0 to the end; a part without one is the rest."""
+    begin = 0
+    for place, (first, last) in enumerate(ranges):
+        is_last = place + 1 == len(ranges)
+        if first is None or last is None:
+            return "" if is_last else f"a part without {quantity} is the last one for the library"
+        if int(first) > int(last):
+            return f"the range {first}-{last} is empty"
+        if int(first) != begin:
+            return f"{quantity} from {begin} on are of the part for {first}-{last}: begin it there"
+        begin = int(last) + 1
+    return (
+        ""
+        if begin > most
+        else f"the last part has no end for the library: leave out its {quantity}"
+    )
+
+
+def rules_in(value: str, operation: str) -> list[Rule]:
+    """The rules of a value that is not misread; the basic choice is none."""
+    rules: list[Rule] = []
+    for part in value.split(";"):
+        match = PART.fullmatch(part)
+        assert match is not None
+        preset, low, high, first, last = match.groups()
+        begin = rules[-1].to_bytes + 1 if rules and low is None else int(low or 0)
+        to_bytes = math.inf if high is None or int(high) >= BYTES_MAX else int(high)
+        to_ranks = math.inf if last is None or int(last) >= RANKS_MAX else int(last)
+        rules.append(
+            Rule(operation, int(first or 0), to_ranks, int(begin), to_bytes, str(int(preset)))
+        )
+    return [rule for rule in rules if rule.algorithm != BASIC]

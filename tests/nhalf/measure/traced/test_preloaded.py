@@ -10,7 +10,7 @@ from nhalf.base.errors import FailedError, MissingError
 from nhalf.measure.traced.collect import collect
 from nhalf.measure.traced.start import kinds_of_handles, start, tracing_libraries
 from nhalf.mpi import Library
-from nhalf.mpi.program_file import ABI, CLASSIC
+from nhalf.mpi.preload import ABI, CLASSIC
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from nhalf.base.errors import FailedError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.job import MpiJob
-from nhalf.mpi.tuning_files.intel_conditions import misread, value_of
-from nhalf.mpi.vendors.intel import Intel, Presets
+from nhalf.mpi.vendors.intel import Intel, Presets, misread, value_of
 
 INTEL = Intel()
 JOB = MpiJob(command=("./probe",), ranks=4)

@@ -10,7 +10,7 @@ from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi import Library
 from nhalf.mpi.discover import newest
 from nhalf.mpi.launch_words import SRUN
-from nhalf.mpi.program_file import ABI, content_of, handles_in, program_named
+from nhalf.mpi.preload import ABI, content_of, handles_in, program_named
 from nhalf.mpi.switch import MPI
 
 PROMISE_SHARE = 0.3

@@ -9,8 +9,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.change import LEAST_SHARE, Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
-from nhalf.mpi.preload import Preload, preload
-from nhalf.mpi.program_file import content_of, handles_in, program_named
+from nhalf.mpi.preload import Preload, content_of, handles_in, preload, program_named
 from nhalf.mpi.switch import Affected
 
 ROUTED = ("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")

@@ -22,7 +22,6 @@ from nhalf.experiment.why.switch import Mixture, SettableDifference, Ways
 from nhalf.measure.launches.timed import PrintedTime, counted_s, printed_time, run_timed
 from nhalf.measure.traced.tables import Trace, is_trace, open_trace
 from nhalf.mpi import Library
-from nhalf.mpi.launch_script import LaunchScript, read_script
 from nhalf.mpi.launch_settings import (
     LaunchCommand,
     launcher_options,
@@ -32,7 +31,7 @@ from nhalf.mpi.launch_settings import (
     with_variable,
     without_variable,
 )
-from nhalf.mpi.launch_words import HYDRA, OPENMPI, TRIAL
+from nhalf.mpi.launch_words import HYDRA, OPENMPI, TRIAL, LaunchScript, read_script
 from nhalf.mpi.surroundings import libraries_of_launcher
 
 VARIABLE, OPTION, WHOLE = "variable", "option", "whole"

@@ -8,8 +8,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.experiment.why.sides.commands import CommandPair, pair, started, takes_the_same
-from nhalf.mpi.launch_script import parse_script
 from nhalf.mpi.launch_settings import with_new_noise
+from nhalf.mpi.launch_words import parse_script
 
 
 def two(a: str, b: str) -> CommandPair:
