@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nhalf.base.native_files import executable
-from tests.nhalf.measure.simulate.session.asking import (
+from tests.nhalf.measure.simulate.multicast.asking import (
     COSTS,
     Ask,
     answers,

@@ -13,7 +13,7 @@ from nhalf.machines.machine import FittedModel, Machine, Network, Segment
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, SharedMemory, Torus
 from nhalf.measure.simulate.session import costs, multicast_subject
 from nhalf.mpi.simgrid import simgrid
-from tests.nhalf.measure.simulate.session.asking import (
+from tests.nhalf.measure.simulate.multicast.asking import (
     ALGORITHMS,
     FORWARDINGS,
     Ask,

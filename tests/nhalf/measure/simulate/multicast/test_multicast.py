@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.nhalf.measure.simulate.session.asking import (
+from tests.nhalf.measure.simulate.multicast.asking import (
     ALGORITHMS,
     COSTS,
     FORWARD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.nhalf.measure.simulate.session.asking import (
+from tests.nhalf.measure.simulate.multicast.asking import (
     COSTS,
     FORWARD,
     LINK,
