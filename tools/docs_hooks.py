@@ -170,7 +170,7 @@ def rooms() -> str:
 
 def study_verdicts() -> str:
     """Every published study on its machines of record."""
-    from nhalf.present.report.studies_page import verdict_table
+    from nhalf.present.report.study_page import verdict_table
     from nhalf.studies.overview import overviews
 
     blocks = []

@@ -22,7 +22,7 @@ with lazily(globals()):
     from nhalf.decide.traffic import predict_traffic
     from nhalf.machines.change import change
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal.predicted_rates import show_b_eff, show_drain, show_traffic
+    from nhalf.present.terminal.predictions import show_b_eff, show_drain, show_traffic
 
 MEAN_SIZE = "10K"
 """Mean message size of the study that defined the traffic (Qian 2004)."""

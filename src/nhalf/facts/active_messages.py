@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.contests import reported_s, with_cores
-from nhalf.facts.difference import COSTLY, FASTER, beyond, with_intervals
+from nhalf.facts.difference import COSTLY, FASTER, beyond, each, over_standard, with_intervals
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.store.keys import VARIED_POINT, axis
+from nhalf.store.keys import axis
 
 SHORT, MEDIUM, LONG, FIRST = "am-short", "am-medium", "am-long", "am-first"
 STORES, BULK = "stores", "bulk"
@@ -43,12 +43,8 @@ def _ratios_of(facts: Facts, pattern: str) -> pl.DataFrame:
         points = points.filter(pl.col("bytes") >= LINE_BYTES)
     way = axis(AXES[pattern]).fill_null(FALLBACK[pattern])
     points = with_cores(points.filter(axis("words").is_null()), facts).with_columns(way=way)
-    keys = [*VARIED_POINT, "launch"]
-    standard = points.filter(way=STANDARD[pattern]).select(*keys, standard_s="median_s")
     variants = points.filter(~pl.col("way").is_in([STANDARD[pattern], FALLBACK[pattern]]))
-    return variants.join(standard, on=keys, nulls_equal=True).with_columns(
-        ratio=pl.col("median_s") / pl.col("standard_s")
-    )
+    return over_standard(variants, points.filter(way=STANDARD[pattern]))
 
 
 @dataclass(frozen=True)
@@ -65,15 +61,13 @@ class WayCost:
 def costly_ways(facts: Facts) -> Iterator[WayCost]:
     """Variants significantly slower or faster than the standard; `bulk` has a crossover instead."""
     ratios = way_ratios(facts).filter(pl.col("way") != BULK)
-    for (series, pattern, way), frame in ratios.group_by(
-        "series", "pattern", "way", maintain_order=True
-    ):
+    for place, frame in each(ratios, "series", "pattern", "way"):
         middles = frame.group_by("launch").agg(pl.col("ratio").median())["ratio"].to_list()
         if len(middles) < 2:
             continue
         ratio = ratio_interval(middles)
         if ratio.low > COSTLY or ratio.high < 1 / COSTLY:
-            yield WayCost(str(series), str(pattern), str(way), ratio)
+            yield WayCost(**place, ratio=ratio)
 
 
 @dataclass(frozen=True)
@@ -96,7 +90,7 @@ class BulkCrossover:
 def crossovers(facts: Facts) -> Iterator[BulkCrossover]:
     """One per series in which either is faster somewhere, with at most one crossover."""
     ratios = way_ratios(facts).filter(pattern=LONG, way=BULK)
-    for (series,), frame in ratios.group_by("series", maintain_order=True):
+    for place, frame in each(ratios, "series"):
         sizes = with_intervals(frame.sort("bytes"), ["bytes"]).filter(pl.col("launches") > 1)
         stores = sizes.filter(pl.col("low") > FASTER)["bytes"].to_list()
         bulk = sizes.filter(pl.col("high") < 1 / FASTER)["bytes"].to_list()
@@ -104,13 +98,9 @@ def crossovers(facts: Facts) -> Iterator[BulkCrossover]:
             continue
         size_bytes = min(bulk) if bulk else max(stores)
         row = sizes.row(by_predicate=pl.col("bytes") == size_bytes, named=True)
-        yield BulkCrossover(
-            str(series),
-            max(stores, default=None),
-            min(bulk, default=None),
-            size_bytes,
-            Interval(row["ratio"], row["low"], row["high"]),
-        )
+        ratio = Interval(row["ratio"], row["low"], row["high"])
+        ends = (max(stores, default=None), min(bulk, default=None))
+        yield BulkCrossover(place["series"], *ends, size_bytes, ratio)
 
 
 @dataclass(frozen=True)

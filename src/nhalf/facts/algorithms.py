@@ -13,7 +13,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.facts.collectives import OWN_CHOICE, usual
 from nhalf.facts.contests import with_cores
-from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.difference import COSTLY, Cost, beyond
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, with_series
@@ -239,24 +239,19 @@ ROOT_CELL = without(RUN_POINT, "algorithm")
 
 
 @dataclass(frozen=True)
-class Freed:
+class Freed(Cost):
     """The algorithm that completes first, and the one that frees the root first, at one point.
 
     Seconds are medians over launches; `ratio` is the root's time by the former over the latter.
     """
 
-    library: str
-    mpi: str
-    pattern: str
     ranks: int
-    size_bytes: int
     completes: str
     frees: str
     complete_s: float
     completes_root_s: float
     frees_root_s: float
     frees_complete_s: float
-    ratio: Interval
 
 
 @fact
@@ -304,20 +299,12 @@ def freed_first(facts: Facts) -> Iterator[Freed]:
         fastest, frees = rows[completes], rows[frees_name]
         ratio = beyond(_ratios(cell_launches, fastest["algorithm"], frees["algorithm"]), COSTLY)
         if ratio is not None:
-            yield Freed(
-                library=library_label(facts, fastest["transport"], fastest["mpi"]),
-                mpi=fastest["mpi"],
-                pattern=fastest["pattern"],
-                ranks=fastest["ranks"],
-                size_bytes=fastest["bytes"],
-                completes=algorithm_name(fastest["algorithm"]),
-                frees=algorithm_name(frees["algorithm"]),
-                complete_s=fastest["complete_s"],
-                completes_root_s=fastest["root_s"],
-                frees_root_s=frees["root_s"],
-                frees_complete_s=frees["complete_s"],
-                ratio=ratio,
-            )
+            library = library_label(facts, fastest["transport"], fastest["mpi"])
+            about = (library, fastest["mpi"], fastest["pattern"], fastest["bytes"], ratio)
+            names = (algorithm_name(fastest["algorithm"]), algorithm_name(frees["algorithm"]))
+            times_s = (fastest["complete_s"], fastest["root_s"])
+            others_s = (frees["root_s"], frees["complete_s"])
+            yield Freed(*about, fastest["ranks"], *names, *times_s, *others_s)
 
 
 def _disputed(medians: pl.DataFrame) -> pl.DataFrame:

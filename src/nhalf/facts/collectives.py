@@ -12,6 +12,7 @@ import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
 from nhalf.facts.contests import CLASSES, Contest, Standing, contests, with_cores
+from nhalf.facts.difference import Cost, over_standard
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
@@ -53,16 +54,10 @@ def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     `standard_s` and `ratio` = median_s / standard_s, paired by launch.
     """
     operations = frame.filter(pl.col("pattern").is_in(COLLECTIVES) & (pl.col("median_s") > 0))
-    plain = operations.filter(pl.col("axes") == "").rename({"median_s": "standard_s"})
     variants = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
-    keys = [*VARIED_POINT, "launch"]
-    paired = variants.join(plain.select(*keys, "standard_s"), on=keys, nulls_equal=True)
-    compared = paired.with_columns(
-        variant=pl.col("axes").replace_strict(VARIANTS, return_dtype=pl.String),
-        ratio=pl.col("median_s") / pl.col("standard_s"),
-        axes=pl.lit(""),
-    )
-    return with_series(compared, facts)
+    compared = over_standard(variants, operations.filter(pl.col("axes") == ""))
+    variant = pl.col("axes").replace_strict(VARIANTS, return_dtype=pl.String)
+    return with_series(compared.with_columns(variant=variant, axes=pl.lit("")), facts)
 
 
 @fact
@@ -113,17 +108,12 @@ MISLEADS = 1.1
 
 
 @dataclass(frozen=True)
-class Misled:
+class Misled(Cost):
     """The point with the largest effect of a barrier, as a ratio to the synchronised start.
 
     `sure` of the `points` measured both ways differ by more than MISLEADS.
     """
 
-    series: str
-    mpi: str
-    pattern: str
-    size_bytes: int
-    ratio: Interval
     sure: int
     points: int
 

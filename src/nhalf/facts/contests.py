@@ -125,7 +125,11 @@ def contests(facts: Facts, pattern: str = MAIN_PATTERN) -> list[Contest]:
         if len(libraries) < 2:
             continue
         setting_values = dict(zip(SETTING, setting, strict=True))
-        where = _where(setting_values, several)
+        where = ", ".join(
+            ranks_text(setting_values[name]) if name == "ranks" else str(setting_values[name])
+            for name in several
+            if setting_values[name] != ""
+        )
         suffix = f" [{where}]" if where else ""
         titles = {name: facts.titles.get(name, name) + suffix for name in libraries}
         times = frame.select("mpi", "launch", "bytes", "median_s")
@@ -146,15 +150,6 @@ def crowded_points(facts: Facts) -> pl.DataFrame:
     """The points, by RUN_POINT, whose ranks shared cores."""
     crowded = facts.summary.filter(pl.col("advice").list.contains("oversubscribed"))
     return crowded.select(RUN_POINT)
-
-
-def _where(setting: dict[str, Any], several: Sequence[str]) -> str:
-    """A setting in words, where the pattern was measured in `several` values of some columns."""
-    return ", ".join(
-        ranks_text(setting[name]) if name == "ranks" else str(setting[name])
-        for name in several
-        if setting[name] != ""
-    )
 
 
 def reported_s(frame: pl.DataFrame, size: int) -> float:

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.statistics.intervals import Interval, launch_intervals, ratio_interval
+from nhalf.store.keys import VARIED_POINT
 
 FASTER = 1.03
 """Libraries differ if the interval of their ratio lies beyond this."""
 
 COSTLY = 1.10
 """A switch or a send mode is reported if the interval of its cost lies beyond this."""
+
+
+LAUNCH = (*VARIED_POINT, "launch")
+"""One launch of a point whose axes may differ."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How many times as long something takes as its standard: the times' ratio with its interval.
+
+    `size_bytes` is the size at which it differs most, or that was compared.
+    """
+
+    series: str
+    mpi: str
+    pattern: str
+    size_bytes: int
+    ratio: Interval
+
+
+def each(frame: pl.DataFrame, *by: str) -> Iterator[tuple[Row, pl.DataFrame]]:
+    """Every group of rows that are equal in some columns, in order, after its values of these."""
+    for values, rows in frame.group_by(by, maintain_order=True):
+        yield dict(zip(by, values, strict=True)), rows
+
+
+def over_standard(
+    ways: pl.DataFrame, standard: pl.DataFrame, keys: Sequence[str] = LAUNCH
+) -> pl.DataFrame:
+    """The rows of `ways` that have a standard with the same keys.
+
+    Adds `standard_s`, its time, and `ratio`, that of their time over it.
+    """
+    times = standard.select(*keys, standard_s="median_s")
+    return ways.join(times, on=keys, nulls_equal=True).with_columns(
+        ratio=pl.col("median_s") / pl.col("standard_s")
+    )
 
 
 def beyond(ratios: Sequence[float], threshold: float, *, is_exact: bool = False) -> Interval | None:

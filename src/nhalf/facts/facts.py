@@ -19,16 +19,8 @@ from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact, supply
 from nhalf.results import parts, results
+from nhalf.statistics import summary as summaries
 from nhalf.statistics.advice import is_elsewhere
-from nhalf.statistics.summary import (
-    STAND_INS,
-    VIRTUAL,
-    medians_by_state,
-    reported_medians,
-    state_medians,
-    stated_visits,
-    summarise,
-)
 from nhalf.store.collection import distinct
 from nhalf.store.keys import MEASUREMENT_COLUMNS
 from nhalf.store.places import places, started_launches
@@ -163,7 +155,7 @@ class Facts:
 
         `median_s` and the ends of its 95 % interval, `ci_low_s` and `ci_high_s`, are seconds.
         """
-        return summarise(self.measurements)
+        return summaries.summarise(self.measurements)
 
     @property
     @fact
@@ -173,7 +165,7 @@ class Facts:
         These are the launches in the machine state that most of the run was measured in; those of
         points that hardly met it are left out.
         """
-        return reported_medians(self.stated)
+        return summaries.reported_medians(self.stated)
 
     @property
     @fact
@@ -184,7 +176,7 @@ class Facts:
         whether it is reported; and `elsewhere`, whether its point is reported in another state
         than most of the run (statistics/advice.py).
         """
-        return stated_visits(self.measurements)
+        return summaries.stated_visits(self.measurements)
 
     @property
     @fact
@@ -193,7 +185,7 @@ class Facts:
 
         `flag_s` is the time of a flag between two cores meanwhile (statistics/advice.py).
         """
-        return state_medians(self.stated)
+        return summaries.state_medians(self.stated)
 
     @property
     @fact
@@ -203,7 +195,7 @@ class Facts:
         Ratios of sizes within one are of equal states, and there are more of them than in the
         reported state alone.
         """
-        return medians_by_state(self.stated)
+        return summaries.medians_by_state(self.stated)
 
     @property
     @fact
@@ -330,8 +322,8 @@ class Facts:
         columns, such as `mpi` and `ranks`.
         """
         rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
-        if rows["advice"].list.contains(VIRTUAL).all() and not rows.is_empty():
-            return STAND_INS
+        if rows["advice"].list.contains(summaries.VIRTUAL).all() and not rows.is_empty():
+            return summaries.STAND_INS
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
 

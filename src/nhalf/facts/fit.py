@@ -9,16 +9,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, OVERLAPPING
-from nhalf.machines.machine import (
-    Breakpoint,
-    FittedModel,
-    LogGP,
-    Machine,
-    Overheads,
-    PatternModel,
-    PeriodicSteps,
-    Segment,
-)
+from nhalf.machines import machine
 from nhalf.models.forms import Curve
 from nhalf.models.forms.packet_steps import PacketSteps
 from nhalf.models.forms.segmented import Segmented
@@ -57,7 +48,7 @@ SIZES_MIN = 3
 """With fewer sizes, a line adds nothing to the points."""
 
 
-def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedModel]:
+def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[machine.FittedModel]:
     """A segmented model of every curve with three or more sizes, sorted by its key.
 
     `launches` are the launch medians, `summary` (SUMMARY_COLUMNS, from the same measurements) the
@@ -68,7 +59,7 @@ def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedMod
     return [_fitted(key, curve) for key, curve in curves(summary, launches)]
 
 
-def fit_loggp(stated: pl.DataFrame) -> list[LogGP]:
+def fit_loggp(stated: pl.DataFrame) -> list[machine.LogGP]:
     """The parameters of the LogP family for every library for which they were measured.
 
     `stated` are the visits of launches to points with their states (`stated_visits`).
@@ -76,21 +67,21 @@ def fit_loggp(stated: pl.DataFrame) -> list[LogGP]:
     return [_loggp(subject, parameters) for subject, parameters in each_logp(stated)]
 
 
-def _loggp(subject: dict[str, Any], parameters: LogP) -> LogGP:
+def _loggp(subject: dict[str, Any], parameters: LogP) -> machine.LogGP:
     members: dict[str, Any] = {}
-    for name in (name for name in LogGP.__struct_fields__ if name.endswith("_s")):
+    for name in (name for name in machine.LogGP.__struct_fields__ if name.endswith("_s")):
         value: Interval | None = getattr(parameters, name)
         if value is not None:
             members[name] = value.median
         if value is not None and parameters.launches > 1:
             members[f"{name.removesuffix('_s')}_ci"] = (value.low, value.high)
-    return LogGP(
+    return machine.LogGP(
         **subject,
         **members,
         launches=parameters.launches,
         identifiable=parameters.identifiable,
         sizes=tuple(
-            Overheads(
+            machine.Overheads(
                 size_bytes=size.size_bytes,
                 send_overhead_s=_median_s(size.send_overhead_s),
                 recv_overhead_s=_median_s(size.recv_overhead_s),
@@ -108,10 +99,10 @@ def _median_s(interval: Interval | None) -> float | None:
 def machine_of(
     run: str,
     environment: Mapping[str, Any],
-    models: Sequence[FittedModel],
-    loggp: Sequence[LogGP] = (),
-    patterns: Sequence[PatternModel] = (),
-) -> Machine:
+    models: Sequence[machine.FittedModel],
+    loggp: Sequence[machine.LogGP] = (),
+    patterns: Sequence[machine.PatternModel] = (),
+) -> machine.Machine:
     """The machine that a run describes, with the basic facts of its environment."""
     facts = {
         str(key): str(value)
@@ -119,7 +110,7 @@ def machine_of(
         if isinstance(value, str | int | float) and str(value)
     }
     name = facts.get("host") or facts.get("hostname") or run
-    return Machine(
+    return machine.Machine(
         name=name,
         source=f"measured by nhalf, run {run}",
         environment=facts,
@@ -173,15 +164,15 @@ def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
     return Curve(size.astype(np.float64), time.astype(np.float64), low, high, steady)
 
 
-def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
+def _fitted(key: dict[str, Any], curve: Curve) -> machine.FittedModel:
     model = Segmented.fit(curve)
     errors = heldout_errors(Segmented, curve)
     judged = errors.size > 0
-    return FittedModel(
+    return machine.FittedModel(
         **key,
         segments=tuple(_segment(curve, piece) for piece in model.pieces),
         breakpoints=tuple(
-            Breakpoint(
+            machine.Breakpoint(
                 low_bytes=int(change.low_bytes),
                 high_bytes=int(change.high_bytes),
                 at_bytes=change.at_bytes,
@@ -197,11 +188,11 @@ def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
     )
 
 
-def _steps(curve: Curve) -> PeriodicSteps | None:
+def _steps(curve: Curve) -> machine.PeriodicSteps | None:
     packet_steps = PacketSteps.fit(curve)
     if packet_steps.period_bytes is None or packet_steps.offset_bytes is None:
         return None
-    return PeriodicSteps(
+    return machine.PeriodicSteps(
         offset_bytes=packet_steps.offset_bytes,
         period_bytes=packet_steps.period_bytes,
         height_s=packet_steps.height_s,
@@ -209,7 +200,7 @@ def _steps(curve: Curve) -> PeriodicSteps | None:
     )
 
 
-def _segment(curve: Curve, piece: FittedPiece) -> Segment:
+def _segment(curve: Curve, piece: FittedPiece) -> machine.Segment:
     intervals = piece_intervals(curve, piece)
     interval_members: dict[str, Any] = {}
     if intervals is not None:
@@ -218,7 +209,7 @@ def _segment(curve: Curve, piece: FittedPiece) -> Segment:
             "r_inf_ci": intervals.r_inf_Bps,
             "n_half_ci": intervals.n_half_bytes,
         }
-    return Segment(
+    return machine.Segment(
         from_bytes=int(piece.from_bytes),
         to_bytes=int(piece.to_bytes),
         t0_s=piece.t0_s,

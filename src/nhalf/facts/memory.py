@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.facts.difference import COSTLY, beyond, chosen_ratios, middles
+from nhalf.facts.difference import COSTLY, Cost, beyond, chosen_ratios, each, middles, over_standard
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -25,17 +25,12 @@ PUTS = (
 
 
 @dataclass(frozen=True)
-class PartialLine:
+class PartialLine(Cost):
     """The size below a line that costs most, and its time over that of a whole line."""
 
-    series: str
-    mpi: str
-    pattern: str
     axes: str
-    size_bytes: int
     partial: Interval
     line: Interval
-    ratio: Interval
 
 
 @fact
@@ -60,16 +55,9 @@ def _dearer(puts: pl.DataFrame) -> Iterator[PartialLine]:
             continue
         size_bytes = list(partial)[-1]
         subject = frame.row(0, named=True)
-        yield PartialLine(
-            series=subject["series"],
-            mpi=subject["mpi"],
-            pattern=subject["pattern"],
-            axes=subject["axes"],
-            size_bytes=size_bytes,
-            partial=_time(frame, size_bytes),
-            line=_time(frame, LINE_BYTES),
-            ratio=ratio,
-        )
+        times = (_time(frame, size_bytes), _time(frame, LINE_BYTES))
+        about = (subject["series"], subject["mpi"], subject["pattern"], size_bytes, ratio)
+        yield PartialLine(*about, subject["axes"], *times)
 
 
 def _ends(times_s: Mapping[int, float]) -> tuple[int, int]:
@@ -124,19 +112,15 @@ def rates(facts: Facts) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class AccessCost:
+class AccessCost(Cost):
     """The cost of an access to elements: its time over that of ordinary arrays.
 
     `cast` is the same for ordinary pointers to a rank's own elements, if measured.
     """
 
-    series: str
-    mpi: str
     kernel: str
     way: str
     block: str
-    size_bytes: int
-    ratio: Interval
     cast: Interval | None
 
 
@@ -144,30 +128,20 @@ class AccessCost:
 def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
     """The most expensive access of each series, if significant, in its largest arrays."""
     ratios = _ratios(facts)
-    for (series,), frame in ratios.group_by("series", maintain_order=True):
+    for _, frame in each(ratios, "series"):
         costs: list[AccessCost] = []
-        by = ["kernel", "way", "block", "bytes", "mpi"]
-        groups = frame.filter(pl.col("way") != CAST).group_by(by, maintain_order=True)
-        for (kernel, way, block, size_bytes, mpi), points in groups:
+        accesses = frame.filter(pl.col("way") != CAST)
+        for at, points in each(accesses, "series", "kernel", "way", "block", "bytes", "mpi"):
             ratio = beyond(points["ratio"].to_list(), COSTLY)
             if ratio is None:
                 continue
-            casts = frame.filter(way=CAST, kernel=kernel, bytes=size_bytes)
+            casts = frame.filter(way=CAST, kernel=at["kernel"], bytes=at["bytes"])
             # Blocks do not matter to casts.
-            same_block = casts.filter(block=block)
+            same_block = casts.filter(block=at["block"])
             cast = same_block if same_block.height > 1 else casts.filter(block=EVEN)
-            costs.append(
-                AccessCost(
-                    str(series),
-                    str(mpi),
-                    str(kernel),
-                    str(way),
-                    str(block),
-                    int(str(size_bytes)),
-                    ratio,
-                    ratio_interval(cast["ratio"].to_list()) if cast.height > 1 else None,
-                )
-            )
+            cast_ratio = ratio_interval(cast["ratio"].to_list()) if cast.height > 1 else None
+            about = (at["series"], at["mpi"], f"array-{at['kernel']}", at["bytes"], ratio)
+            costs.append(AccessCost(*about, at["kernel"], at["way"], at["block"], cast_ratio))
         if costs:
             yield max(costs, key=lambda cost: cost.ratio.median)
 
@@ -177,28 +151,21 @@ def _ratios(facts: Facts) -> pl.DataFrame:
     """Per launch of a point of shared arrays, `ratio`: its time over that of ordinary ones."""
     points = with_ways(facts.launches)
     keys = [*without(VARIED_POINT, "pattern"), "kernel", "launch"]
-    ordinary = points.filter(way=ORDINARY).select(*keys, ordinary_s="median_s")
     shared = points.filter(~pl.col("way").is_in([ORDINARY, OPENMP]))
-    ratios = shared.join(ordinary, on=keys, nulls_equal=True).with_columns(
-        ratio=pl.col("median_s") / pl.col("ordinary_s")
-    )
+    ratios = over_standard(shared, points.filter(way=ORDINARY), keys)
     largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")
     return with_series(ratios.filter(largest), facts)
 
 
 @dataclass(frozen=True)
-class Scaling:
+class Scaling(Cost):
     """Rate of the largest number of ranks over that of one, through casts and in ordinary arrays.
 
     `ordinary` is None if those were not measured.
     """
 
-    series: str
-    mpi: str
     kernel: str
-    size_bytes: int
     ranks: int
-    cast: Interval
     ordinary: Interval | None
 
 
@@ -206,21 +173,16 @@ class Scaling:
 def cast_scaling(facts: Facts) -> Iterator[Scaling]:
     """By series, for the first of KERNELS that was measured on one rank and on more."""
     ratios = _growth(facts)
-    for (series,), frame in ratios.group_by("series", maintain_order=True):
+    for at, frame in each(ratios, "series"):
         for kernel in KERNELS:
             casts = frame.filter(kernel=kernel, way=CAST)
             if casts.height < 2:
                 continue
             ordinary = frame.filter(kernel=kernel, way=ORDINARY)["ratio"].to_list()
-            yield Scaling(
-                str(series),
-                str(casts["mpi"][0]),
-                kernel,
-                int(casts["bytes"][0]),
-                int(casts["ranks"][0]),
-                ratio_interval(casts["ratio"].to_list()),
-                ratio_interval(ordinary) if len(ordinary) > 1 else None,
-            )
+            about = (at["series"], casts["mpi"][0], f"array-{kernel}", casts["bytes"][0])
+            beside = ratio_interval(ordinary) if len(ordinary) > 1 else None
+            ratio = ratio_interval(casts["ratio"].to_list())
+            yield Scaling(*about, ratio, kernel, casts["ranks"][0], beside)
             break
 
 
@@ -230,14 +192,15 @@ def _growth(facts: Facts) -> pl.DataFrame:
     points = with_ways(facts.launches).filter(pl.col("way").is_in([CAST, ORDINARY]), block=EVEN)
     points = points.filter(pl.col("bytes") == pl.col("bytes").max().over("kernel"))
     keys = [*without(VARIED_POINT, "ranks"), "way", "launch"]
-    single_rank = points.filter(ranks=1).select(*keys, one_s="median_s")
     many_ranks = points.filter(
         (pl.col("ranks") > 1) & (pl.col("ranks") == pl.col("ranks").max().over("kernel", "way"))
     )
-    ratios = many_ranks.join(single_rank, on=keys, nulls_equal=True).with_columns(
-        ratio=pl.col("one_s") / pl.col("median_s")
+    ratios = over_standard(many_ranks, points.filter(ranks=1), keys)
+    return with_series(
+        ratios.with_columns(ratio=pl.col("standard_s") / pl.col("median_s")),
+        facts,
+        on_axis=("ranks", "placement"),
     )
-    return with_series(ratios, facts, on_axis=("ranks", "placement"))
 
 
 SEGMENT_PATTERN = "primitive"

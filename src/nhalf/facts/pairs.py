@@ -9,13 +9,13 @@ import polars as pl
 
 from nhalf.base.carrier import carrier
 from nhalf.facts.contests import with_cores
-from nhalf.facts.difference import COSTLY, FASTER, beyond, with_intervals
+from nhalf.facts.difference import COSTLY, FASTER, Cost, beyond, each, over_standard, with_intervals
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import LINE_BYTES
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.keys import RUN_CURVE, VARIED_POINT, axis, without
+from nhalf.store.keys import RUN_CURVE, axis, without
 from nhalf.store.places import Place
 
 PATTERN = "distance"
@@ -69,18 +69,14 @@ CURVE_SETTING = without(RUN_CURVE, "pattern", "axes")
 
 
 @dataclass(frozen=True)
-class SlowestPair:
+class SlowestPair(Cost):
     """Two ranks, their relation ('' if unknown), and how far apart they are.
 
     `ratio` is their time for a message of `size_bytes` over that of the median pair.
     """
 
-    series: str
-    mpi: str
     ranks: tuple[int, int]
     relation: str
-    size_bytes: int
-    ratio: Interval
 
 
 @fact
@@ -101,14 +97,9 @@ def _pair(frame: pl.DataFrame, interval: Interval, facts: Facts) -> SlowestPair:
     source, target = first["first"], first["second"]
     places = places_of(facts, first)
     has_places = max(source, target) < len(places)
-    return SlowestPair(
-        with_series(frame.head(1), facts)["series"][0],
-        first["mpi"],
-        (source, target),
-        relation(places[source], places[target]) if has_places else "",
-        first["bytes"],
-        interval,
-    )
+    near = relation(places[source], places[target]) if has_places else ""
+    about = (with_series(frame.head(1), facts)["series"][0], first["mpi"], PATTERN, first["bytes"])
+    return SlowestPair(*about, interval, (source, target), near)
 
 
 def _ratios(frame: pl.DataFrame) -> list[float]:
@@ -147,15 +138,10 @@ def with_pairs(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
 def load_ratios(facts: Facts) -> pl.DataFrame:
     """Per launch, the latency of several pairs over that of one.
 
-    Columns of a launch, `pairs`, `alone_s`, `ratio` and `series`.
+    Columns of a launch, `pairs`, `standard_s`, `ratio` and `series`.
     """
     points = with_pairs(facts.launches, LATENCY)
-    keys = [*VARIED_POINT, "launch"]
-    alone = points.filter(pl.col("pairs") == 1).select(*keys, alone_s="median_s")
-    ratios = points.join(alone, on=keys, nulls_equal=True).with_columns(
-        ratio=pl.col("median_s") / pl.col("alone_s")
-    )
-    return with_series(ratios, facts)
+    return with_series(over_standard(points, points.filter(pl.col("pairs") == 1)), facts)
 
 
 def by_pairs(loads: pl.DataFrame) -> pl.DataFrame:
@@ -187,14 +173,10 @@ SETTING = ("run", "ranks", "placement", "algorithm")
 
 
 @dataclass(frozen=True)
-class LoadCost:
+class LoadCost(Cost):
     """The cost of the most pairs at once: the smallest message's time over one pair's."""
 
-    series: str
-    mpi: str
     pairs: int
-    size_bytes: int
-    ratio: Interval
 
 
 @fact
@@ -208,8 +190,8 @@ def costly_loads(facts: Facts) -> Iterator[list[LoadCost]]:
     for _, frame in ratios.group_by(SETTING, maintain_order=True):
         pairs, size = frame.row(0, named=True)["pairs"], frame.row(0, named=True)["bytes"]
         costs = [
-            LoadCost(str(series), str(mpi), pairs, size, interval)
-            for (series, mpi), launches in frame.group_by("series", "mpi", maintain_order=True)
+            LoadCost(**at, pattern=LATENCY, size_bytes=size, ratio=interval, pairs=pairs)
+            for at, launches in each(frame, "series", "mpi")
             if (interval := beyond(launches.sort("launch")["ratio"].to_list(), COSTLY)) is not None
         ]
         if costs:
@@ -269,6 +251,6 @@ def _onset(size_bytes: int, frame: pl.DataFrame) -> Onset | None:
         loaded[pairs] = ratio
     if not loaded:
         return None
-    alone = frame.unique("launch").sort("launch")["alone_s"].to_numpy()
+    alone = frame.unique("launch").sort("launch")["standard_s"].to_numpy()
     first, most = min(loaded), max(loaded)
     return Onset(size_bytes, launch_interval(alone), first, loaded[first], most, loaded[most])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.contests import CLASSES, with_cores
-from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.difference import COSTLY, Cost, beyond, each, over_standard
 from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -60,27 +60,19 @@ def against_standard(facts: Facts, variants: Variants) -> pl.DataFrame:
         others=other_axes.list.join(","),
     )
     points = points.filter(pl.col("others") == pl.col("others").min().over("pattern"))
-    keys = [*VARIED_POINT, "launch"]
     is_standard = pl.all_horizontal(pl.col(name) == value for name, value in standard.items())
-    times = points.filter(is_standard).select(*keys, standard_s="median_s")
-    ways = points.filter(~is_standard).join(times, on=keys, nulls_equal=True)
-    ratios = ways.with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))
+    ratios = over_standard(points.filter(~is_standard), points.filter(is_standard))
     return with_series(ratios, facts)
 
 
 @dataclass(frozen=True)
-class WayRatio:
+class WayRatio(Cost):
     """A variant at the size where it differs most: its time over that of the standard.
 
     `way` maps axes to values.
     """
 
-    series: str
-    mpi: str
-    pattern: str
     way: dict[str, str]
-    size_bytes: int
-    ratio: Interval
 
 
 @fact
@@ -88,17 +80,17 @@ def slower_ways(facts: Facts, variants: Variants) -> Iterator[WayRatio]:
     """For each library the most expensive variant, if significant, at its worst size."""
     ratios = against_standard(facts, variants)
     standard = dict(variants.standard)
-    for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
+    for at, frame in each(ratios, "series", "mpi"):
         ratios_by_way = [
             WayRatio(
-                str(series),
-                str(mpi),
-                str(key[0]),
-                dict(zip(standard, map(str, key[2:]), strict=True)),
-                int(str(key[1])),
+                at["series"],
+                at["mpi"],
+                place["pattern"],
+                place["bytes"],
                 interval,
+                {name: place[name] for name in standard},
             )
-            for key, points in frame.group_by("pattern", "bytes", *standard, maintain_order=True)
+            for place, points in each(frame, "pattern", "bytes", *standard)
             if points.height > 1
             and (interval := ratio_interval(points["ratio"].to_list())).low > COSTLY
         ]
@@ -130,10 +122,7 @@ def mode_ratios(facts: Facts) -> pl.DataFrame:
     launches = facts.launches.filter(pl.col("median_s") > 0)
     standard = launches.filter(pl.col("pattern") == MAIN_PATTERN)
     modes = launches.filter(pl.col("pattern").str.starts_with(f"{MAIN_PATTERN}-"))
-    ratios = modes.join(
-        standard.select(*PAIRED, standard_s="median_s"), on=PAIRED, nulls_equal=True
-    ).with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))
-    return with_series(ratios, facts)
+    return with_series(over_standard(modes, standard, PAIRED), facts)
 
 
 @dataclass(frozen=True)
@@ -149,14 +138,14 @@ class ModeCost:
 @fact
 def costly_modes(facts: Facts) -> Iterator[tuple[str, list[ModeCost]]]:
     """Each mode's pattern that costs some libraries time, with those, the worst first."""
-    for (pattern,), frame in mode_ratios(facts).group_by("pattern", maintain_order=True):
+    for mode, frame in each(mode_ratios(facts), "pattern"):
         costs: list[ModeCost] = []
-        for (series, mpi), of_series in frame.group_by("series", "mpi", maintain_order=True):
+        for at, of_series in each(frame, "series", "mpi"):
             worst = _worst_class(of_series)
             if worst is not None:
-                costs.append(ModeCost(str(series), str(mpi), *worst))
+                costs.append(ModeCost(**at, size_class=worst[0], ratio=worst[1]))
         if costs:
-            yield str(pattern), sorted(costs, key=lambda cost: -cost.ratio.median)
+            yield mode["pattern"], sorted(costs, key=lambda cost: -cost.ratio.median)
 
 
 def _worst_class(frame: pl.DataFrame) -> tuple[str, Interval] | None:
@@ -178,17 +167,13 @@ LAYOUT_PATTERN = "pingpong-layout"
 
 
 @dataclass(frozen=True)
-class Packed:
+class Packed(Cost):
     """The size at which one way to send data with gaps costs most, as a ratio to another.
 
     `sure` of the `sizes` measured both ways cost significantly more than COSTLY.
     """
 
-    series: str
-    mpi: str
     layout: str
-    size_bytes: int
-    ratio: Interval
     sure: int
     sizes: int
 
@@ -201,15 +186,13 @@ def packed_sooner(facts: Facts, way: str = "type", standard: str = "hand") -> li
     if paired.is_empty():
         return packed
     paired = with_series(paired, facts)
-    for (series, mpi, layout), frame in paired.group_by(
-        "series", "mpi", "layout", maintain_order=True
-    ):
+    for at, frame in each(paired, "series", "mpi", "layout"):
         costly_sizes = list(_costly(frame))
         if costly_sizes:
             size_bytes, ratio = max(costly_sizes, key=lambda size_ratio: size_ratio[1].median)
             sizes = frame["bytes"].n_unique()
-            about = (str(series), str(mpi), str(layout), size_bytes)
-            packed.append(Packed(*about, ratio, len(costly_sizes), sizes))
+            about = (at["series"], at["mpi"], LAYOUT_PATTERN, size_bytes, ratio)
+            packed.append(Packed(*about, at["layout"], len(costly_sizes), sizes))
     return sorted(packed, key=lambda case: -case.ratio.median)
 
 
@@ -221,9 +204,8 @@ def _paired(facts: Facts, way: str, standard: str) -> pl.DataFrame:
         axis("layout"), axis("by"), axis("block").fill_null("")
     )
     keys = [*VARIED_POINT, "layout", "block", "launch"]
-    standards = points.filter(pl.col("by") == standard).select(*keys, standard_s="median_s")
-    paired = points.filter(pl.col("by") == way).join(standards, on=keys, nulls_equal=True)
-    return paired.with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))
+    ways, standards = (points.filter(pl.col("by") == name) for name in (way, standard))
+    return over_standard(ways, standards, keys)
 
 
 def _costly(frame: pl.DataFrame) -> Iterator[tuple[int, Interval]]:
@@ -261,8 +243,8 @@ class BothWays:
 def both_ways(facts: Facts) -> Iterator[BothWays]:
     """One for each library and setting for which sharing can be determined."""
     ratios = _ratios(facts)
-    for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
-        cost = _largest_class(str(series), str(mpi), frame, exact_runs(facts))
+    for at, frame in each(ratios, "series", "mpi"):
+        cost = _largest_class(at["series"], at["mpi"], frame, exact_runs(facts))
         if cost is not None and (cost.shared or cost.ratio.high < COSTLY):
             yield cost
 
@@ -271,11 +253,8 @@ def both_ways(facts: Facts) -> Iterator[BothWays]:
 def _ratios(facts: Facts) -> pl.DataFrame:
     """Per launch and size: columns of a launch, `series` and `ratio`."""
     launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
-    alone = launches.filter(pl.col("pattern") == MAIN_PATTERN)
-    paired = launches.filter(pl.col("pattern") == PINGPING).join(
-        alone.select(*PAIRED, alone_s="median_s"), on=PAIRED, nulls_equal=True
-    )
-    return with_series(paired.with_columns(ratio=pl.col("median_s") / pl.col("alone_s")), facts)
+    alone, both = (launches.filter(pattern=pattern) for pattern in (MAIN_PATTERN, PINGPING))
+    return with_series(over_standard(both, alone, PAIRED), facts)
 
 
 def _largest_class(
@@ -290,3 +269,60 @@ def _largest_class(
             ratio = ratio_interval(middles.to_list())
             return BothWays(series, mpi, name, sizes[0], sizes[-1], ratio)
     return None
+
+
+QUEUES, FIRST_MESSAGES = "drain", "first-message"
+
+
+@dataclass(frozen=True)
+class CostOfOrder(Cost):
+    """A way over its standard, at the value of an axis (`at`) where it was measured last.
+
+    Of a queue `at` is its depth, of first messages the rank that they go to; `queue` is '' there.
+    """
+
+    queue: str
+    at: int
+    standard_s: float
+    time_s: float
+
+    @property
+    def passed_s(self) -> float:
+        """Seconds for each message, or receive, that is passed: in reverse order half of them."""
+        return 2 * (self.time_s - self.standard_s) / max(1, self.at - 1)
+
+
+@fact
+def searched_queues(facts: Facts) -> Iterator[CostOfOrder]:
+    """Queues, at their greatest depth, in which reverse order costs more than that of arrival."""
+    yield from _costs(facts, QUEUES, ("order", "reverse", "in-order"), "depth")
+
+
+@fact
+def first_messages(facts: Facts) -> Iterator[CostOfOrder]:
+    """Libraries whose first message to a rank costs more than the second, at the last rank."""
+    yield from _costs(facts, FIRST_MESSAGES, ("message", "first", "second"), "partner")
+
+
+def _costs(
+    facts: Facts, pattern: str, ways: tuple[str, str, str], place: str
+) -> Iterator[CostOfOrder]:
+    """By series, queue and size, one way of an axis over another, where it costs significantly."""
+    name, dear, standard = ways
+    points = facts.launches.filter(pl.col("pattern") == pattern, pl.col("median_s") > 0)
+    if points.is_empty():
+        return
+    points = with_series(points, facts).with_columns(
+        axis(name), axis("queue").fill_null(""), at=axis(place).cast(pl.Int64)
+    )
+    keys = [*VARIED_POINT, "queue", "at", "launch"]
+    dear_points, standards = (points.filter(pl.col(name) == way) for way in (dear, standard))
+    costs = over_standard(dear_points, standards, keys)
+    for about, frame in each(costs, "series", "mpi", "queue", "bytes", "run"):
+        last = frame.filter(pl.col("at") == pl.col("at").max())
+        is_exact = about["run"] in exact_runs(facts)
+        ratio = beyond(last["ratio"].to_list(), COSTLY, is_exact=is_exact)
+        if ratio is not None:
+            times = last.select(pl.col("at", "standard_s", "median_s").median()).row(0)
+            cost = (about["series"], about["mpi"], pattern, about["bytes"], ratio)
+            yield CostOfOrder(*cost, about["queue"], int(times[0]), *times[1:])

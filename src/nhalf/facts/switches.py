@@ -9,19 +9,11 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
+from nhalf.facts import jumps as curve_jumps
 from nhalf.facts.causes import CoreCache, cache_near, is_decided_cache, packets_explain
 from nhalf.facts.contests import SETTING, contests
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import (
-    EagerLimit,
-    Jump,
-    eager_limits_of,
-    jump_between,
-    jump_ratios,
-    limits_in_use,
-    rate_fall,
-)
 from nhalf.facts.series import plain_points, with_series
 from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
 from nhalf.statistics.advice import APART
@@ -68,11 +60,11 @@ class ProtocolSwitchPoint:
     mpi: str
     pattern: str
     subject: Mapping[str, Any]
-    jump: Jump
+    jump: curve_jumps.Jump
     quicker: Quicker | None
     cache: CoreCache | None
-    limits: tuple[EagerLimit, ...] = ()
-    also: tuple[tuple[str, Jump], ...] = ()
+    limits: tuple[curve_jumps.EagerLimit, ...] = ()
+    also: tuple[tuple[str, curve_jumps.Jump], ...] = ()
     is_eager: bool = False
     names_limits: bool = False
     """Whether the library names limits, of whatever component."""
@@ -85,7 +77,7 @@ class ProtocolSwitchPoint:
         return self.jump.after_bytes <= self.jump.before_bytes * AT_ONE_SIZE
 
     @property
-    def limits_there(self) -> tuple[EagerLimit, ...]:
+    def limits_there(self) -> tuple[curve_jumps.EagerLimit, ...]:
         """The eager limits of the library that lie there."""
         ends_bytes = (self.jump.before_bytes, self.jump.after_bytes)
         return tuple(limit for limit in self.limits if limit.is_between(*ends_bytes))
@@ -131,7 +123,7 @@ def _before(switch: ProtocolSwitchPoint) -> int:
     return switch.jump.before_bytes
 
 
-def _size_of(jump: Jump) -> float:
+def _size_of(jump: curve_jumps.Jump) -> float:
     return max(jump.at_least, 1 / jump.at_least)
 
 
@@ -159,7 +151,7 @@ def _all(facts: Facts) -> Iterator[ProtocolSwitchPoint]:
         sides = zip(model.segments, model.segments[1:], strict=False)
         for change, (before, after) in zip(model.breakpoints, sides, strict=False):
             is_jump = change.kind == "jump" and change in evident
-            jump = jump_between(launches, by_state, before, after) if is_jump else None
+            jump = curve_jumps.jump_between(launches, by_state, before, after) if is_jump else None
             if jump is None or not _is_switch(facts, model, jump):
                 continue
             switch = _switch(facts, launches, jump)
@@ -168,9 +160,9 @@ def _all(facts: Facts) -> Iterator[ProtocolSwitchPoint]:
                 yield replace(switch, is_cache=is_cache)
 
 
-def _is_in_fall(model: FittedModel, jump: Jump) -> bool:
+def _is_in_fall(model: FittedModel, jump: curve_jumps.Jump) -> bool:
     """Whether a jump is a part of a gradual fall of the rate."""
-    fall = rate_fall(model)
+    fall = curve_jumps.rate_fall(model)
     return fall is not None and fall.is_gradual and fall.holds(jump.before_bytes, jump.after_bytes)
 
 
@@ -181,7 +173,7 @@ def _packet_steps(facts: Facts, model: FittedModel) -> PeriodicSteps | None:
     return next(filter(None, (m.packet_steps for m in (model, *alike))), None)
 
 
-def _is_switch(facts: Facts, model: FittedModel, jump: Jump) -> bool:
+def _is_switch(facts: Facts, model: FittedModel, jump: curve_jumps.Jump) -> bool:
     """Whether neither further packets nor another state of the machine explain a jump."""
     excess_s = jump.after_s - jump.expected_s
     ends = (jump.before_bytes, jump.after_bytes)
@@ -193,7 +185,7 @@ def _is_switch(facts: Facts, model: FittedModel, jump: Jump) -> bool:
     return len(states_s) < 2 or max(states_s) < APART * min(states_s)
 
 
-def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> ProtocolSwitchPoint:
+def _switch(facts: Facts, launches: pl.DataFrame, jump: curve_jumps.Jump) -> ProtocolSwitchPoint:
     first = launches.row(0, named=True)
     environment = facts.environments.get(first["run"], {})
     switch = ProtocolSwitchPoint(
@@ -204,8 +196,8 @@ def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> ProtocolSwitchP
         jump=jump,
         quicker=_quicker(facts, first, jump.after_bytes) if jump.costs else None,
         cache=cache_near(environment, jump),
-        limits=limits_in_use(environment, first["mpi"], first["placement"]),
-        names_limits=bool(eager_limits_of(environment, first["mpi"])),
+        limits=curve_jumps.limits_in_use(environment, first["mpi"], first["placement"]),
+        names_limits=bool(curve_jumps.eager_limits_of(environment, first["mpi"])),
     )
     is_sharp = switch.at_one_size and jump.is_between_its_sizes
     return replace(switch, cache=None) if is_sharp else switch
@@ -235,21 +227,12 @@ def evident_changes(facts: Facts, model: FittedModel) -> list[Breakpoint]:
     return [
         change
         for change, before, after in sides
-        if _is_evident(launches, by_state, change, before, after)
+        if (
+            jumps(launches, by_state, before, after)
+            or (change.kind == "bend" and bends(before, after))
+        )
         and not (change.kind == "jump" and _is_of_packets(model, change, before, after))
     ]
-
-
-def _is_evident(
-    launches: pl.DataFrame,
-    by_state: pl.DataFrame,
-    change: Breakpoint,
-    before: Segment,
-    after: Segment,
-) -> bool:
-    return jumps(launches, by_state, before, after) or (
-        change.kind == "bend" and bends(before, after)
-    )
 
 
 def _is_of_packets(model: FittedModel, change: Breakpoint, before: Segment, after: Segment) -> bool:
@@ -266,7 +249,7 @@ def launches_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
 
 def jumps(launches: pl.DataFrame, by_state: pl.DataFrame, before: Segment, after: Segment) -> bool:
     """Whether the time rises more, or less, than the sizes before it can explain."""
-    costs, saves = jump_ratios(launches, by_state, before, after, CONFIDENCE)
+    costs, saves = curve_jumps.jump_ratios(launches, by_state, before, after, CONFIDENCE)
     return (costs is not None and costs.low > 1 and costs.median > LEAST) or (
         saves is not None and saves.high < 1 and saves.median < 1 / LEAST
     )

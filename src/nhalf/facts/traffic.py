@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.contests import with_cores
-from nhalf.facts.difference import COSTLY, beyond, chosen_ratios, middles
+from nhalf.facts.difference import COSTLY, Cost, beyond, chosen_ratios, middles
 from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -162,23 +162,18 @@ SETTING = without(RUN_CURVE, "axes")
 
 
 @dataclass(frozen=True)
-class SlowestPhase:
+class SlowestPhase(Cost):
     """Two phases of one pattern at its largest messages: the time in `slow` over that in `fast`.
 
     Every participating process sends one message in each, so times are compared; `slow_Bps` and
     `fast_Bps` are the rates of one process.
     """
 
-    series: str
-    mpi: str
-    pattern: str
     ranks: int
-    size_bytes: int
     slow: int
     fast: int
     slow_Bps: float
     fast_Bps: float
-    ratio: Interval
 
 
 @fact
@@ -193,14 +188,10 @@ def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
     largest = points.filter(pl.col("bytes") == pl.col("bytes").max().over(SETTING))
     for _, frame in largest.group_by(SETTING, maintain_order=True):
         if frame["axes"].n_unique() >= PHASES_MIN:
-            ratio = _ratio(frame, facts)
+            ratios = chosen_ratios(frame, "axes", _ends)
+            ratio = beyond(ratios, COSTLY, is_exact=frame["run"][0] in exact_runs(facts))
             if ratio is not None:
                 yield _phase(frame, ratio, facts)
-
-
-def _ratio(frame: pl.DataFrame, facts: Facts) -> Interval | None:
-    ratios = chosen_ratios(frame, "axes", _ends)
-    return beyond(ratios, COSTLY, is_exact=frame["run"][0] in exact_runs(facts))
 
 
 def _ends(times_s: Mapping[str, float]) -> tuple[str, str]:
@@ -228,21 +219,16 @@ def _phase(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> SlowestPhase:
 
 
 @dataclass(frozen=True)
-class Peak:
+class Peak(Cost):
     """The size at which each process sends fastest, over all phases, and the largest size.
 
     `peak_Bps` and `largest_Bps` are rates of one process; `ratio` is the first over the second.
     """
 
-    series: str
-    mpi: str
-    pattern: str
     ranks: int
-    size_bytes: int
     peak_Bps: Interval
     largest_bytes: int
     largest_Bps: Interval
-    ratio: Interval
 
 
 @fact

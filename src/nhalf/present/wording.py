@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nhalf.base.numbers import (
-    MISSING,
-    MOST,
-    UNKNOWN,
-    fixed,
-    format_number,
-    percent,
-    says_nothing,
-    span,
-    times,
-    whole,
-)
+from nhalf.base import numbers
 from nhalf.base.rows import Row
 from nhalf.base.units import SIZE_ENDLESS, format_rate, format_size, format_time
 from nhalf.statistics.intervals import Interval
@@ -35,11 +24,11 @@ def between(interval: Interval) -> str:
 
 def ends(interval: Interval) -> str:
     """'6.5 to 7.2' for a ratio; 'unknown' if the ends would only mislead."""
-    if says_nothing(interval.low, interval.high):
-        return UNKNOWN
-    low, high = times(interval.low), times(interval.high)
+    if numbers.says_nothing(interval.low, interval.high):
+        return numbers.UNKNOWN
+    low, high = numbers.times(interval.low), numbers.times(interval.high)
     if low == high:
-        return f"{format_number(interval.low)} to {format_number(interval.high)}"
+        return f"{numbers.format_number(interval.low)} to {numbers.format_number(interval.high)}"
     return f"{low} to {high}".replace("x", "")
 
 
@@ -115,7 +104,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 def count_text(number: float) -> str:
     """A count with all its digits, or a mean of counts with four."""
-    return format_number(number, 7 if float(number).is_integer() else 4)
+    return numbers.format_number(number, 7 if float(number).is_integer() else 4)
 
 
 def sentence(text: str) -> str:
@@ -127,9 +116,9 @@ def interval_text(low_s: float, high_s: float, launches: int) -> str:
     """'210 ns to 225 ns', or why there is none."""
     if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
         return "none (needs several launches)"
-    if says_nothing(low_s, high_s):
-        return f"{UNKNOWN} (launches disagree)"
-    return span(low_s, high_s, format_time)
+    if numbers.says_nothing(low_s, high_s):
+        return f"{numbers.UNKNOWN} (launches disagree)"
+    return numbers.span(low_s, high_s, format_time)
 
 
 def interval_of(row: Mapping[str, Any]) -> str:
@@ -139,11 +128,11 @@ def interval_of(row: Mapping[str, Any]) -> str:
 
 def exact_size(size_bytes: int) -> str:
     """A size by which it can be measured again: '4 KiB', but '1048577 B' or '1 GiB + 1 B'."""
-    if size_bytes % 2**10 == 0 or size_bytes < MOST:
+    if size_bytes % 2**10 == 0 or size_bytes < numbers.MOST:
         return format_size(size_bytes) if size_bytes % 2**10 == 0 else f"{size_bytes} B"
     unit = 2**30 if size_bytes >= 2**30 else 2**20
     beyond_bytes = size_bytes % unit
-    if beyond_bytes >= MOST:
+    if beyond_bytes >= numbers.MOST:
         return format_size(size_bytes)
     return f"{format_size(size_bytes - beyond_bytes)} + {beyond_bytes} B"
 
@@ -151,13 +140,13 @@ def exact_size(size_bytes: int) -> str:
 def n_half_text(size_bytes: float) -> str:
     """A size that was interpolated: two digits, as much as it is good for; '–' where unknown."""
     if not abs(size_bytes) < SIZE_ENDLESS:
-        return MISSING
+        return numbers.MISSING
     unit, name = next(
         (unit, name)
         for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
         if size_bytes >= unit or unit == 1
     )
-    return f"{format_number(size_bytes / unit, 2)} {name}"
+    return f"{numbers.format_number(size_bytes / unit, 2)} {name}"
 
 
 def n_half_ends(entry: LibraryOverview) -> str:
@@ -165,12 +154,12 @@ def n_half_ends(entry: LibraryOverview) -> str:
     low, high = entry.n_half_low_bytes, entry.n_half_high_bytes
     if math.isnan(low):
         return ""
-    return span(low, high, n_half_text)
+    return numbers.span(low, high, n_half_text)
 
 
 def change_of(change: Breakpoint) -> str:
     """By how much the time is longer, or shorter, beyond a change: '+40 %'."""
-    return percent(change.change_percent / 100, signed=True)
+    return numbers.percent(change.change_percent / 100, signed=True)
 
 
 def states_text(machine: MachineStates) -> str:
@@ -183,7 +172,7 @@ def states_text(machine: MachineStates) -> str:
         f"{machine.placement}: {flags}"
     )
     if machine.changed_share > 0.005:
-        text += f", and {percent(machine.changed_share)} saw a change"
+        text += f", and {numbers.percent(machine.changed_share)} saw a change"
     text += ". Values and intervals are for the first state"
     if machine.elsewhere:
         elsewhere = f"{machine.elsewhere} of {count(machine.points, 'point')}"
@@ -198,25 +187,33 @@ UNITS: Mapping[str, Callable[[Any], str]] = {
     "s": format_time,
     "bytes": format_size,
     "Bps": format_rate,
-    "share": percent,
-    "cycles": lambda cycles: fixed(cycles, 2),
-    "concentration": format_number,
+    "share": numbers.percent,
+    "cycles": lambda cycles: numbers.fixed(cycles, 2),
+    "concentration": numbers.format_number,
 }
 """How values are written, by the last word of their column's name."""
-Cell = str | Callable[[Row], str]
-"""A column of rows, or what makes a cell of a row."""
+Cell = str | Callable[[Any], str]
+"""A column of rows, or a member of objects; or what makes a cell of one."""
 
 
 def cell(column: str, value: Any) -> str:
     """'1.2 µs' for 1.2e-6 in `median_s`; counts, names and lists as they are, '–' for nothing."""
     if value is None or value == []:
-        return MISSING
+        return numbers.MISSING
     if isinstance(value, str):
         return value
     if isinstance(value, Sequence):
         return ", ".join(value)
-    write = UNITS.get(column.rpartition("_")[2], whole if isinstance(value, int) else format_number)
+    write = UNITS.get(
+        column.rpartition("_")[2],
+        numbers.whole if isinstance(value, int) else numbers.format_number,
+    )
     return write(value)
+
+
+def known(value: Any, form: Callable[[Any], str]) -> str:
+    """A value in its form; '–' for one that is not known."""
+    return numbers.MISSING if value is None else form(value)
 
 
 def texts(row: Row, **columns: str) -> Row:
@@ -224,8 +221,12 @@ def texts(row: Row, **columns: str) -> Row:
     return {name: cell(column, row[column]) for name, column in columns.items()}
 
 
-def line(row: Row, columns: Sequence[Cell]) -> list[str]:
-    """The cells of one row of a table."""
+def line(row: object, columns: Iterable[Cell]) -> list[str]:
+    """The cells of one row of a table, from a row or an object."""
+    values = row if isinstance(row, Mapping) else None
     return [
-        cell(column, row[column]) if isinstance(column, str) else column(row) for column in columns
+        column(row)
+        if not isinstance(column, str)
+        else cell(column, getattr(row, column) if values is None else values[column])
+        for column in columns
     ]

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.queues import first_messages, searched_queues
-from nhalf.present.findings.queues import FirstMessages, Queues
+from nhalf.facts.sending import first_messages, searched_queues
+from nhalf.present.findings.sending import FirstMessages, Queues
 
 Measurements = Callable[..., pl.LazyFrame]
 

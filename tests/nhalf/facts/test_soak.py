@@ -11,7 +11,7 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.facts.soak import soaked, trend
 from nhalf.present.findings import Finding
-from nhalf.present.findings.queues import Soak
+from nhalf.present.findings.sending import Soak
 
 Measurements = Callable[..., pl.LazyFrame]
 PARTS, CALLS = 20, 1000

@@ -23,7 +23,7 @@ from nhalf.experiment.tune.outcome import Checked, Tuned
 from nhalf.experiment.tune.prove import Activity
 from nhalf.experiment.tune.search import SearchResult
 from nhalf.machines.processor import Processor, ProcessorOperation
-from nhalf.present.terminal import replay as replays
+from nhalf.present.terminal import predictions
 from nhalf.present.terminal.node import show_node
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.present.terminal.tune import show_checked, show_tuned
@@ -136,7 +136,7 @@ def simulated(draw: random.Random) -> None:
     one_pingpong = [PingPongReplay("mpich", "cores", sizes)]
     for as_json in (False, True):
         try:
-            replays.show(one_pingpong, as_json=as_json)
+            predictions.show_replays(one_pingpong, as_json=as_json)
         except FailedError as error:
             print(error)
 

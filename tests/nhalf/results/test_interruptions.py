@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.interruptions import Interruptions
+from nhalf.present.findings.precision import Interruptions
 from nhalf.results import parts, results
 from nhalf.statistics.summary import summarise
 

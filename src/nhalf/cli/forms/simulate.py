@@ -15,7 +15,6 @@ from nhalf.cli.sides import names_run, remark, run_and_library
 from nhalf.measure.plan.plan import B_EFF
 from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
 from nhalf.present.terminal.output import answered_by
-from nhalf.present.terminal.replay import show
 
 with lazily(globals()):
     from nhalf.cli.sides import calibrated_machine
@@ -94,7 +93,9 @@ def _replay(request: Request) -> None:
     run, library = run_and_library(request.machine, request.mpi)
     facts = Facts.of([run])
     remark(facts)
-    show(replay(facts, library), as_json=request.json)
+    from nhalf.present.terminal.predictions import show_replays
+
+    show_replays(replay(facts, library), as_json=request.json)
 
 
 def _is_multicast(study: str) -> bool:

@@ -36,8 +36,7 @@ with lazily(globals()):
     from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
     from nhalf.node.measuring import begin
     from nhalf.present.report import check_place
-    from nhalf.present.report.studies_page import studies_page
-    from nhalf.present.report.study_page import study_page
+    from nhalf.present.report.study_page import studies_page, study_page
     from nhalf.present.terminal.study import show_repetition, show_studies
     from nhalf.statistics.summary import check_samples
     from nhalf.store.run import Run

@@ -16,13 +16,7 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
-from nhalf.facts.program.critical_path import (
-    PathSegment,
-    amounts_until_s,
-    computing_s,
-    critical_path,
-    own_times,
-)
+from nhalf.facts.program import critical_path as paths
 from nhalf.facts.program.operations import is_begun_before
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waits import matched, waits
@@ -119,7 +113,7 @@ class Queued:
         return self._until_s(to_s) - self._until_s(from_s)
 
     def _until_s(self, moments_s: Floats) -> Floats:
-        return amounts_until_s(self.starts_s, self.ends_s, self.queued_s, moments_s)
+        return paths.amounts_until_s(self.starts_s, self.ends_s, self.queued_s, moments_s)
 
     def most_within_s(self, from_s: float, to_s: float) -> float:
         """The most of a span of time that it can have been queued."""
@@ -176,7 +170,7 @@ def undisturbed_computing_s(program: Program) -> dict[int, float]:
     taken_s = dict(taken_by_others(program).select("rank", "between_calls_s").iter_rows())
     return {
         rank: max(0.0, seconds - taken_s.get(rank, 0.0))
-        for rank, seconds in computing_s(program).items()
+        for rank, seconds in paths.computing_s(program).items()
     }
 
 
@@ -188,7 +182,7 @@ def queued(program: Program, in_call: bool | None = None) -> dict[int, Queued]:
     rows = program.off_processor.filter(pl.col("queued_s") > 0)
     if rows.is_empty():
         return {}
-    own = [(rank, times.thread) for rank, times in own_times(program).items()]
+    own = [(rank, times.thread) for rank, times in paths.own_times(program).items()]
     chosen = pl.DataFrame(own, {"rank": pl.Int32(), "thread": pl.Int32()}, orient="row")
     rows = rows.join(chosen, on=["rank", "thread"], how="semi")
     if in_call is not None:
@@ -210,7 +204,7 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
     own, those of the other ends of messages that it ends with, in an operation any.
     """
     by_rank = queued(program)
-    path = critical_path(program) if by_rank else None
+    path = paths.critical_path(program) if by_rank else None
     if path is None:
         return {}
     shortest_s = _shortest_s(program)
@@ -240,11 +234,11 @@ def taken_from_run_s(program: Program) -> float:
     return sum(taken_on_path_s(program).values())
 
 
-def _calls(program: Program, piece: PathSegment) -> list[tuple[str, float, float]]:
+def _calls(program: Program, piece: paths.PathSegment) -> list[tuple[str, float, float]]:
     """The calls on a piece of the path, each from when nobody is waited for to its end."""
     if piece.call:
         return [(piece.call, piece.begin_s, piece.end_s)]
-    return own_times(program)[piece.rank].spans_between(piece.begin_s, piece.end_s)
+    return paths.own_times(program)[piece.rank].spans_between(piece.begin_s, piece.end_s)
 
 
 def _other_ends(ends: tuple[Sequence[float], Sequence[int]], end_s: float) -> set[int]:

@@ -14,18 +14,9 @@ from typing import Any
 import polars as pl
 
 from nhalf.facts.fact import fact
+from nhalf.measure.traced import tables as trace_tables
 from nhalf.measure.traced.collect import LOST
 from nhalf.measure.traced.layout import DISK_FULL, TIMELINE_CUT
-from nhalf.measure.traced.tables import (
-    CALL_SITES,
-    MAY_LACK,
-    OFF_PROCESSOR,
-    PROC_NULL,
-    SCHEDULE,
-    SITES,
-    Trace,
-    open_trace,
-)
 from nhalf.mpi.identify import library_title
 
 
@@ -37,21 +28,25 @@ class Program:
     """
 
     path: Path
-    trace: Trace
+    trace: trace_tables.Trace
     calls: pl.DataFrame
     bins: pl.DataFrame
     timeline: pl.DataFrame
     communicators: pl.DataFrame
-    sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SITES))
-    call_sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CALL_SITES))
-    off_processor: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OFF_PROCESSOR))
+    sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=trace_tables.SITES))
+    call_sites: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=trace_tables.CALL_SITES)
+    )
+    off_processor: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=trace_tables.OFF_PROCESSOR)
+    )
     as_traced: Program | None = None
 
     @classmethod
     def open(cls, path: Path) -> Program:
         """A trace from its folder; raises InputError if it is not a trace or is damaged."""
-        folder = open_trace(path)
-        names = ("calls", "bins", "timeline", "communicators", *MAY_LACK[1:])
+        folder = trace_tables.open_trace(path)
+        names = ("calls", "bins", "timeline", "communicators", *trace_tables.MAY_LACK[1:])
         tables: dict[str, Any] = {name: folder.rows(name) for name in names}
         return cls(folder.path, folder.trace, **tables)
 
@@ -80,7 +75,7 @@ class Program:
     @property
     def is_timed(self) -> bool:
         """Whether its calls have times: those of a schedule do not."""
-        return self.trace.detail != SCHEDULE
+        return self.trace.detail != trace_tables.SCHEDULE
 
     @property
     @fact
@@ -121,7 +116,7 @@ class Program:
         """The rows of all messages sent, including those to unknown partners."""
         is_put = pl.col("call").str.contains("(?i)put|accumulate")
         is_sent = (pl.col("kind") == "sent") | ((pl.col("kind") == "one-sided") & is_put)
-        return self.calls.filter(is_sent & (pl.col("partner") != PROC_NULL))
+        return self.calls.filter(is_sent & (pl.col("partner") != trace_tables.PROC_NULL))
 
 
 @fact

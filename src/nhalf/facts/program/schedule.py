@@ -19,19 +19,8 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
+from nhalf.facts.program import operations as operation_facts
 from nhalf.facts.program.distinct import Whole, distinct_rows, place_of_each
-from nhalf.facts.program.operations import (
-    BLOCKING_SENDS,
-    NOTHING,
-    CallForm,
-    Calls,
-    Completed,
-    Loops,
-    Places,
-    completed_otherwise,
-    completed_receives,
-    loops_of_polls,
-)
 from nhalf.facts.program.pairing import Pairing, paired
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced import tables
@@ -84,7 +73,7 @@ class ScheduledCall(msgspec.Struct, frozen=True, gc=False):
     @property
     def blocks(self) -> bool:
         """Whether a large send returns only when its data is on the way."""
-        return self.call in BLOCKING_SENDS
+        return self.call in operation_facts.BLOCKING_SENDS
 
 
 @dataclass(eq=False)
@@ -101,18 +90,18 @@ class Actor:
     thread: int
     begin_s: float
     after_s: float = 0.0
-    forms: Sequence[CallForm] = ()
-    form: Places = field(default_factory=lambda: np.zeros(0, np.int64))
+    forms: Sequence[operation_facts.CallForm] = ()
+    form: operation_facts.Places = field(default_factory=lambda: np.zeros(0, np.int64))
     before_s: Floats = field(default_factory=lambda: np.zeros(0))
     measured_s: Floats = field(default_factory=lambda: np.zeros(0))
-    message: Places = field(default_factory=lambda: np.zeros(0, np.int64))
-    completes: Completed = NOTHING
-    find_ended: Callable[[], Completed] = lambda: NOTHING
+    message: operation_facts.Places = field(default_factory=lambda: np.zeros(0, np.int64))
+    completes: operation_facts.Completed = operation_facts.NOTHING
+    find_ended: Callable[[], operation_facts.Completed] = lambda: operation_facts.NOTHING
     least_s: Mapping[str, float] = field(default_factory=dict)
     rows: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @cached_property
-    def ended(self) -> Completed:
+    def ended(self) -> operation_facts.Completed:
         """The sends and operations that waits complete."""
         return self.find_ended()
 
@@ -128,16 +117,16 @@ class Actor:
         ends_s = self.rows["end_s"].to_numpy().astype(float)
         return ends_s - self.measured_s, ends_s
 
-    def form_at(self, place: int) -> CallForm:
+    def form_at(self, place: int) -> operation_facts.CallForm:
         """The form of a step."""
-        form: CallForm = self.forms[self.form[place]]
+        form: operation_facts.CallForm = self.forms[self.form[place]]
         return form
 
     def column(self, name: str) -> NDArray[np.int64]:
         """A column of whole numbers of the timeline, by steps."""
         return self.rows[name].to_numpy() if len(self.form) else np.zeros(0, np.int64)
 
-    def places_of(self, kind: str) -> Places:
+    def places_of(self, kind: str) -> operation_facts.Places:
         """The places of the steps of a kind."""
         chosen = np.array([form.kind == kind for form in self.forms], bool)
         return np.flatnonzero(chosen[self.form]) if len(self.form) else np.zeros(0, np.int64)
@@ -293,7 +282,7 @@ def threads(program: Program) -> list[tuple[int, int]]:
     return list(itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else []))
 
 
-def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:
+def _forms(calls: pl.DataFrame) -> tuple[list[operation_facts.CallForm], Whole]:
     """The forms of all calls, and the place of each call's among them."""
     names = [calls[name].cast(kind) for name, kind in tables.NAMES.items()]
     form = distinct_rows(*(name.to_physical().to_numpy() for name in names))
@@ -302,8 +291,8 @@ def _forms(calls: pl.DataFrame) -> tuple[list[CallForm], Whole]:
     return forms, form
 
 
-def _form(call: str, kind: str) -> CallForm:
-    form = CallForm(call, kind, KINDS.get(kind, WAIT))
+def _form(call: str, kind: str) -> operation_facts.CallForm:
+    form = operation_facts.CallForm(call, kind, KINDS.get(kind, WAIT))
     return replace(form, kind=POST) if form.is_begun_receive else form
 
 
@@ -312,9 +301,9 @@ def _add_steps(
 ) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
     times_s = (rows[name].cast(pl.Float64).to_numpy() for name in ("start_s", "end_s"))
-    calls = Calls(actor.forms, form, *times_s)
-    completed = completed_receives(calls)
-    loops = loops_of_polls(calls, completed)
+    calls = operation_facts.Calls(actor.forms, form, *times_s)
+    completed = operation_facts.completed_receives(calls)
+    loops = operation_facts.loops_of_polls(calls, completed)
     stays = np.ones(len(calls.form), bool)
     stays[list(loops.merged)] = False
     before_s, measured_s, last_s = _times_s(calls, loops, stays, begin_s)
@@ -323,12 +312,17 @@ def _add_steps(
     actor.rows, actor.form, actor.message = rows, form, message
     actor.before_s, actor.measured_s = before_s, measured_s
     actor.completes = completed.staying(stays)
-    actor.find_ended = lambda: completed_otherwise(calls, completed, loops).staying(stays)
+    actor.find_ended = lambda: operation_facts.completed_otherwise(calls, completed, loops).staying(
+        stays
+    )
     return last_s
 
 
 def _times_s(
-    calls: Calls, loops: Loops, stays: NDArray[np.bool_], begin_s: float
+    calls: operation_facts.Calls,
+    loops: operation_facts.Loops,
+    stays: NDArray[np.bool_],
+    begin_s: float,
 ) -> tuple[Floats, Floats, float]:
     """The time before each call that stays and in it, and when the last one ended."""
     start_s = calls.start_s

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
+from nhalf.facts.program import schedule as schedules
 from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.operations import (
     FROM_ROOT,
@@ -27,13 +28,6 @@ from nhalf.facts.program.operations import (
 )
 from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import (
-    ALWAYS_WAITS,
-    COLLECTIVE,
-    Actor,
-    pairing,
-    schedule,
-)
 
 Work = tuple[str, tuple[int, ...], int]
 """What ranks do in an operation once nobody is waited for: its call, with ROOT and its place unless
@@ -70,7 +64,9 @@ class OperationParts:
     operations: int
 
     @classmethod
-    def of(cls, actors: Sequence[Actor], first: Places, forms: Sequence[CallForm]) -> Self:
+    def of(
+        cls, actors: Sequence[schedules.Actor], first: Places, forms: Sequence[CallForm]
+    ) -> Self:
         """The parts of actors whose steps are from `first` on."""
         columns = [_columns(*own) for own in zip(actors, first.tolist(), strict=False)]
         step, rank, form, communicator, number, root, size_bytes, in_place = np.concatenate(
@@ -126,9 +122,9 @@ def _named(call: str, members: tuple[int, ...], root: int) -> str:
     return f"{call}{ROOT}{place}" if place else call
 
 
-def _columns(actor: Actor, first: int) -> Places:
+def _columns(actor: schedules.Actor, first: int) -> Places:
     """Step, rank, form, communicator, number, root, size and tag of an actor's operations."""
-    places = actor.places_of(COLLECTIVE)
+    places = actor.places_of(schedules.COLLECTIVE)
     names = ("communicator", "number", "partner", "size_bytes", "tag")
     own = [actor.column(name)[places] for name in names]
     return np.stack([first + places, np.full(len(places), actor.rank), actor.form[places], *own])
@@ -195,7 +191,7 @@ class Script:
     whether it waits for its receive at any size.
     """
 
-    actors: Sequence[Actor]
+    actors: Sequence[schedules.Actor]
     forms: Sequence[CallForm]
     first: Places
     form: NDArray[np.int32]
@@ -232,7 +228,7 @@ class Script:
 @fact
 def script(program: Program) -> Script:
     """The script of a program's schedule."""
-    actors, pairs = schedule(program), pairing(program)
+    actors, pairs = schedules.schedule(program), schedules.pairing(program)
     forms = max((actor.forms for actor in actors), key=len, default=())
     first = np.cumsum([0, *(len(actor.form) for actor in actors)])
     subject, form = (
@@ -240,7 +236,7 @@ def script(program: Program) -> Script:
         for columns in ([actor.message for actor in actors], [actor.form for actor in actors])
     )
     always_waits = np.zeros(len(pairs.route), bool)
-    waits = np.array([of.call in ALWAYS_WAITS for of in forms], bool)
+    waits = np.array([of.call in schedules.ALWAYS_WAITS for of in forms], bool)
     sends = subject[waits[form]] if waits.any() else subject[:0]
     always_waits[sends[sends >= 0]] = True
     parts = OperationParts.of(actors, first, forms)
@@ -259,7 +255,7 @@ def script(program: Program) -> Script:
     )
 
 
-def _awaited(actor: Actor, first: int) -> tuple[Places, Places]:
+def _awaited(actor: schedules.Actor, first: int) -> tuple[Places, Places]:
     """The steps of an actor that complete messages, once for each, and these."""
     own = actor.message[actor.completes.begun]
     has_message = own >= 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import altair as alt
 import polars as pl
@@ -30,9 +30,9 @@ def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:
     return [ordered[round(place * (len(ordered) - 1) / (most - 1))] for place in range(most)]
 
 
-def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = False) -> alt.X:
-    """An axis of integers; `doubling` for those that grow by factors."""
-    ordered = sorted(set(values))
+def count_axis(rows: Iterable[Row], field: str, title: str, doubling: bool = False) -> alt.X:
+    """An axis of integers, those in a field of `rows`; `doubling` if they grow by factors."""
+    ordered = sorted({row[field] for row in rows})
     scale = alt.Scale(type="log", base=2, nice=False) if doubling else alt.Scale(zero=False)
     if len(ordered) == 1:  # alone it stands at the centre: it would stretch no axis
         scale = alt.Scale(domain=[ordered[0] - 1, ordered[0] + 1], nice=False)
@@ -60,20 +60,22 @@ def _strokes(kinds: Sequence[str]) -> dict[str, alt.StrokeDash]:
 def lines(
     rows: Sequence[Row],
     axes: tuple[alt.X, alt.Y],
-    kinds: Sequence[str],
     facets: tuple[str, Sequence[str]],
     tooltip: Sequence[alt.Tooltip],
+    kinds: Sequence[str] = (),
     choice: tuple[str, str] | None = None,
     every_kind: bool = True,
     behind: Sequence[alt.Chart] = (),
 ) -> alt.TopLevelMixin:
-    """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of `axes`.
+    """The chart of `rows`, which have `kind` and the fields of `axes`.
 
-    `facets` names a field and the order of its values; `choice` a field of which one value is
-    shown at a time, and its title. Layers `behind` the lines have no fields of their own. Unless
-    `every_kind`, the legend has only the kinds of what is shown.
+    Kinds are in the order of `kinds`, without them in that of the rows. `facets` names a field and
+    the order of its values; `choice` a field of which one value is shown at a time, and its title.
+    Layers `behind` the lines have no fields of their own. Unless `every_kind`, the legend has only
+    the kinds of what is shown.
     """
     (x, y), (field, order) = axes, facets
+    kinds = kinds or list(dict.fromkeys(row["kind"] for row in rows))
     kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
     # Legends of colour and shape are one where their domains are the same and given.
     kind_shapes = alt.Undefined if every_kind else None

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -35,6 +35,7 @@ from nhalf.base.plugins import load
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
+from nhalf.present.wording import weight
 
 if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
@@ -45,6 +46,8 @@ RUN_FINDERS = "nhalf.present.findings"
 WARNING = 40
 """Findings of less importance are warnings about the measurement."""
 TRACE_FINDERS = "nhalf.present.program.findings"
+SUBJECT = {"mpi": "mpi", "pattern": "pattern", "size_bytes": "bytes"}
+"""What a finding is about, by the members of facts, and by the columns of rows."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,30 @@ class Finding:
             numbers = {"value": interval.median, "low": interval.low, "high": interval.high}
             for name, number in numbers.items():
                 object.__setattr__(self, name, number)
+
+    @classmethod
+    def of(
+        cls,
+        fact: object,
+        text: str,
+        importance: float | tuple[float, float],
+        kind: str,
+        label: str,
+        **further: Any,
+    ) -> Finding:
+        """What follows from a fact: with its ratio, library, pattern and size, unless `further`
+        has others; of a range of `importance` the ratio decides (`weight`).
+        """
+        known = fact if isinstance(fact, Mapping) else None
+        values = {
+            member: known.get(column) if known is not None else getattr(fact, member, None)
+            for member, column in SUBJECT.items()
+        }
+        interval: Any = further.pop("interval", getattr(fact, "ratio", None))
+        if isinstance(importance, tuple):
+            importance = weight(interval.median, *importance)
+        about = {member: value for member, value in values.items() if value is not None}
+        return cls(text, importance, kind, label=label, interval=interval, **(about | further))
 
 
 Data = TypeVar("Data")

@@ -9,16 +9,7 @@ from nhalf.base.listing import few, listed
 from nhalf.base.numbers import percent, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.algorithms import (
-    MATTERS,
-    Beaten,
-    Freed,
-    WorkGrain,
-    beaten,
-    crossings,
-    freed_first,
-    gains_by_part,
-)
+from nhalf.facts import algorithms
 from nhalf.facts.algorithms import PATTERN as GRAIN_PATTERN
 from nhalf.facts.collectives import MISLEADS, Match, matches, misled
 from nhalf.facts.contests import CLASSES
@@ -41,23 +32,17 @@ class FastestCollectives(Finder[Facts]):
         for name, low, high in CLASSES:
             operations = list(matches(facts, low, high))
             if operations:
-                yield _fastest_collectives_finding(name, operations)
-
-
-def _fastest_collectives_finding(name: str, operations: list[Match]) -> Finding:
-    """One sentence for all operations of a size class."""
-    largest = max(operations, key=lambda match: match.behind.median)
-    where = f" on {largest.where}" if largest.where else ""
-    return Finding(
-        f"{sentence(name)} collectives: {_who_leads(operations)}. Most in "
-        f"{largest.pattern}{where}: {largest.worst} takes {_how_long(largest)}.",
-        importance=weight(largest.behind.median, 48, 72),
-        kind=f"collectives-{name}",
-        label=f"Collectives, {name}",
-        interval=largest.behind,
-        mpi=largest.mpi,
-        pattern=largest.pattern,
-    )
+                largest = max(operations, key=lambda match: match.behind.median)
+                where = f" on {largest.where}" if largest.where else ""
+                yield Finding.of(
+                    largest,
+                    f"{sentence(name)} collectives: {_who_leads(operations)}. Most in "
+                    f"{largest.pattern}{where}: {largest.worst} takes {_how_long(largest)}.",
+                    (48, 72),
+                    f"collectives-{name}",
+                    f"Collectives, {name}",
+                    interval=largest.behind,
+                )
 
 
 def _how_long(match: Match) -> str:
@@ -122,26 +107,20 @@ class FastestAlgorithm(Finder[Facts]):
     """Where an algorithm on a library's messages is faster than the library's own collective."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_fastest_algorithm_finding, beaten(facts))
+        yield from map(_fastest_algorithm_finding, algorithms.beaten(facts))
 
 
-def _fastest_algorithm_finding(library: Beaten) -> Finding:
+def _fastest_algorithm_finding(library: algorithms.Beaten) -> Finding:
     """One sentence for a library."""
     row, behind = library.worst.row, library.worst.behind
     size = f" of {format_size(row['bytes'])}" if row["bytes"] else ""
-    return Finding(
+    text = (
         f"{library.title} is slower than an algorithm on its own messages at "
         f"{len(library.wins)} of {count(library.points, 'point')}. Most so in "
         f"{row['pattern']}{size} on {row['ranks']} ranks: it takes {times(behind.median)} as long "
-        f"as {row['algorithm']} ({between(behind)}).",
-        importance=weight(behind.median, 46, 70),
-        kind="algorithm",
-        label="Faster algorithm",
-        interval=behind,
-        mpi=row["mpi"],
-        pattern=row["pattern"],
-        size_bytes=row["bytes"],
+        f"as {row['algorithm']} ({between(behind)})."
     )
+    return Finding.of(row, text, (46, 70), "algorithm", "Faster algorithm", interval=behind)
 
 
 class PartSizes(Finder[Facts]):
@@ -149,60 +128,47 @@ class PartSizes(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         largest: dict[tuple[str, str, str], Row] = {}
-        for row in gains_by_part(facts).iter_rows(named=True):
+        for row in algorithms.gains_by_part(facts).iter_rows(named=True):
             key = row["mpi"], row["pattern"], row["algorithm"]
             if key not in largest or row["gain"].median > largest[key]["gain"].median:
                 largest[key] = row
         for row in largest.values():
-            yield _part_sizes_finding(row, facts)
-
-
-def _part_sizes_finding(row: Row, facts: Facts) -> Finding:
-    gain = row["gain"]
-    return Finding(
-        f"{library_label(facts, row['transport'], row['mpi'])}: {row['pattern']} by "
-        f"{row['algorithm']} of {format_size(row['bytes'])} on {row['ranks']} ranks is fastest in "
-        f"parts of {format_size(row['part_bytes'])} ({format_time(row['median_s'])}); in parts of "
-        f"{format_size(PART_BYTES)} it takes {times(gain.median)} as long ({between(gain)}).",
-        importance=weight(gain.median, 42, 60),
-        kind="part-size",
-        label="Size of parts",
-        interval=gain,
-        mpi=row["mpi"],
-        pattern=row["pattern"],
-        size_bytes=row["bytes"],
-    )
+            gain = row["gain"]
+            text = (
+                f"{library_label(facts, row['transport'], row['mpi'])}: {row['pattern']} by "
+                f"{row['algorithm']} of {format_size(row['bytes'])} on {row['ranks']} ranks is "
+                f"fastest in parts of {format_size(row['part_bytes'])} "
+                f"({format_time(row['median_s'])}); in parts of {format_size(PART_BYTES)} it takes "
+                f"{times(gain.median)} as long ({between(gain)})."
+            )
+            yield Finding.of(row, text, (42, 60), "part-size", "Size of parts", interval=gain)
 
 
 class RootBusy(Finder[Facts]):
     """Where the algorithm that completes first is not the one that frees the root first."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        worst: dict[tuple[str, str], Freed] = {}
-        for freed in freed_first(facts):
+        worst: dict[tuple[str, str], algorithms.Freed] = {}
+        for freed in algorithms.freed_first(facts):
             previous = worst.get((freed.mpi, freed.pattern))
             if previous is None or freed.ratio.low > previous.ratio.low:
                 worst[freed.mpi, freed.pattern] = freed
         yield from map(_root_busy_finding, worst.values())
 
 
-def _root_busy_finding(freed: Freed) -> Finding:
+def _root_busy_finding(freed: algorithms.Freed) -> Finding:
     size = format_size(freed.size_bytes)
-    return Finding(
-        f"{freed.library}: the fastest {freed.pattern} is not the one that frees the root first. "
+    text = (
+        f"{freed.series}: the fastest {freed.pattern} is not the one that frees the root first. "
         f"For {size} on {freed.ranks} ranks {freed.completes} completes first "
         f"({format_time(freed.complete_s)}; its root is busy for "
         f"{format_time(freed.completes_root_s)}), but with {freed.frees} the root is free after "
         f"{format_time(freed.frees_root_s)}, {times(freed.ratio.median)} sooner "
         f"({between(freed.ratio)}); all ranks then complete after "
-        f"{format_time(freed.frees_complete_s)}.",
-        importance=weight(freed.ratio.low, 41, 58),
-        kind="root-busy",
-        label="The root's own time",
-        interval=freed.ratio,
-        mpi=freed.mpi,
-        pattern=freed.pattern,
-        size_bytes=freed.size_bytes,
+        f"{format_time(freed.frees_complete_s)}."
+    )
+    return Finding.of(
+        freed, text, weight(freed.ratio.low, 41, 58), "root-busy", "The root's own time"
     )
 
 
@@ -214,34 +180,28 @@ class BarrierStart(Finder[Facts]):
         if most is None:
             return
         size = f" of {format_size(most.size_bytes)}" if most.size_bytes else ""
-        yield Finding(
+        text = (
             f"Timed from its exit of a barrier, as most benchmarks do, {most.pattern}{size} on "
             f"{most.series} would read {times(most.ratio.median)} its real time "
             f"({between(most.ratio)}); {most.sure} of {most.points} points would be off by more "
-            f"than {MISLEADS - 1:.0%}.",
-            importance=44,
-            kind="barrier-start",
-            label="Barrier start misleads",
-            interval=most.ratio,
-            mpi=most.mpi,
-            pattern=most.pattern,
-            size_bytes=most.size_bytes,
+            f"than {MISLEADS - 1:.0%}."
         )
+        yield Finding.of(most, text, 44, "barrier-start", "Barrier start misleads")
 
 
 class Grain(Finder[Facts]):
     """The grain of work below which a barrier matters."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_grain_finding, crossings(facts))
+        yield from map(_grain_finding, algorithms.crossings(facts))
 
 
-def _grain_finding(crossing: WorkGrain) -> Finding:
+def _grain_finding(crossing: algorithms.WorkGrain) -> Finding:
     alternative = ""
     if crossing.faster_s:
         alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."
     return Finding(
-        f"{crossing.series}: barriers take more than {percent(MATTERS)} of the time of "
+        f"{crossing.series}: barriers take more than {percent(algorithms.MATTERS)} of the time of "
         f"{crossing.ranks} ranks where there is less than {_time(crossing.grain_s)} of work "
         f"between them; beyond, a faster barrier gains less than that.{alternative}",
         importance=46,
@@ -288,16 +248,15 @@ def _fastest(multicast: Fastest) -> Finding:
 
 
 def _spared(saving: Spared) -> Finding:
-    return Finding(
+    return Finding.of(
+        saving,
         f"{saving.name}: when adapters forward messages, a multicast to {saving.group} "
         f"destinations takes {format_time(saving.nic_s)} of processor time per node on average "
         f"instead of {format_time(saving.host_s)}, {times(saving.gain_ratio)} less.",
-        importance=weight(saving.gain_ratio, 42, 60),
-        kind="multicast-processor",
-        label="Saved by adapters",
+        weight(saving.gain_ratio, 42, 60),
+        "multicast-processor",
+        "Saved by adapters",
         value=saving.gain_ratio,
-        mpi=saving.mpi,
         pattern=MULTICAST_PATTERN,
-        size_bytes=saving.size_bytes,
         figure=times(saving.gain_ratio),
     )

@@ -39,17 +39,16 @@ def _finding(verdicts: list[Verdict], facts: Facts) -> Finding:
     worst = verdicts[0]
     label = library_label(facts, worst.transport, worst.mpi)
     operation = worst.mock_up.operation
-    return Finding(
+    return Finding.of(
+        worst,
         f"{label}: {_call(worst)} on {worst.ranks} ranks takes {times(worst.factor.median)} as "
         f"long as {instead(worst)} ({between(worst.factor)}).{_why(worst)}{_further(verdicts)}",
-        importance=weight(worst.factor.median, *(WEIGHTS if not worst.may_be_cache else UNSURE)),
-        kind=f"guideline-{worst.kind}",
+        weight(worst.factor.median, *(WEIGHTS if not worst.may_be_cache else UNSURE)),
+        f"guideline-{worst.kind}",
+        LABELS[worst.kind],
         remedy=_remedy(worst),
-        label=LABELS[worst.kind],
         interval=worst.factor,
-        mpi=worst.mpi,
         pattern=operation,
-        size_bytes=worst.size_bytes,
     )
 
 

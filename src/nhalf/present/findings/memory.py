@@ -8,49 +8,35 @@ import polars as pl
 
 from nhalf.base.numbers import percent, times
 from nhalf.base.units import format_size, format_time
+from nhalf.facts import memory
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
-from nhalf.facts.memory import (
-    LINE_BYTES,
-    SEGMENT_PATTERN,
-    AccessCost,
-    PartialLine,
-    Scaling,
-    cast_scaling,
-    costly_accesses,
-    part_times,
-    partial_lines,
-    step_times,
-)
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, count, way_name, weight
+from nhalf.present.wording import between, count, way_name
 
 
 class ArrayAccess(Finder[Facts]):
     """The cost of each way to access shared arrays, compared with casts to ordinary pointers."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_array_access_finding, costly_accesses(facts))
+        yield from map(_array_access_finding, memory.costly_accesses(facts))
 
 
-def _array_access_finding(cost: AccessCost) -> Finding:
+def _array_access_finding(cost: memory.AccessCost) -> Finding:
     ratio, cast = cost.ratio, cost.cast
     casts = f"; casts take {times(cast.median)} ({between(cast)})" if cast else ""
     better = cast is not None and cast.high < ratio.low
     near = cast is not None and cast.high < COSTLY
     remedy = "Cast to ordinary pointers where a loop stays with its rank's elements."
-    return Finding(
+    return Finding.of(
+        cost,
         f"Shared arrays, {way_name(cost.way, cost.block)}: {cost.kernel} of "
         f"{format_size(cost.size_bytes)} takes {times(ratio.median)} the time of ordinary arrays "
         f"on {cost.series} ({between(ratio)}){casts}" + (": as fast." if near else "."),
-        importance=weight(ratio.median, 40, 60),
-        kind="array-access",
-        label="Global arrays",
+        (40, 60),
+        "array-access",
+        "Global arrays",
         remedy=remedy if better else "",
-        interval=ratio,
-        mpi=cost.mpi,
-        pattern=f"array-{cost.kernel}",
-        size_bytes=cost.size_bytes,
     )
 
 
@@ -62,26 +48,23 @@ class ArrayScaling(Finder[Facts]):
     """How the rate of shared arrays accessed through casts scales with cores."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_array_scaling_finding, cast_scaling(facts))
+        yield from map(_array_scaling_finding, memory.cast_scaling(facts))
 
 
-def _array_scaling_finding(scaling: Scaling) -> Finding:
-    cast, ordinary = scaling.cast, scaling.ordinary
+def _array_scaling_finding(scaling: memory.Scaling) -> Finding:
+    cast, ordinary = scaling.ratio, scaling.ordinary
     beside = f", ordinary arrays {times(ordinary.median)}" if ordinary else ""
     linear = "near-linear" if cast.low >= NEAR_LINEAR * scaling.ranks else "less than linear"
     if ordinary and cast.low < NEAR_LINEAR * scaling.ranks and cast.high >= ordinary.low:
         linear += ", as memory itself allows"
-    return Finding(
+    return Finding.of(
+        scaling,
         f"Shared arrays through casts: {scaling.kernel} of {format_size(scaling.size_bytes)} on "
         f"{scaling.ranks} ranks has {times(cast.median)} the rate of one ({between(cast)}){beside} "
         f"on {scaling.series}: {linear}.",
-        importance=41,
-        kind="array-scaling",
-        label="Global arrays over cores",
-        interval=cast,
-        mpi=scaling.mpi,
-        pattern=f"array-{scaling.kernel}",
-        size_bytes=scaling.size_bytes,
+        41,
+        "array-scaling",
+        "Global arrays over cores",
     )
 
 
@@ -89,40 +72,32 @@ class PartialLines(Finder[Facts]):
     """Where a put of less than a cache line takes longer than one of a whole line."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        by_library: dict[str, list[PartialLine]] = {}
-        for case in partial_lines(facts):
+        by_library: dict[str, list[memory.PartialLine]] = {}
+        for case in memory.partial_lines(facts):
             by_library.setdefault(case.series, []).append(case)
         for cases in by_library.values():
-            yield _partial_lines_finding(cases)
-
-
-def _partial_lines_finding(cases: list[PartialLine]) -> Finding:
-    """The pattern that suffers most speaks for its library."""
-    worst, *further = cases
-    pattern = ", ".join(filter(None, (worst.pattern, worst.axes)))
-    also = f"; so do {count(len(further), 'further pattern')}" if len(further) > 1 else ""
-    also = f"; so does {further[0].pattern}" if len(further) == 1 else also
-    return Finding(
-        f"{worst.series}: a {pattern} of {format_size(worst.size_bytes)} takes "
-        f"{format_time(worst.partial.median)}, one of a whole cache line ({LINE_BYTES} B) "
-        f"{format_time(worst.line.median)}: less than a line costs {times(worst.ratio.median)} as "
-        f"much ({between(worst.ratio)}){also}.",
-        importance=weight(worst.ratio.median, 42, 68),
-        kind="partial-line",
-        label="Less than a line",
-        remedy=f"Pad short puts to whole lines of {LINE_BYTES} B here.",
-        interval=worst.ratio,
-        mpi=worst.mpi,
-        pattern=worst.pattern,
-        size_bytes=worst.size_bytes,
-    )
+            worst, *further = cases
+            pattern = ", ".join(filter(None, (worst.pattern, worst.axes)))
+            also = f"; so do {count(len(further), 'further pattern')}" if len(further) > 1 else ""
+            also = f"; so does {further[0].pattern}" if len(further) == 1 else also
+            yield Finding.of(
+                worst,
+                f"{worst.series}: a {pattern} of {format_size(worst.size_bytes)} takes "
+                f"{format_time(worst.partial.median)}, one of a whole cache line "
+                f"({memory.LINE_BYTES} B) {format_time(worst.line.median)}: less than a line costs "
+                f"{times(worst.ratio.median)} as much ({between(worst.ratio)}){also}.",
+                (42, 68),
+                "partial-line",
+                "Less than a line",
+                remedy=f"Pad short puts to whole lines of {memory.LINE_BYTES} B here.",
+            )
 
 
 class SegmentLife(Finder[Facts]):
     """The cost of setting up remote memory in transfers, which shows when keeping it pays off."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        parts = part_times(facts)
+        parts = memory.part_times(facts)
         for (series,), lives in parts.group_by("series", maintain_order=True):
             largest = lives.filter(pl.col("bytes") == pl.col("bytes").max())
             shares = dict(largest.select("part", "share").iter_rows())
@@ -135,7 +110,7 @@ def _segment_life_finding(
 ) -> Finding:
     size_bytes = life["bytes"][0]
     times_s = dict(life.select("part", "time_s").iter_rows())
-    steps = step_times(facts).filter(series=series, bytes=size_bytes)
+    steps = memory.step_times(facts).filter(series=series, bytes=size_bytes)
     costliest = steps.sort("time_s").row(-1, named=True)
     overhead_share = shares.get("setup", 0.0) + shares.get("teardown", 0.0)
     parts = ", ".join(f"{part} {format_time(time_s)}" for part, time_s in times_s.items())
@@ -147,6 +122,6 @@ def _segment_life_finding(
         kind="segment-life",
         label="Setup and teardown of a segment",
         value=overhead_share,
-        pattern=SEGMENT_PATTERN,
+        pattern=memory.SEGMENT_PATTERN,
         size_bytes=size_bytes,
     )

@@ -177,14 +177,13 @@ def _both_ways_finding(directions: BothWays) -> Finding:
             f"does in each direction (interval "
             f"{share_span(1 / ratio.high, 1 / ratio.low)})."
         )
-    return Finding(
+    return Finding.of(
+        directions,
         text,
-        importance=weight(max(ratio.low, 1.0), 42, 60),
-        kind="both-ways",
-        label="Both ways at once",
+        weight(max(ratio.low, 1.0), 42, 60),
+        "both-ways",
+        "Both ways at once",
         figure=rate,
-        interval=ratio,
-        mpi=directions.mpi,
         pattern=PINGPING,
         size_bytes=directions.last_bytes,
     )

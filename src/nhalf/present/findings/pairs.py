@@ -8,16 +8,8 @@ from nhalf.base.listing import listed
 from nhalf.base.numbers import times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts import pairs as pair_facts
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import (
-    LATENCY,
-    PATTERN,
-    LoadCost,
-    Onset,
-    costly_loads,
-    load_onsets,
-    slowest_pairs,
-)
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, sentence, weight
@@ -41,16 +33,14 @@ class PairMap(Finder[Facts]):
             if row["sentences"]:
                 yield from _slow(row, about)
             elif row["equal"]:
-                yield Finding(
+                yield Finding.of(
+                    row,
                     f"{sentence(about)}: {row['equal']}.",
-                    importance=40,
-                    kind="pairs-equal",
-                    label="Equal links",
+                    40,
+                    "pairs-equal",
+                    "Equal links",
                     figure=equal_percent(row),
                     value=row["equal_within_ratio"],
-                    mpi=row["mpi"],
-                    pattern=row["pattern"],
-                    size_bytes=row["bytes"],
                 )
 
 
@@ -62,17 +52,15 @@ def _slow(row: Row, about: str) -> Iterator[Finding]:
     worst = [*nodes, *links[:1], *within]
     for text, subject in list(zip(row["sentences"], worst, strict=True))[:SENTENCES_MAX]:
         low, high = subject["ratio_ci"]
-        yield Finding(
+        yield Finding.of(
+            row,
             f"{_suspect(row, subject)}{sentence(about)}: {text}.",
-            importance=weight(subject["ratio"], *SLOW),
-            kind="slow-link" if subject["kind"] in ("way", "link") else "slow-node",
-            label="Slow link" if subject["kind"] in ("way", "link") else "Slow node",
+            weight(subject["ratio"], *SLOW),
+            "slow-link" if subject["kind"] in ("way", "link") else "slow-node",
+            "Slow link" if subject["kind"] in ("way", "link") else "Slow node",
             value=subject["ratio"],
             low=low,
             high=high,
-            mpi=row["mpi"],
-            pattern=row["pattern"],
-            size_bytes=row["bytes"],
         )
 
 
@@ -89,32 +77,26 @@ class SlowestPair(Finder[Facts]):
     """The two ranks that are farthest apart."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for pair in slowest_pairs(facts):
+        for pair in pair_facts.slowest_pairs(facts):
             where = f" ({pair.relation})" if pair.relation else ""
-            yield Finding(
+            text = (
                 f"{pair.series}: ranks {pair.ranks[0]} and {pair.ranks[1]}{where} are farthest "
                 f"apart; a message of {format_size(pair.size_bytes)} takes "
                 f"{times(pair.ratio.median)} as long between them as between the median pair "
-                f"({between(pair.ratio)}).",
-                importance=weight(pair.ratio.median, 41, 66),
-                kind="slowest-pair",
-                label="Slowest pair",
-                interval=pair.ratio,
-                mpi=pair.mpi,
-                pattern=PATTERN,
-                size_bytes=pair.size_bytes,
+                f"({between(pair.ratio)})."
             )
+            yield Finding.of(pair, text, (41, 66), "slowest-pair", "Slowest pair")
 
 
 class LoadOnset(Finder[Facts]):
     """From how many pairs at once on a short message takes longer than between one pair alone."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for series, mpi, onsets in load_onsets(facts):
+        for series, mpi, onsets in pair_facts.load_onsets(facts):
             yield _load_onset_finding(series, mpi, onsets)
 
 
-def _load_onset_finding(series: str, mpi: str, onsets: list[Onset]) -> Finding:
+def _load_onset_finding(series: str, mpi: str, onsets: list[pair_facts.Onset]) -> Finding:
     """One finding for all sizes; the smallest of those that suffer first gives its numbers."""
     sizes_by_pairs: dict[int, list[str]] = {}
     for onset in sorted(onsets, key=lambda onset: onset.pairs):
@@ -127,19 +109,18 @@ def _load_onset_finding(series: str, mpi: str, onsets: list[Onset]) -> Finding:
     first = next(onset for onset in onsets if onset.pairs == pairs)
     more = " or more" if first.most > pairs else ""
     most = f", {times(first.at_most.median)} with {first.most}" if more else ""
-    return Finding(
+    return Finding.of(
+        first,
         f"{series}: with {pairs}{more} pairs at once, messages of {listed(sizes)}{further} take "
         f"longer than between a single pair: {sizes[0]} with {pairs} pairs "
         f"{times(first.ratio.median)} the {format_time(first.alone.median)} of a single pair "
         f"({between(first.ratio)}){most}.",
-        importance=weight(first.at_most.median, 41, 66),
-        kind="load-onset",
-        label="Latency under load",
-        interval=first.ratio,
+        weight(first.at_most.median, 41, 66),
+        "load-onset",
+        "Latency under load",
         figure=count(pairs, "pair"),
         mpi=mpi,
-        pattern=LATENCY,
-        size_bytes=first.size_bytes,
+        pattern=pair_facts.LATENCY,
     )
 
 
@@ -147,23 +128,17 @@ class PairsAtOnce(Finder[Facts]):
     """How much longer a small message takes while all pairs of ranks communicate."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_pairs_at_once_finding, costly_loads(facts))
+        yield from map(_pairs_at_once_finding, pair_facts.costly_loads(facts))
 
 
-def _pairs_at_once_finding(costs: list[LoadCost]) -> Finding:
+def _pairs_at_once_finding(costs: list[pair_facts.LoadCost]) -> Finding:
     """One finding for all libraries of a setting, the worst affected first."""
     worst, *further = costs
     ratio = worst.ratio
     also = ", ".join(f"{cost.series} {times(cost.ratio.median)}" for cost in further)
-    return Finding(
+    text = (
         f"{worst.pairs} pairs at once: a message of {format_size(worst.size_bytes)} takes "
         f"{times(ratio.median)} the time of one pair alone on {worst.series} "
-        f"({between(ratio)})" + (f"; {also}." if also else "."),
-        importance=weight(ratio.median, 42, 68),
-        kind="pairs-at-once",
-        label="Under load",
-        interval=ratio,
-        mpi=worst.mpi,
-        pattern=LATENCY,
-        size_bytes=worst.size_bytes,
+        f"({between(ratio)})" + (f"; {also}." if also else ".")
     )
+    return Finding.of(worst, text, (42, 68), "pairs-at-once", "Under load")

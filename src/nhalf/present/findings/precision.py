@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
+import polars as pl
+
+from nhalf.base.carrier import carrier
 from nhalf.base.listing import few
 from nhalf.base.numbers import half_width_text, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts import precision
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import busy_launches, machine_states, taken_share
-from nhalf.facts.precision import (
-    BLIND,
-    ReachedPrecision,
-    SpreadParts,
-    point_warnings,
-    reach,
-    spread_parts,
-    target,
-    worse_than_neighbours,
-)
-from nhalf.facts.series import full_name
+from nhalf.facts.series import MAIN_PATTERN, full_name
 from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, sentence, states_text
+from nhalf.statistics.intervals import Interval
+from nhalf.store.keys import RUN_SUBJECT
 
 CURVES_MAX = 4
 
@@ -124,7 +121,7 @@ class Doubts(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         total = facts.summary.height
-        for doubt in point_warnings(facts):
+        for doubt in precision.point_warnings(facts):
             if doubt.name in SAID_ELSEWHERE:
                 continue
             where = "" if doubt.everyone else f" ({few(doubt.series, NAMES_MAX)})"
@@ -147,12 +144,12 @@ class PrecisionMissed(Finder[Facts]):
     """The precision that the machine allows, and points less precise than their neighbours."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        reached = reach(facts)
+        reached = precision.reach(facts)
         if reached is not None:
-            yield _allowed(reached, target(facts))
-        worse = list(worse_than_neighbours(facts).iter_rows(named=True))
-        unusable = [row for row in worse if row["half_width"] >= BLIND]
-        wide = [row for row in worse if row["half_width"] < BLIND]
+            yield _allowed(reached, precision.target(facts))
+        worse = list(precision.worse_than_neighbours(facts).iter_rows(named=True))
+        unusable = [row for row in worse if row["half_width"] >= precision.BLIND]
+        wide = [row for row in worse if row["half_width"] < precision.BLIND]
         if unusable:
             yield _points(unusable, "unusable, with intervals wider than the times themselves")
         if len(wide) == 1:
@@ -198,17 +195,17 @@ def _name(row: Row) -> str:
     return f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])}"
 
 
-def _allowed(reached: ReachedPrecision, target_share: float) -> Finding:
+def _allowed(reached: precision.ReachedPrecision, target_share: float) -> Finding:
     """The precision that the machine's noise allows."""
     low, high = reached.launches
     launches = f"{low}" if low == high else f"{low} to {high}"
     usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
-    bound = f" (95 % of points within {most})" if reached.most_share < BLIND else ""
+    bound = f" (95 % of points within {most})" if reached.most_share < precision.BLIND else ""
     text = (
         f"Half-width {usual} with {launches} launches{bound}; the target of "
         f"±{percent(target_share, None)} was not reached."
     )
-    if reached.half_width_share >= BLIND:
+    if reached.half_width_share >= precision.BLIND:
         why = "Too few launches" if high <= FEW_LAUNCHES else "Launches differ too much"
         text = (
             f"{why}: with {launches} launches, half of the intervals are wider than the times "
@@ -216,7 +213,7 @@ def _allowed(reached: ReachedPrecision, target_share: float) -> Finding:
         )
     return Finding(
         text,
-        importance=25 if reached.half_width_share < BLIND else 39,
+        importance=25 if reached.half_width_share < precision.BLIND else 39,
         kind="precision-allowed",
         remedy="Leave the machine to itself, or spread more launches over a longer time: "
         "nhalf run --resume RUN --budget 5m.",
@@ -233,8 +230,8 @@ class SpreadPartsFinder(Finder[Facts]):
     """Why launches differ, as far as a run can tell: what it is not, and what averages it out."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        parts = spread_parts(facts)
-        if reach(facts) is None or not parts:
+        parts = precision.spread_parts(facts)
+        if precision.reach(facts) is None or not parts:
             return
         widest = parts[0]
         title = facts.titles.get(widest.mpi, widest.mpi)
@@ -251,7 +248,7 @@ class SpreadPartsFinder(Finder[Facts]):
         )
 
 
-def _why(parts: SpreadParts) -> str:
+def _why(parts: precision.SpreadParts) -> str:
     """What it is not, as far as that is known, and what averages it out."""
     cores = {
         True: "it is not the cores, which were the same in all launches; ",
@@ -270,3 +267,58 @@ def _why(parts: SpreadParts) -> str:
             "changes of the machine, and only more launches average that out"
         )
     return f"{cores}times differ as much within a launch, and more visits average that out, too"
+
+
+SHARE_LEAST = 0.001
+"""What others take is reported from this share of the time on."""
+MESSAGE_BYTES = 1 << 20
+
+
+class Interruptions(Finder[Facts]):
+    """How long and how often rank 0 is interrupted, and by how much that lengthens a message."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        rows = facts.results.get("interruptions", [])
+        for subject, spectrum in groupby(rows, key=lambda row: [row[name] for name in RUN_SUBJECT]):
+            lengths = list(spectrum)
+            intervals = [row["share_ci"] for row in lengths if "share_ci" in row]
+            low, high = (
+                (sum(ends) for ends in zip(*intervals, strict=True)) if intervals else (0.0, 0.0)
+            )
+            if low >= SHARE_LEAST:
+                share = Interval(sum(row["share"] for row in lengths), low, high)
+                most = max(lengths, key=lambda row: float(row["share"]))
+                place = dict(zip(RUN_SUBJECT, subject, strict=True))
+                yield _interruption(facts, place, most, share)
+
+
+def _interruption(facts: Facts, place: Row, most: Row, share: Interval) -> Finding:
+    where = carrier(place["mpi"], place["transport"])
+    return Finding(
+        f"{where}, {place['ranks']} ranks: others take rank 0's processor for "
+        f"{percent(share.median, 1)} of the time, most of it {format_time(most['length_s'])} long"
+        f" every {format_time(most['apart_s'])}{_longer_message(facts, place, most, share)}.",
+        importance=35,
+        kind="interruptions",
+        label="Interruptions",
+        interval=share,
+        mpi=place["mpi"],
+    )
+
+
+def _longer_message(facts: Facts, place: Row, most: Row, share: Interval) -> str:
+    """What that costs the longest message up to MESSAGE_BYTES; '' if none was measured."""
+    sent = facts.summary.filter(
+        *(pl.col(name) == place[name] for name in ("run", "transport", "mpi")),
+        (pl.col("pattern") == MAIN_PATTERN) & (pl.col("axes") == "") & (pl.col("median_s") > 0),
+        pl.col("bytes") <= MESSAGE_BYTES,
+    ).sort("bytes")
+    if sent.is_empty() or share.high >= 1:
+        return ""
+    message = sent.row(-1, named=True)
+    meets = min(message["median_s"] / most["apart_s"], 1.0)
+    longer = percent(share.median / (1 - share.median), 1)
+    return (
+        f"; a message of {format_size(message['bytes'])} meets one in {percent(meets, 1)} of all "
+        f"cases, and takes {longer} longer on average if a processor moves its bytes"
+    )

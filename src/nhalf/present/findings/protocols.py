@@ -31,28 +31,22 @@ class ProtocolSwitch(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         alone = len({switch.pattern for switch in switches(facts)}) == 1
         for switch in switches(facts):
-            yield _protocol_switch_finding(
-                switch, with_pattern=switch.pattern != MAIN_PATTERN or not alone
+            with_pattern = switch.pattern != MAIN_PATTERN or not alone
+            jump = switch.jump
+            where = f"in {switch.pattern}, " if with_pattern else ""
+            base = weight(jump.at_least, 45 if jump.costs else 40, 70)
+            yield Finding.of(
+                switch,
+                f"{switch.series}: {where}{_subject(switch)} {_change(jump)}: {_times(jump)}."
+                + _also(switch),
+                base - CACHE_WEIGHT if _label(switch).startswith("Cache") else base,
+                "switch-costs" if jump.costs else "switch-saves",
+                _label(switch),
+                figure=_figure(jump),
+                remedy=_remedy(switch),
+                interval=jump.ratio,
+                size_bytes=jump.before_bytes,
             )
-
-
-def _protocol_switch_finding(switch: ProtocolSwitchPoint, *, with_pattern: bool) -> Finding:
-    jump = switch.jump
-    where = f"in {switch.pattern}, " if with_pattern else ""
-    base = weight(jump.at_least, 45 if jump.costs else 40, 70)
-    return Finding(
-        f"{switch.series}: {where}{_subject(switch)} {_change(jump)}: {_times(jump)}."
-        + _also(switch),
-        importance=base - CACHE_WEIGHT if _label(switch).startswith("Cache") else base,
-        kind="switch-costs" if jump.costs else "switch-saves",
-        label=_label(switch),
-        figure=_figure(jump),
-        remedy=_remedy(switch),
-        interval=jump.ratio,
-        mpi=switch.mpi,
-        pattern=switch.pattern,
-        size_bytes=jump.before_bytes,
-    )
 
 
 def _label(switch: ProtocolSwitchPoint) -> str:

@@ -1,11 +1,12 @@
-"""Findings on ways to send: modes, windows, layouts, threads and active messages."""
+"""Findings on ways to send: modes, windows, layouts, threads, queues, long series."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nhalf.base.numbers import times
+from nhalf.base.numbers import format_number, grouped, percent, times
 from nhalf.base.units import format_size, format_time
+from nhalf.facts import sending
 from nhalf.facts.active_messages import (
     FIRST,
     LONG,
@@ -20,51 +21,43 @@ from nhalf.facts.active_messages import (
 )
 from nhalf.facts.facts import Facts
 from nhalf.facts.sending import (
-    LAYOUT_PATTERN,
-    THREADS,
-    WINDOWS,
-    ModeCost,
-    Packed,
-    costly_modes,
-    mode_name,
-    packed_sooner,
-    slower_ways,
+    first_messages,
+    searched_queues,
 )
+from nhalf.facts.soak import PATTERN as SOAK_PATTERN
+from nhalf.facts.soak import SoakedSeries, soaked
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, threads_name, weight, window_name
+from nhalf.present.wording import between, threads_name, window_name
+from nhalf.statistics.intervals import Interval
 
 
 class SendMode(Finder[Facts]):
     """One finding per send mode that costs or saves, the worst library first."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for pattern, costs in costly_modes(facts):
+        for pattern, costs in sending.costly_modes(facts):
             yield _mode(pattern, costs)
 
 
-def _mode(pattern: str, costs: list[ModeCost]) -> Finding:
+def _mode(pattern: str, costs: list[sending.ModeCost]) -> Finding:
     worst, *further = costs
     ratio = worst.ratio
     also = ", ".join(
         f"{cost.series} ({times(cost.ratio.median)}, {cost.size_class})" for cost in further
     )
-    mode = mode_name(pattern)
+    mode = sending.mode_name(pattern)
     if pattern.endswith("-diffbuf"):
         subject = "Changing the buffer costs"
         remedy = "Reuse one buffer: that is the standard case."
     else:
         subject = f"A {mode} send costs" if "(" in mode else f"{mode} costs"
         remedy = "Use the standard send where the program allows it."
-    return Finding(
+    text = (
         f"{subject} {times(ratio.median)} the standard send for {worst.size_class} messages on "
-        f"{worst.series} ({between(ratio)})" + (f"; also {also}." if also else "."),
-        importance=weight(ratio.median, 40, 60),
-        kind="send-mode",
-        label="Send mode",
-        remedy=remedy,
-        interval=ratio,
-        mpi=worst.mpi,
-        pattern=pattern,
+        f"{worst.series} ({between(ratio)})" + (f"; also {also}." if also else ".")
+    )
+    return Finding.of(
+        worst, text, (40, 60), "send-mode", "Send mode", remedy=remedy, pattern=pattern
     )
 
 
@@ -72,20 +65,17 @@ class Windows(Finder[Facts]):
     """The cost of the most expensive way to access an MPI window."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for cost in slower_ways(facts, WINDOWS):
-            yield Finding(
+        for cost in sending.slower_ways(facts, sending.WINDOWS):
+            yield Finding.of(
+                cost,
                 f"{cost.series}: of the window accesses measured, {cost.pattern} of "
                 f"{format_size(cost.size_bytes)} with {window_name(cost.way)} costs most: "
                 f"{times(cost.ratio.median)} the time of a flush on allocated memory "
                 f"({between(cost.ratio)}).",
-                importance=weight(cost.ratio.median, 40, 60),
-                kind="windows",
-                label="One-sided synchronisation",
+                (40, 60),
+                "windows",
+                "One-sided synchronisation",
                 remedy="Keep the window locked for all (MPI_Win_lock_all), and flush.",
-                interval=cost.ratio,
-                mpi=cost.mpi,
-                pattern=cost.pattern,
-                size_bytes=cost.size_bytes,
             )
 
 
@@ -101,7 +91,7 @@ class Packing(Finder[Facts]):
     """Where packing by hand is faster than an MPI data type, and what conversion costs."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        if costs := packed_sooner(facts):
+        if costs := sending.packed_sooner(facts):
             yield _packing_finding(
                 costs,
                 "The data type of {} takes {} the time of packing by hand",
@@ -109,7 +99,7 @@ class Packing(Finder[Facts]):
                 "Packing by hand",
                 "Copy the blocks into one buffer in a loop before sending.",
             )
-        if costs := packed_sooner(facts, "external32", "pack"):
+        if costs := sending.packed_sooner(facts, "external32", "pack"):
             yield _packing_finding(
                 costs,
                 "Converted to external32, {} takes {} the time of packing without conversion",
@@ -120,7 +110,7 @@ class Packing(Finder[Facts]):
 
 
 def _packing_finding(
-    costs: Sequence[Packed], words: str, kind: str, label: str, remedy: str
+    costs: Sequence[sending.Packed], words: str, kind: str, label: str, remedy: str
 ) -> Finding:
     """The worst of the costs in words of its layout and ratio, then the others."""
     worst, *further = costs
@@ -129,39 +119,29 @@ def _packing_finding(
         for cost in further
     )
     claim = words.format(WORDS.get(worst.layout, worst.layout), times(worst.ratio.median))
-    return Finding(
+    text = (
         f"{claim}, with {format_size(worst.size_bytes)} on {worst.series} "
         f"({between(worst.ratio)}; significant at {worst.sure} of {worst.sizes} sizes)"
-        + (f"; also {also}." if also else "."),
-        importance=weight(worst.ratio.median, 40, 60),
-        kind=kind,
-        label=label,
-        remedy=remedy,
-        interval=worst.ratio,
-        mpi=worst.mpi,
-        pattern=LAYOUT_PATTERN,
-        size_bytes=worst.size_bytes,
+        + (f"; also {also}." if also else ".")
     )
+    return Finding.of(worst, text, (40, 60), kind, label, remedy=remedy)
 
 
 class Threads(Finder[Facts]):
     """Contention between threads of a rank that send at the same time."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for cost in slower_ways(facts, THREADS):
+        for cost in sending.slower_ways(facts, sending.THREADS):
             shared = cost.way["communicators"] != "each"
-            yield Finding(
+            yield Finding.of(
+                cost,
                 f"{cost.series}: {cost.pattern} of {format_size(cost.size_bytes)} with "
                 f"{threads_name(cost.way)} at the same time takes {times(cost.ratio.median)} as "
                 f"long as with one ({between(cost.ratio)}).",
-                importance=weight(cost.ratio.median, 40, 60),
-                kind="threads",
-                label="Several threads of each rank",
+                (40, 60),
+                "threads",
+                "Several threads of each rank",
                 remedy="Try a communicator for each thread." if shared else "",
-                interval=cost.ratio,
-                mpi=cost.mpi,
-                pattern=cost.pattern,
-                size_bytes=cost.size_bytes,
             )
 
 
@@ -204,18 +184,15 @@ def _lead_finding(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
     also = ", ".join(
         f"{titles.get(rival.mpi, rival.mpi)} {times(rival.ratio.median)}" for rival in further
     )
-    return Finding(
+    text = (
         f"A short active message takes {format_time(lead.time_s)} one way on {lead.series}; the "
         f"smallest message of {titles.get(best.mpi, best.mpi)} takes {format_time(best.time_s)}, "
         f"{times(ratio.median)} the time ({between(ratio)})"
         + (f"; also {also}. " if also else ". ")
-        + PUBLISHED,
-        importance=weight(ratio.median, 45, 65),
-        kind="active-short",
-        label="Active messages beside MPI",
-        interval=ratio,
-        mpi=best.mpi,
-        pattern=SHORT,
+        + PUBLISHED
+    )
+    return Finding.of(
+        best, text, (45, 65), "active-short", "Active messages beside MPI", pattern=SHORT
     )
 
 
@@ -232,30 +209,110 @@ def _crossover_finding(crossover: BulkCrossover) -> Finding:
             f"stores are faster up to {format_size(crossover.stores_bytes)}, bulk copies from "
             f"{format_size(crossover.bulk_bytes)} on"
         )
-    return Finding(
+    return Finding.of(
+        crossover,
         f"Long active messages on {crossover.series}: {comparison}; at "
         f"{format_size(crossover.size_bytes)} a bulk copy takes {times(crossover.ratio.median)} "
         f"the time of stores ({between(crossover.ratio)}). On SCI they changed places at 8 KiB.",
-        importance=50,
-        kind="active-crossover",
-        label="Stores or bulk copies",
+        50,
+        "active-crossover",
+        "Stores or bulk copies",
         remedy=""
         if crossover.bulk_bytes is None
         else f'Measure with --setting "sized: am.stores={crossover.stores_bytes or 0}".',
-        interval=crossover.ratio,
         pattern=LONG,
-        size_bytes=crossover.size_bytes,
     )
 
 
 def _way_finding(cost: WayCost) -> Finding:
     subject = SUBJECTS[cost.pattern].format(way=WAYS.get(cost.way, cost.way))
-    return Finding(
+    text = (
         f"{subject} take{'s' if cost.pattern == FIRST else ''} {times(cost.ratio.median)} the time "
-        f"{STANDARDS[cost.pattern]} on {cost.series} ({between(cost.ratio)}).",
-        importance=weight(cost.ratio.median, 40, 55),
-        kind=f"active-{cost.way}",
-        label="Ways of active messages",
-        interval=cost.ratio,
-        pattern=cost.pattern,
+        f"{STANDARDS[cost.pattern]} on {cost.series} ({between(cost.ratio)})."
     )
+    return Finding.of(cost, text, (40, 55), f"active-{cost.way}", "Ways of active messages")
+
+
+PASSED = {"unexpected": "message that waits before it", "posted": "receive that was started before"}
+GROWTH_LEAST = 0.02
+"""A trend of the time is one where it makes up this share of it at least."""
+CLOCKS_SHOWN = 1e-4
+"""Two clocks that differ by less are said to agree within this share."""
+LEAK_LEAST_BYTES = 1 << 16
+"""Memory grows where all calls together add this much at least."""
+
+
+class Queues(Finder[Facts]):
+    """What a receive pays for messages that it has to pass."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for cost in searched_queues(facts):
+            yield Finding.of(
+                cost,
+                f"{cost.series}: in a queue of {cost.at} ({cost.queue}), a message of "
+                f"{format_size(cost.size_bytes)} that is taken in reverse order takes "
+                f"{format_time(cost.time_s)}, {times(cost.ratio.median)} what it takes in order "
+                f"({between(cost.ratio)}): each {PASSED[cost.queue]} costs "
+                f"{format_time(cost.passed_s)}.",
+                (40, 65),
+                f"queue-{cost.queue}",
+                "Matching",
+                remedy="Receive in the order of arrival (MPI_ANY_SOURCE), or keep queues short.",
+            )
+
+
+class FirstMessages(Finder[Facts]):
+    """What it costs to write to a rank for the first time."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for cost in first_messages(facts):
+            yield Finding.of(
+                cost,
+                f"{cost.series}: the first message to rank {cost.at} takes "
+                f"{format_time(cost.time_s)} until its answer, {times(cost.ratio.median)} what "
+                f"the second one takes ({between(cost.ratio)}).",
+                (40, 60),
+                "first-message",
+                "First messages",
+                remedy="Send a first message to each partner before anything is timed.",
+                size_bytes=None,
+            )
+
+
+class Soak(Finder[Facts]):
+    """Whether a long series of calls needs more and more."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for series in soaked(facts):
+            growth = list(_growth(series))
+            clocks = ""
+            if series.clocks_ratio is not None:
+                apart = max(abs(series.clocks_ratio - 1), CLOCKS_SHOWN)
+                clocks = f"; two clocks agree within {percent(apart, 2)}"
+            text = "; ".join(growth) or "memory, descriptors and time do not grow"
+            yield Finding.of(
+                series,
+                f"{series.series}: {grouped(series.calls)} calls of {series.of} in one launch: "
+                f"{text}{clocks}.",
+                75 if growth else 45,
+                "soak-grows" if growth else "soak",
+                "Long series",
+                interval=series.memory_bytes,
+                pattern=SOAK_PATTERN,
+            )
+
+
+def _growth(series: SoakedSeries) -> Iterator[str]:
+    """What grows for certain, and by enough to matter, in words."""
+    memory, trend = series.memory_bytes, series.time_trend
+    if memory.low > 0 and memory.median * series.calls >= LEAK_LEAST_BYTES:
+        yield f"memory grows by {_ends(memory)} bytes a call"
+    if series.descriptors.low > 0 and series.descriptors.median * series.calls >= 1:
+        yield f"descriptors grow by {_ends(series.descriptors)} a call"
+    if trend.low > GROWTH_LEAST:
+        yield f"the time of a call grows by {percent(trend.median)} from the first to the last"
+
+
+def _ends(growth: Interval) -> str:
+    low, high = format_number(growth.low, 3), format_number(growth.high, 3)
+    return f"{format_number(growth.median, 3)} ({low} to {high})"

@@ -8,16 +8,10 @@ from nhalf.base.listing import listed
 from nhalf.base.numbers import percent, share_span, span, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
+from nhalf.facts import traffic
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
-from nhalf.facts.traffic import (
-    Peak,
-    SlowestPhase,
-    costly_rules,
-    peaks_below_largest,
-    slowest_phases,
-)
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight
 from nhalf.results.b_eff import PATTERN as B_EFF_PATTERN
@@ -29,7 +23,7 @@ class Traffic(Finder[Facts]):
     """The destination rule with the lowest throughput against the one with the highest."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for rules in costly_rules(facts):
+        for rules in traffic.costly_rules(facts):
             row, ratio = rules.setting, rules.ratio
             name = library_label(facts, row["transport"], row["mpi"])
             yield Finding(
@@ -55,50 +49,39 @@ class DensePeak(Finder[Facts]):
     """Where dense traffic is fastest with messages smaller than the largest measured."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        by_setting: dict[tuple[str, int], list[Peak]] = {}
-        for peak in sorted(peaks_below_largest(facts), key=lambda peak: -peak.ratio.median):
+        by_setting: dict[tuple[str, int], list[traffic.Peak]] = {}
+        for peak in sorted(traffic.peaks_below_largest(facts), key=lambda peak: -peak.ratio.median):
             by_setting.setdefault((peak.series, peak.ranks), []).append(peak)
         for peaks in by_setting.values():
-            yield _dense_peak_finding(peaks)
-
-
-def _dense_peak_finding(peaks: list[Peak]) -> Finding:
-    """The pattern that loses most speaks for its library and number of ranks."""
-    worst, *further = peaks
-    ratio, rate = worst.ratio, worst.peak_Bps
-    has_interval = ratio.low < ratio.high
-    ends = f" (interval {span(rate.low, rate.high, format_rate)})" if has_interval else ""
-    also = listed(
-        [
-            f"{peak.pattern} ({format_size(peak.size_bytes)}, {times(peak.ratio.median)})"
-            for peak in further
-        ]
-    )
-    return Finding(
-        f"{worst.series}, {worst.ranks} ranks: {worst.pattern} is fastest with messages of "
-        f"{format_size(worst.size_bytes)}: {format_rate(rate.median)} per process{ends}, "
-        f"{times(ratio.median)} the {format_rate(worst.largest_Bps.median)} with "
-        f"{format_size(worst.largest_bytes)}"
-        + (f" ({between(ratio)})" if has_interval else "")
-        + (f"; likewise {also}." if also else "."),
-        importance=weight(ratio.median, 42, 68),
-        kind="dense-peak",
-        label="Fastest below the largest size",
-        interval=ratio,
-        mpi=worst.mpi,
-        pattern=worst.pattern,
-        size_bytes=worst.size_bytes,
-    )
+            worst, *further = peaks
+            ratio, rate = worst.ratio, worst.peak_Bps
+            has_interval = ratio.low < ratio.high
+            ends = f" (interval {span(rate.low, rate.high, format_rate)})" if has_interval else ""
+            also = listed(
+                [
+                    f"{peak.pattern} ({format_size(peak.size_bytes)}, {times(peak.ratio.median)})"
+                    for peak in further
+                ]
+            )
+            text = (
+                f"{worst.series}, {worst.ranks} ranks: {worst.pattern} is fastest with messages of "
+                f"{format_size(worst.size_bytes)}: {format_rate(rate.median)} per process{ends}, "
+                f"{times(ratio.median)} the {format_rate(worst.largest_Bps.median)} with "
+                f"{format_size(worst.largest_bytes)}"
+                + (f" ({between(ratio)})" if has_interval else "")
+                + (f"; likewise {also}." if also else ".")
+            )
+            yield Finding.of(worst, text, (42, 68), "dense-peak", "Fastest below the largest size")
 
 
 class SlowestPhaseFinder(Finder[Facts]):
     """How much the throughput of each process differs between phases of dense traffic."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_slowest_phase_finding, slowest_phases(facts))
+        yield from map(_slowest_phase_finding, traffic.slowest_phases(facts))
 
 
-def _slowest_phase_finding(slowest: SlowestPhase) -> Finding:
+def _slowest_phase_finding(slowest: traffic.SlowestPhase) -> Finding:
     ratio = slowest.ratio
     has_interval = ratio.low < ratio.high
     if slowest.pattern == "dense-cumulative":
@@ -107,19 +90,16 @@ def _slowest_phase_finding(slowest: SlowestPhase) -> Finding:
         )
     else:
         slow, fast = (f"at distance {phase}" for phase in (slowest.slow, slowest.fast))
-    return Finding(
+    return Finding.of(
+        slowest,
         f"{slowest.series}, {slowest.ranks} ranks, {slowest.pattern} of "
         f"{format_size(slowest.size_bytes)}: each process that takes part sends "
         f"{format_rate(slowest.slow_Bps)} {slow} and {format_rate(slowest.fast_Bps)} {fast}, "
         f"{times(ratio.median)} as much" + (f" ({between(ratio)})." if has_interval else "."),
-        importance=weight(ratio.median, 42, 68),
-        kind="slowest-phase",
-        label="Shared paths",
-        interval=ratio,
+        (42, 68),
+        "slowest-phase",
+        "Shared paths",
         figure=times(ratio.median).replace("x", "×"),
-        mpi=slowest.mpi,
-        pattern=slowest.pattern,
-        size_bytes=slowest.size_bytes,
     )
 
 

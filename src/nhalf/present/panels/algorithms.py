@@ -140,9 +140,9 @@ class Grain(Panel[Facts]):
                 alt.X("grain:Q", title="work", scale=common.LOG_SCALE, axis=axis),
                 common.share_axis("share", "share of barriers", ".0%"),
             ),
-            sorted({str(row["kind"]) for row in rows}),
             ("series", names),
             common.tooltip(
                 rows, kind="barrier", work="work", barrier="beyond the work", share="share"
             ),
+            sorted({str(row["kind"]) for row in rows}),
         )

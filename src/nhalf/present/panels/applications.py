@@ -45,8 +45,7 @@ class ApplicationSpeedup(Panel[Facts]):
         speedup = alt.Y("speedup:Q", title="speed-up", scale=common.LOG_SCALE, axis=axis)
         return lines(
             rows,
-            (count_axis("workers", "ranks or threads", workers, doubling=True), speedup),
-            kinds,
+            (count_axis(rows, "workers", "ranks or threads", doubling=True), speedup),
             ("name", names),
             common.tooltip(
                 rows,
@@ -57,6 +56,7 @@ class ApplicationSpeedup(Panel[Facts]):
                 time="time",
                 interval="95 % interval",
             ),
+            kinds,
         )
 
 

@@ -11,15 +11,7 @@ from nhalf.base.numbers import MISSING, times
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.collectives import (
-    barriers,
-    by_ranks,
-    finishing,
-    overlaps,
-    standard,
-    started_both_ways,
-    varied,
-)
+from nhalf.facts import collectives
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
@@ -54,7 +46,7 @@ class Collectives(Panel[Facts]):
     order = 50
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = standard(facts.sound).filter(pl.col("pattern") != "barrier")
+        points = collectives.standard(facts.sound).filter(pl.col("pattern") != "barrier")
         return time_curves(points, facts, "completion time")
 
 
@@ -71,7 +63,7 @@ class CollectivesByRanks(Panel[Facts]):
     order = 52
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = by_ranks(facts)
+        points = collectives.by_ranks(facts)
         if points.is_empty():
             return None
         rows = _collectives_by_ranks_rows(points)
@@ -138,7 +130,7 @@ class Barriers(Panel[Facts]):
             **{"kind": _kind, "ranks": "ranks", "time": "median_s", "95 % interval": interval_of},
             **{"first": "first_s", "last": "last_s", "warnings": "advice"},
         }
-        return Table.of(barriers(facts).to_dicts(), columns)
+        return Table.of(collectives.barriers(facts).to_dicts(), columns)
 
 
 def _kind(row: Row) -> str:
@@ -159,7 +151,7 @@ class CollectiveVariants(Panel[Facts]):
     order = 55
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        ratios = varied(facts.launches, facts)
+        ratios = collectives.varied(facts.launches, facts)
         if ratios.is_empty():
             return None
         points = with_intervals(ratios, ["series", "pattern", "variant", "bytes"])
@@ -193,7 +185,7 @@ class StartedTogether(Panel[Facts]):
             "its first start to last end": "true_s",
             "clocks agree within": "clock_uncertainty_s",
         }
-        return Table.of(started_both_ways(facts).to_dicts(), columns, ROWS_MAX)
+        return Table.of(collectives.started_both_ways(facts).to_dicts(), columns, ROWS_MAX)
 
 
 def _operation(row: Row) -> str:
@@ -214,11 +206,20 @@ class Ranks(Panel[Facts]):
     order = 60
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = finishing(facts)
+        points = collectives.finishing(facts)
         if points.is_empty():
             return None
         names = series_names(facts)
-        rows = _ranks_rows(common.thin(points, ["series", "pattern"]))
+        rows = [
+            {
+                **common.pick(row, "series", "pattern", "bytes"),
+                **{"size": format_size(row["bytes"]), "rank": rank},
+                "share": common.digits(row["shares"][rank], 3),
+                "time": format_time(row["rank_s"][rank]),
+            }
+            for row in common.thin(points, ["series", "pattern"]).to_dicts()
+            for rank in range(0, len(row["rank_s"]), max(1, len(row["rank_s"]) // RANKS_SHOWN))
+        ]
         patterns = sorted({row["pattern"] for row in rows})
         marks = (
             alt.Chart()
@@ -249,19 +250,6 @@ def _rank_color(last: int) -> alt.Color:
     return alt.Color("rank:Q", title="rank", scale=scale, legend=legend)
 
 
-def _ranks_rows(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            **common.pick(row, "series", "pattern", "bytes"),
-            **{"size": format_size(row["bytes"]), "rank": rank},
-            "share": common.digits(row["shares"][rank], 3),
-            "time": format_time(row["rank_s"][rank]),
-        }
-        for row in points.to_dicts()
-        for rank in range(0, len(row["rank_s"]), max(1, len(row["rank_s"]) // RANKS_SHOWN))
-    ]
-
-
 class Overlap(Panel[Facts]):
     title = "Overlap with computing"
     how_to_read = (
@@ -272,7 +260,7 @@ class Overlap(Panel[Facts]):
     order = 62
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = overlaps(facts)
+        points = collectives.overlaps(facts)
         if points.is_empty():
             return None
         rows = [

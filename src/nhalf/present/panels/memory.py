@@ -5,18 +5,9 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.base.rows import Row
 from nhalf.base.units import format_size
+from nhalf.facts import memory
 from nhalf.facts.facts import Facts
-from nhalf.facts.memory import (
-    EVEN,
-    PATTERNS,
-    SEGMENT_PARTS,
-    SEGMENT_PATTERN,
-    WAYS,
-    rates,
-    step_times,
-)
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Panel
@@ -31,10 +22,10 @@ class SegmentLife(Panel[Facts]):
         "where setup and teardown fill most of the bar, segments should be kept and used again."
     )
     order = 36
-    patterns = (SEGMENT_PATTERN,)
+    patterns = (memory.SEGMENT_PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = step_times(facts)
+        points = memory.step_times(facts)
         if points.is_empty():
             return None
         sizes = [format_size(size) for size in sorted(set(points["bytes"]))]
@@ -53,7 +44,9 @@ class SegmentLife(Panel[Facts]):
             .encode(
                 x=alt.X("size:N", sort=sizes, title="segment size"),
                 y=common.share_axis("share", "share of a segment's life"),
-                color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
+                color=alt.Color(
+                    "part:N", title=None, scale=alt.Scale(domain=list(memory.SEGMENT_PARTS))
+                ),
                 order=alt.Order("place:Q"),
                 tooltip=common.tooltip(rows, "step", time="takes", percent="share", size="segment"),
             )
@@ -69,20 +62,35 @@ class Memory(Panel[Facts]):
         "arrays below ordinary ones spends its time on address computation."
     )
     order = 72
-    patterns = PATTERNS
+    patterns = memory.PATTERNS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = rates(facts)
+        points = memory.rates(facts)
         if points.is_empty():
             return None
-        rows = _rows(points)
+        order = points.with_columns(
+            place=pl.col("way").replace_strict(list(memory.WAYS), list(range(len(memory.WAYS)))),
+            # Words come before numbers.
+            length=pl.when(block=memory.EVEN)
+            .then(0)
+            .otherwise(pl.col("block").cast(pl.Int64, strict=False)),
+        )
+        rows = [
+            {
+                **common.pick(row, "series", "kernel", "ranks", "cores"),
+                **texts(row, words="rate_Bps", size="bytes"),
+                "kind": way_name(row["way"], row["block"]),
+                "rate": common.digits(row["rate_Bps"]),
+                "interval": interval_of(row),
+            }
+            for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
+        ]
         return lines(
             rows,
             (
-                count_axis("cores", "cores", [row["cores"] for row in rows], doubling=True),
+                count_axis(rows, "cores", "cores", doubling=True),
                 common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
             ),
-            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", sorted({row["series"] for row in rows})),
             tooltip=common.tooltip(
                 rows,
@@ -95,22 +103,3 @@ class Memory(Panel[Facts]):
             ),
             choice=("kernel", "Kernel"),
         )
-
-
-def _rows(points: pl.DataFrame) -> list[Row]:
-    """Rows in the order of WAYS, even blocks first."""
-    order = points.with_columns(
-        place=pl.col("way").replace_strict(list(WAYS), list(range(len(WAYS)))),
-        # Words come before numbers.
-        length=pl.when(block=EVEN).then(0).otherwise(pl.col("block").cast(pl.Int64, strict=False)),
-    )
-    return [
-        {
-            **common.pick(row, "series", "kernel", "ranks", "cores"),
-            **texts(row, words="rate_Bps", size="bytes"),
-            "kind": way_name(row["way"], row["block"]),
-            "rate": common.digits(row["rate_Bps"]),
-            "interval": interval_of(row),
-        }
-        for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
-    ]

@@ -8,15 +8,8 @@ import polars as pl
 from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts import multicast
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import (
-    BY_NUMBER,
-    FORWARDINGS,
-    PATTERN,
-    forwardings_of,
-    methods_of,
-    multicasts,
-)
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis
 from nhalf.present.panels import Panel, Table
@@ -32,19 +25,19 @@ class Multicast(Panel[Facts]):
         "the network adapters."
     )
     order = 67
-    patterns = (PATTERN,)
+    patterns = (multicast.PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = multicasts(facts)
+        points = multicast.multicasts(facts)
         if points.is_empty():
             return None
         rows = _rows(points)
-        methods = methods_of(points)
+        methods = multicast.methods_of(points)
         settings = list(dict.fromkeys(row["setting"] for row in rows))
         scale = alt.Scale(domain=methods)
-        dashes = [[5, 3] if name in BY_NUMBER else [1, 0] for name in methods]
+        dashes = [[5, 3] if name in multicast.BY_NUMBER else [1, 0] for name in methods]
         base = alt.Chart().encode(
-            x=count_axis("group", "destinations", points["group"].to_list()),
+            x=count_axis(rows, "group", "destinations"),
             y=_time_axis(rows),
             color=alt.Color("method:N", title=None, sort=methods, scale=scale),
         )
@@ -69,7 +62,7 @@ class Multicast(Panel[Facts]):
         )
         layers = alt.layer(line, marks, data=common.data_of(rows))
         return (
-            common.facets(layers, rows, forwardings_of(points), "forwarding")
+            common.facets(layers, rows, multicast.forwardings_of(points), "forwarding")
             .transform_filter("datum.setting === chosen")
             .add_params(common.choice("chosen", settings, settings[0], "Message"))
         )
@@ -92,7 +85,7 @@ def _rows(points: pl.DataFrame) -> list[Row]:
             **common.pick(row, "method", "group"),
             **texts(row, time="median_s", cpu="host_cpu_s", links="links_used"),
             "setting": format_size(row["bytes"]) + (f", {row['series']}" if several else ""),
-            "forwarding": FORWARDINGS.get(row["forwarding"], row["forwarding"]),
+            "forwarding": multicast.FORWARDINGS.get(row["forwarding"], row["forwarding"]),
             "median": common.digits(row["median_s"]),
             "concentration": common.digits(row["link_concentration"] or 0.0, 3),
         }
@@ -115,23 +108,25 @@ class MulticastCost(Panel[Facts]):
     order = 68
 
     def render(self, facts: Facts) -> Table | None:
-        points = multicasts(facts)
+        points = multicast.multicasts(facts)
         if points.is_empty():
             return None
         points = points.filter(pl.col("link_visits").is_not_null()).filter(
             pl.col("group") == pl.col("group").max().over("series"),
             pl.col("bytes") == pl.col("bytes").min().over("series"),
         )
-        forwardings = [name for name in FORWARDINGS if name in set(points["forwarding"])]
+        forwardings = [name for name in multicast.FORWARDINGS if name in set(points["forwarding"])]
         rows = []
         for (series,), machine in points.group_by("series", maintain_order=True):
-            for method in methods_of(machine):
+            for method in multicast.methods_of(machine):
                 of_method = machine.filter(pl.col("method") == method)
                 cpu = {row["forwarding"]: row for row in of_method.iter_rows(named=True)}
                 rows.append([str(series), method, *line(of_method.row(0, named=True), MEASURES)])
                 rows[-1] += [_processor(cpu[name]) if name in cpu else "–" for name in forwardings]
         columns = ["machine", "way", "destinations", "size", "links", "visits", "concentration"]
-        return Table([*columns, *(f"processor, {FORWARDINGS[name]}" for name in forwardings)], rows)
+        return Table(
+            [*columns, *(f"processor, {multicast.FORWARDINGS[name]}" for name in forwardings)], rows
+        )
 
 
 def _processor(row: Row) -> str:

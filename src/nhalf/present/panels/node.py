@@ -183,9 +183,7 @@ class Ladder(Panel[Facts]):
         columns: dict[str, Cell] = {
             **{"kernel": "kernel", "build": "build", "MA": "ma_cycles", "MAC": "mac_cycles"},
             **{"MACS": "macs_cycles", "measured": "cycles", "share": "share"},
-            "largest gap": lambda row: (
-                f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
-            ),
+            "largest gap": _gap,
         }
         return Table.of(facts.results.get("ladder", []), columns)
 
@@ -240,10 +238,9 @@ class LevelBandwidth(Panel[Facts]):
         return lines(
             rows,
             (
-                count_axis("cores", "cores", [row["cores"] for row in rows], doubling=True),
+                count_axis(rows, "cores", "cores", doubling=True),
                 common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
             ),
-            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("kernel", KERNELS),
             tooltip=common.tooltip(
                 rows, "kernel", kind="arrays in", cores="cores", words="rate of all", mark="doubt"

@@ -207,15 +207,25 @@ class Load(Panel[Facts]):
         ratios = load_ratios(facts)
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
-        rows = _load_rows(ratios)
+        shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
+        rows = [
+            {
+                **common.pick(row, "series", "pairs"),
+                **texts(row, kind="bytes", time="time_s"),
+                "ratio": common.digits(row["ratio"], 4),
+                "interval": span(row["low"], row["high"])
+                if row["launches"] > 1 and row["pairs"] > 1
+                else "none",
+            }
+            for row in by_pairs(shown).sort("bytes", "series", "pairs").iter_rows(named=True)
+        ]
         domain = ratio_domain([row["ratio"] for row in rows])
         return lines(
             rows,
             (
-                count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
+                count_axis(rows, "pairs", "pairs at once", doubling=True),
                 ratio_axis(domain, "one pair's latency"),
             ),
-            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", series_names(facts)),
             tooltip=common.tooltip(
                 rows,
@@ -228,21 +238,6 @@ class Load(Panel[Facts]):
             ),
             behind=[dashed_level(1)],
         )
-
-
-def _load_rows(ratios: pl.DataFrame) -> list[Row]:
-    shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
-    return [
-        {
-            **common.pick(row, "series", "pairs"),
-            **texts(row, kind="bytes", time="time_s"),
-            "ratio": common.digits(row["ratio"], 4),
-            "interval": span(row["low"], row["high"])
-            if row["launches"] > 1 and row["pairs"] > 1
-            else "none",
-        }
-        for row in by_pairs(shown).sort("bytes", "series", "pairs").iter_rows(named=True)
-    ]
 
 
 class LoadBandwidth(Panel[Facts]):
@@ -258,15 +253,23 @@ class LoadBandwidth(Panel[Facts]):
         points = rates_of_pairs(facts)
         if points.is_empty():
             return None
-        rows = _load_bandwidth_rows(points)
+        shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
+        rows = [
+            {
+                **common.pick(row, "series", "pairs"),
+                **texts(row, kind="bytes", words="rate_Bps", each="each_Bps"),
+                "rate": common.digits(row["rate_Bps"]),
+                "interval": interval_of(row),
+            }
+            for row in shown.sort("bytes", "series", "pairs").iter_rows(named=True)
+        ]
         rate = common.log_axis("rate", "rate of all pairs", rows, common.RATE_LABEL)
         return lines(
             rows,
             (
-                count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
+                count_axis(rows, "pairs", "pairs at once", doubling=True),
                 rate,
             ),
-            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", series_names(facts)),
             tooltip=common.tooltip(
                 rows,
@@ -278,16 +281,3 @@ class LoadBandwidth(Panel[Facts]):
                 interval="95 % interval of the time",
             ),
         )
-
-
-def _load_bandwidth_rows(points: pl.DataFrame) -> list[Row]:
-    shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
-    return [
-        {
-            **common.pick(row, "series", "pairs"),
-            **texts(row, kind="bytes", words="rate_Bps", each="each_Bps"),
-            "rate": common.digits(row["rate_Bps"]),
-            "interval": interval_of(row),
-        }
-        for row in shown.sort("bytes", "series", "pairs").iter_rows(named=True)
-    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.base.rows import Row
 from nhalf.facts.active_messages import LONG, MEDIUM, way_ratios
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
@@ -27,20 +26,16 @@ class Modes(Panel[Facts]):
     order = 30
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = _rows(facts)
+        points = with_intervals(mode_ratios(facts), ["series", "pattern", "bytes"])
+        rows = [
+            ratio_row(row, mode_name(row["pattern"]))
+            for row in common.thin(points, ["series", "pattern"]).iter_rows(named=True)
+        ]
         if not rows:
             return None
         return ratio_chart(
             rows, series_names(facts), kind_title="mode", standard="the standard send"
         )
-
-
-def _rows(facts: Facts) -> list[Row]:
-    points = with_intervals(mode_ratios(facts), ["series", "pattern", "bytes"])
-    return [
-        ratio_row(row, mode_name(row["pattern"]))
-        for row in common.thin(points, ["series", "pattern"]).iter_rows(named=True)
-    ]
 
 
 KINDS = {

@@ -223,8 +223,7 @@ class Dense(Panel[Facts]):
         rate = common.log_axis("rate", "rate of one process", rows, common.RATE_LABEL)
         return lines(
             rows,
-            (count_axis("phase", "phase", [row["phase"] for row in rows]), rate),
-            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            (count_axis(rows, "phase", "phase"), rate),
             facets=("pattern", list(PATTERNS.values())),
             tooltip=common.tooltip(
                 rows,

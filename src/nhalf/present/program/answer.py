@@ -13,24 +13,10 @@ from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
-from nhalf.facts.program.calls import (
-    call_sites,
-    collective_calls,
-    most_expensive,
-    time_by_call,
-    time_by_rank,
-)
+from nhalf.facts.program import calls
+from nhalf.facts.program import messages as message_facts
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
-from nhalf.facts.program.messages import (
-    destination_histogram,
-    histogram,
-    median_bytes,
-    message_sizes,
-    sends_by_rank,
-    spread,
-    suggested_placement,
-)
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import communication_shape
 from nhalf.facts.program.states import rate_phases, rates_over_time
@@ -111,7 +97,7 @@ def answer_json(program: Program) -> dict[str, Any]:
         if is_disturbed(shown)
         else [vars(tolerance) for tolerance in tolerances(traced_run(program))],
         "delays": delays(shown).to_dicts(),
-        "most_expensive": most_expensive(shown).head(SHOWN).to_dicts(),
+        "most_expensive": calls.most_expensive(shown).head(SHOWN).to_dicts(),
     }
 
 
@@ -195,7 +181,7 @@ def _doing(row: dict[str, float]) -> str:
 
 
 def _operations(program: Program) -> Iterator[str]:
-    rows = most_expensive(program).head(SHOWN).iter_rows(named=True)
+    rows = calls.most_expensive(program).head(SHOWN).iter_rows(named=True)
     operations = [_operation(row) for row in rows if (row["share"] or 0) >= SHARE_MIN]
     if operations:
         yield f"Most of the ranks' time in MPI: {', '.join(operations)}"
@@ -234,15 +220,15 @@ def program_json(program: Program) -> dict[str, Any]:
         "complete": program.trace.complete,
         "exit_code": program.trace.exit_code,
         "messages": _messages(program),
-        "calls": time_by_call(program).rename({"waiting_s": "wait_s"}).to_dicts(),
+        "calls": calls.time_by_call(program).rename({"waiting_s": "wait_s"}).to_dicts(),
         "over_time": rates_over_time(program).to_dicts(),
         "phases": rate_phases(program),
         "sends": _sends(program),
         "sizes": _sizes(program),
         "shape": _shape(program),
-        "collectives": collective_calls(program).to_dicts(),
-        "call_sites": call_sites(program).to_dicts(),
-        "time": time_by_rank(program).to_dicts(),
+        "collectives": calls.collective_calls(program).to_dicts(),
+        "call_sites": calls.call_sites(program).to_dicts(),
+        "time": calls.time_by_rank(program).to_dicts(),
         "waiting": waiting_by_cause(program).to_dicts(),
         "late_messages": late_pairs(program).to_dicts(),
         "arrivals": arrivals(program).to_dicts(),
@@ -261,12 +247,12 @@ def _messages(program: Program) -> list[Row]:
 
 
 def _sends(program: Program) -> dict[str, Any]:
-    by_rank = sends_by_rank(program)
+    by_rank = message_facts.sends_by_rank(program)
     return {
-        "messages": spread(by_rank["messages"]),
-        "bytes": spread(by_rank["bytes"]),
-        "destinations": spread(by_rank["destinations"]),
-        "destination_histogram": destination_histogram(by_rank).to_dicts(),
+        "messages": message_facts.spread(by_rank["messages"]),
+        "bytes": message_facts.spread(by_rank["bytes"]),
+        "destinations": message_facts.spread(by_rank["destinations"]),
+        "destination_histogram": message_facts.destination_histogram(by_rank).to_dicts(),
         "by_rank": by_rank.to_dicts(),
         "by_communicator": program.sent.group_by("communicator")
         .agg(messages=pl.col("count").sum(), bytes=pl.col("bytes").sum())
@@ -276,13 +262,13 @@ def _sends(program: Program) -> dict[str, Any]:
 
 
 def _sizes(program: Program) -> dict[str, Any]:
-    sizes = message_sizes(program)
+    sizes = message_facts.message_sizes(program)
     messages, total = int(sizes["messages"].sum()), int(sizes["bytes"].sum())
     return {
         "mean_bytes": total / messages if messages else None,
-        "median_bytes": median_bytes(sizes),
+        "median_bytes": message_facts.median_bytes(sizes),
         "distribution": sizes.to_dicts(),
-        "histogram": histogram(sizes).to_dicts(),
+        "histogram": message_facts.histogram(sizes).to_dicts(),
     }
 
 
@@ -292,7 +278,7 @@ def _shape(program: Program) -> dict[str, Any]:
 
 
 def _placement(program: Program) -> dict[str, Any] | None:
-    placement = suggested_placement(program)
+    placement = message_facts.suggested_placement(program)
     if placement is None:
         return None
     hosts = list(dict.fromkeys(program.hosts))

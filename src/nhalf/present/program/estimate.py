@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from nhalf.base.numbers import fixed, percent, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.engines.names import SIMGRID
+from nhalf.decide.estimate.estimate import Estimate, Part
+from nhalf.decide.estimate.formula import Formula, Term
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
 from nhalf.present.wording import count
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from nhalf.decide.estimate.estimate import Estimate, Part
-    from nhalf.decide.estimate.formula import Formula, Term
 
 CONSTANT = 0.02
 """A smaller exponent is none."""

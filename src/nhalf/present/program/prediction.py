@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -13,30 +12,16 @@ from rich.text import Text
 
 from nhalf.base.numbers import WIDEST, fixed, format_number, percent, says_nothing, span
 from nhalf.base.units import format_size, format_time
+from nhalf.decide.program import predict
+from nhalf.decide.program.alternatives import Alternative, Alternatives
 from nhalf.decide.program.costs import UsedAlgorithm
-from nhalf.decide.program.predict import (
-    COMPUTING_DOUBT,
-    COUNTS,
-    COUNTS_DOUBT,
-    FIRST_USE_DOUBT,
-    LAUNCHES_DOUBT,
-    MESSAGES_DOUBT,
-    OPERATIONS_DOUBT,
-    REPLAY_DOUBT,
-    SIMGRID,
-    TIMELINE,
-    ProgramPrediction,
-)
 from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import count
 
-if TYPE_CHECKING:
-    from nhalf.decide.program.alternatives import Alternative, Alternatives
 
-
-def algorithm_lines(prediction: ProgramPrediction) -> Iterator[str]:
+def algorithm_lines(prediction: predict.ProgramPrediction) -> Iterator[str]:
     """Yield what the library named, what was assumed, and why the library was not asked."""
     for is_asked, begin in ((True, f"asked {prediction.library_asked}"), (False, "assumed")):
         used = [row for row in prediction.algorithms if row.is_asked == is_asked]
@@ -58,39 +43,39 @@ def _operations(used: Iterable[UsedAlgorithm]) -> Iterator[str]:
 
 
 HOW = {
-    COUNTS: "from how often each call was made, not in which order",
-    TIMELINE: "its calls replayed in their order",
-    SIMGRID: "its calls simulated in their order by SimGrid",
+    predict.COUNTS: "from how often each call was made, not in which order",
+    predict.TIMELINE: "its calls replayed in their order",
+    predict.SIMGRID: "its calls simulated in their order by SimGrid",
 }
 WHY = {
-    REPLAY_DOUBT: (
+    predict.REPLAY_DOUBT: (
         "the traced time differs from its own replay by a factor of {}: ranks shared cores, or "
         "waited for what is not in the trace",
         "trace on an idle machine with a core for each rank",
     ),
-    COMPUTING_DOUBT: (
+    predict.COMPUTING_DOUBT: (
         "computing there is known within a factor of {}",
         "measure both cores (nhalf node, nhalf fit RUN --node NODE-RUN), or give "
         "--computing-factor; of a C source nhalf estimate has the least that loops take there",
     ),
-    COUNTS_DOUBT: (
+    predict.COUNTS_DOUBT: (
         "counts do not tell when ranks wait for each other: a factor of {}",
         "trace with --detail timeline",
     ),
-    OPERATIONS_DOUBT: (
+    predict.OPERATIONS_DOUBT: (
         "operations that the machine file does not have are guessed within a factor of 2, which "
         "makes a factor of {}",
         "measure them there: nhalf run collectives",
     ),
-    MESSAGES_DOUBT: (
+    predict.MESSAGES_DOUBT: (
         "messages that are under way together may wait for each other, which makes a factor of {}",
         "let them share the network: --engine simgrid",
     ),
-    FIRST_USE_DOUBT: (
+    predict.FIRST_USE_DOUBT: (
         "so short a run depends on what the other library does once, by a factor of {}",
         "trace a longer one",
     ),
-    LAUNCHES_DOUBT: (
+    predict.LAUNCHES_DOUBT: (
         "launches of the program differ: a further one may by a factor of {}",
         "trace more launches, with a core for each rank",
     ),
@@ -102,7 +87,7 @@ WITHIN = ", within its error"
 UNTIMED = "a schedule, whose calls were not timed: the error of predictions is not known"
 
 
-def prediction_lines(prediction: ProgramPrediction) -> list[str]:
+def prediction_lines(prediction: predict.ProgramPrediction) -> list[str]:
     """Describe a prediction in lines: time, composition, error and caveats."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
     if not prediction.has_error:
@@ -153,7 +138,7 @@ def _title(alternatives: Alternatives) -> str:
 
 def _named_columns(alternatives: Alternatives) -> dict[str, str]:
     """The headings of the columns that name an alternative, with its members."""
-    rows: list[ProgramPrediction | Alternative] = [*alternatives.predictions]
+    rows: list[predict.ProgramPrediction | Alternative] = [*alternatives.predictions]
     rows += [refused.alternative for refused in alternatives.refused]
     has_libraries = len({row.mpi for row in rows}) > 1
     return {
@@ -179,11 +164,11 @@ def _notes(alternatives: Alternatives) -> list[str]:
     return list(notes)
 
 
-def _name(row: ProgramPrediction | Alternative) -> str:
+def _name(row: predict.ProgramPrediction | Alternative) -> str:
     return " ".join(filter(None, (row.machine, row.mpi, row.placement)))
 
 
-def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[str]:
+def _cells(prediction: predict.ProgramPrediction, alternatives: Alternatives) -> list[str]:
     certain, ratio = prediction.is_certain, alternatives.over_fastest(prediction)
     has_error = prediction.has_error
     is_first = prediction is alternatives.fastest
@@ -198,7 +183,7 @@ def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[st
     ]
 
 
-def _over_traced(prediction: ProgramPrediction) -> str:
+def _over_traced(prediction: predict.ProgramPrediction) -> str:
     return _ratio(prediction.time_s / prediction.undisturbed_s, prediction.is_within_error)
 
 
@@ -206,7 +191,7 @@ def _ratio(ratio: float, within: bool) -> str:
     return f"{fixed(ratio, 2)}{WITHIN if within else ''}"
 
 
-def _headline(prediction: ProgramPrediction) -> str:
+def _headline(prediction: predict.ProgramPrediction) -> str:
     if prediction.is_certain:
         condition = " if it computed as fast as here" if _is_not_scaled(prediction) else ""
         return f"{format_time(prediction.time_s)} ({_interval(prediction)}){condition}"
@@ -217,16 +202,16 @@ def _headline(prediction: ProgramPrediction) -> str:
     return f"no prediction, something in {_interval(prediction)}"
 
 
-def _is_not_scaled(prediction: ProgramPrediction) -> bool:
+def _is_not_scaled(prediction: predict.ProgramPrediction) -> bool:
     """Whether computing takes the time that it took elsewhere."""
     return prediction.computing == AS_MEASURED and prediction.machine != prediction.traced_on
 
 
-def _interval(prediction: ProgramPrediction) -> str:
+def _interval(prediction: predict.ProgramPrediction) -> str:
     return span(prediction.low_s, prediction.high_s, format_time)
 
 
-def _reasons(prediction: ProgramPrediction) -> Iterator[str]:
+def _reasons(prediction: predict.ProgramPrediction) -> Iterator[str]:
     """Why an interval is too wide for a headline, the strongest cause first."""
     yield f"  the interval reaches further than a factor of {FACTOR_MAX:g}:"
     causes = sorted(prediction.doubt_ratio.items(), key=lambda cause: -cause[1])
@@ -241,7 +226,7 @@ def _reasons(prediction: ProgramPrediction) -> Iterator[str]:
             yield f"  {why.format(text)}; {remedy}"
 
 
-def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
+def _caveats(prediction: predict.ProgramPrediction) -> Iterator[str]:
     yield from algorithm_lines(prediction)
     if prediction.calibration:
         yield f"  {prediction.calibration}"
@@ -262,7 +247,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
         yield f"  computing time there relative to here, by the cores: {ratios}"
     if prediction.launches == 1 and prediction.has_error:
         yield "  the interval omits launch-to-launch variation; trace again and pass all traces"
-    if prediction.method == COUNTS:
+    if prediction.method == predict.COUNTS:
         yield "  more exact with nhalf trace --detail timeline"
     if prediction.forced:
         yield (
@@ -271,7 +256,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
         )
 
 
-def _traced(prediction: ProgramPrediction) -> str:
+def _traced(prediction: predict.ProgramPrediction) -> str:
     """The traced time, and that without other programs, which predictions start from."""
     words = f"{format_time(prediction.measured_s)}{_launches(prediction)}"
     if prediction.undisturbed_s < prediction.measured_s:
@@ -279,5 +264,5 @@ def _traced(prediction: ProgramPrediction) -> str:
     return words
 
 
-def _launches(prediction: ProgramPrediction) -> str:
+def _launches(prediction: predict.ProgramPrediction) -> str:
     return f", the median of {prediction.launches} launches" if prediction.launches > 1 else ""

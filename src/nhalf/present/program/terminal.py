@@ -8,13 +8,7 @@ from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import shown_run
-from nhalf.facts.program.calls import (
-    collective_calls,
-    has_threads,
-    share_of_threads_time,
-    threads_by_rank,
-    time_by_call,
-)
+from nhalf.facts.program import calls as call_facts
 from nhalf.facts.program.messages import histogram, message_sizes, sends_by_rank, spread
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import findings
@@ -121,7 +115,7 @@ def _collectives(program: Program) -> Table:
             format_time(row["time_s"]),
             percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",
         ]
-        for row in collective_calls(program).head(ROWS_MAX).iter_rows(named=True)
+        for row in call_facts.collective_calls(program).head(ROWS_MAX).iter_rows(named=True)
     ]
     if not program.is_timed:
         return "Collective operations", columns[:4], [row[:4] for row in rows]
@@ -131,12 +125,12 @@ def _collectives(program: Program) -> Table:
 def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
     """Tabulate calls by the time of all ranks."""
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
-    calls = time_by_call(program).group_by("call").agg(sums)
-    calls = calls.with_columns(share=share_of_threads_time(program, pl.col("time_s")))
+    calls = call_facts.time_by_call(program).group_by("call").agg(sums)
+    calls = calls.with_columns(share=call_facts.share_of_threads_time(program, pl.col("time_s")))
     calls = calls.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
     unit, threads = "rank", program.ranks
-    if has_threads(program):
-        unit, threads = "thread", int(threads_by_rank(program)["threads"].sum())
+    if call_facts.has_threads(program):
+        unit, threads = "thread", int(call_facts.threads_by_rank(program)["threads"].sum())
     rows = [
         [
             row["call"],

@@ -6,15 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nhalf.base.numbers import format_number, percent, span
 from nhalf.base.units import format_time
-from nhalf.decide.program.slowdown import (
-    BYTE,
-    LATENCY,
-    NOISE,
-    OVERHEAD,
-    PARAMETERS,
-    SLOW_NODE,
-    Slowdown,
-)
+from nhalf.decide.program import slowdown
 from nhalf.decide.program.tolerance import LOSS, is_long, tolerances
 from nhalf.decide.program.tolerance_curves import ToleranceCurve
 from nhalf.facts.program.program import Program
@@ -22,26 +14,26 @@ from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 
 TITLES = {
-    LATENCY: "latency of each message",
-    OVERHEAD: "overhead at either end of a message",
-    BYTE: "time of each byte",
-    NOISE: "noise in computing",
-    SLOW_NODE: "computing of one node",
+    slowdown.LATENCY: "latency of each message",
+    slowdown.OVERHEAD: "overhead at either end of a message",
+    slowdown.BYTE: "time of each byte",
+    slowdown.NOISE: "noise in computing",
+    slowdown.SLOW_NODE: "computing of one node",
 }
 """What grows, by its name."""
 SLACK = {
-    LATENCY: "latency +{}",
-    OVERHEAD: "overhead at either end +{}",
-    BYTE: "+{} per byte",
-    NOISE: "noise in computing +{}",
-    SLOW_NODE: "computing on {ranks} alone +{}",
+    slowdown.LATENCY: "latency +{}",
+    slowdown.OVERHEAD: "overhead at either end +{}",
+    slowdown.BYTE: "+{} per byte",
+    slowdown.NOISE: "noise in computing +{}",
+    slowdown.SLOW_NODE: "computing on {ranks} alone +{}",
 }
 SLOPES = {
-    LATENCY: "messages on the path",
-    OVERHEAD: "overheads on the path",
-    BYTE: "bytes on the path",
-    NOISE: "s of it on the path",
-    SLOW_NODE: "s of it on the path",
+    slowdown.LATENCY: "messages on the path",
+    slowdown.OVERHEAD: "overheads on the path",
+    slowdown.BYTE: "bytes on the path",
+    slowdown.NOISE: "s of it on the path",
+    slowdown.SLOW_NODE: "s of it on the path",
 }
 """What the slope of a curve counts."""
 BARS = 12
@@ -75,7 +67,7 @@ def tolerance_lines(program: Program) -> Iterator[str]:
 
 def _tolerated(program: Program) -> Iterator[tuple[str, float]]:
     added = {tolerance.parameter: tolerance.added for tolerance in tolerances(program)}
-    for parameter in PARAMETERS:
+    for parameter in slowdown.PARAMETERS:
         amount = added.get(parameter)
         if amount is not None:
             yield parameter, amount
@@ -87,8 +79,10 @@ def _either(parts: Sequence[str]) -> str:
 
 
 def _slack(parameter: str, program: Program) -> str:
-    if parameter == SLOW_NODE:
-        return SLACK[parameter].replace("{ranks}", _ranks_text(Slowdown(program).slow_ranks))
+    if parameter == slowdown.SLOW_NODE:
+        return SLACK[parameter].replace(
+            "{ranks}", _ranks_text(slowdown.Slowdown(program).slow_ranks)
+        )
     return SLACK[parameter]
 
 
@@ -114,7 +108,7 @@ def show_curves(program: Program, drawn: Sequence[ToleranceCurve]) -> None:
 
 def _headline(curve: ToleranceCurve) -> str:
     title = TITLES[curve.parameter]
-    if curve.parameter == SLOW_NODE:
+    if curve.parameter == slowdown.SLOW_NODE:
         title += f" ({_ranks_text(curve.slow_ranks)})"
     title = title[0].upper() + title[1:]
     if curve.tolerated is None:

@@ -11,25 +11,8 @@ from nhalf.base.units import format_time
 from nhalf.decide.program.basis import HELD, is_disturbed, shown_run
 from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.share_in_mpi import ShareInMpi, share_in_mpi
-from nhalf.facts.program.calls import (
-    COMMUNICATORS,
-    EPOCHS,
-    FILES,
-    PERSISTENT,
-    POLLING,
-    PROCESSES,
-    TYPES,
-    WINDOWS,
-    LeadingCalls,
-    has_threads,
-    leading_calls,
-    most_expensive,
-)
-from nhalf.facts.program.disturbance import (
-    most_taken_share,
-    shared_processors,
-    undisturbed_computing_s,
-)
+from nhalf.facts.program import calls as call_facts
+from nhalf.facts.program import disturbance
 from nhalf.facts.program.program import Program, is_counted
 from nhalf.present.findings import findings
 from nhalf.present.program.others import REMEDY, others_lines, shared_text
@@ -62,44 +45,44 @@ def failed_start(program: Program) -> str:
 OFTEN = 10
 """What is made more often is made in a loop."""
 _MADE = {
-    WINDOWS: "windows are made and freed",
-    COMMUNICATORS: "communicators are made",
-    PERSISTENT: "persistent requests are started or freed one by one",
-    TYPES: "datatypes are made or data is packed",
-    PROCESSES: "processes are started or connected",
+    call_facts.WINDOWS: "windows are made and freed",
+    call_facts.COMMUNICATORS: "communicators are made",
+    call_facts.PERSISTENT: "persistent requests are started or freed one by one",
+    call_facts.TYPES: "datatypes are made or data is packed",
+    call_facts.PROCESSES: "processes are started or connected",
 }
 _REMEDIES = {
-    WINDOWS: "make them once and reuse them",
-    COMMUNICATORS: "make them once and reuse them",
-    PERSISTENT: "make them once, and start them together (MPI_Startall)",
-    TYPES: "make types once and reuse them, and send from where the data is",
-    PROCESSES: "start them once and keep them",
+    call_facts.WINDOWS: "make them once and reuse them",
+    call_facts.COMMUNICATORS: "make them once and reuse them",
+    call_facts.PERSISTENT: "make them once, and start them together (MPI_Startall)",
+    call_facts.TYPES: "make types once and reuse them, and send from where the data is",
+    call_facts.PROCESSES: "start them once and keep them",
 }
 
 
-def is_made_often(leading: LeadingCalls) -> bool:
+def is_made_often(leading: call_facts.LeadingCalls) -> bool:
     """Whether the calls make in a loop what could be made once."""
     return leading.family in _MADE and leading.times >= OFTEN
 
 
-def advice(leading: LeadingCalls) -> str:
+def advice(leading: call_facts.LeadingCalls) -> str:
     """One sentence without a point at its end; '' where the calls are messages and operations."""
     name, times = leading.family, leading.times
     if is_made_often(leading):
         return f"{_MADE[name]} {grouped(times)} times: {_REMEDIES[name]}"
     if name in _MADE:
         return f"{leading.call} is set-up, called {_times(times)}: it weighs less in a longer run"
-    if name == POLLING:
+    if name == call_facts.POLLING:
         return (
             f"rank {leading.rank} polls {grouped(times)} times ({leading.call}): compute between "
             "polls, or wait (MPI_Wait, MPI_Probe)"
         )
-    if name == EPOCHS and leading.waiting_share > 0.5:
+    if name == call_facts.EPOCHS and leading.waiting_share > 0.5:
         return (
             f"ranks wait in {leading.call}, called {_times(times)}: put more accesses into one "
             "epoch, or lock once (MPI_Win_lock_all) and flush"
         )
-    if name == FILES:
+    if name == call_facts.FILES:
         return (
             f"{leading.call} takes {percent(leading.share)} of the time in MPI: write larger "
             "blocks, collectively (MPI_File_write_all)"
@@ -126,10 +109,10 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
 
     `program` is the run that shares refer to, `tree` its efficiencies.
     """
-    if shared := shared_processors(program):
+    if shared := disturbance.shared_processors(program):
         cause = f"Main cause: {shared_text(shared)}; {_lower(REMEDY)}"
         return " ".join(filter(None, [cause, _besides(program)]))
-    if is_disturbed(program) and most_taken_share(program) >= HELD:
+    if is_disturbed(program) and disturbance.most_taken_share(program) >= HELD:
         return " ".join(filter(None, [_others(program), _besides(program)]))
     if tree is None:
         return _of_calls(program)
@@ -145,21 +128,21 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
 
 
 def _others(program: Program) -> str:
-    is_told = program.timeline.is_empty() and not has_threads(program)
+    is_told = program.timeline.is_empty() and not call_facts.has_threads(program)
     timeline = ", or trace with --detail timeline to see the run without them" if is_told else ""
     return f"Main cause: other processes have the ranks' processors; use idle ones{timeline}."
 
 
 def _besides(program: Program) -> str:
     """What is made too often, which does not depend on who has the processors."""
-    leading = leading_calls(program)
+    leading = call_facts.leading_calls(program)
     if leading is None or not is_made_often(leading):
         return ""
     return f"Besides, {advice(leading)}."
 
 
 def _imbalance(program: Program) -> str:
-    seconds = undisturbed_computing_s(program)
+    seconds = disturbance.undisturbed_computing_s(program)
     rank = max(seconds, key=lambda rank: seconds[rank])
     ratio = seconds[rank] * len(seconds) / sum(seconds.values())
     return f"Main cause: rank {rank} computes {times(ratio)} the average; rebalance the work."
@@ -171,7 +154,7 @@ def _late_work(_: Program) -> str:
 
 def _of_calls(program: Program) -> str:
     """By the calls that lead, else the remedy of the first finding that has one."""
-    leading = leading_calls(program)
+    leading = call_facts.leading_calls(program)
     if leading is not None and (text := advice(leading)):
         return f"Main cause: {text}."
     if leading is not None and leading.waiting_share > WAITS and program.timeline.is_empty():
@@ -216,7 +199,7 @@ def verdict_alone(program: Program) -> str:
         sentences.append(CUT if is_counted(shown) else "The trace is incomplete.")
     if failed:
         return " ".join([*sentences, failed])
-    is_little = in_mpi.mean_share < LITTLE and not shared_processors(shown)
+    is_little = in_mpi.mean_share < LITTLE and not disturbance.shared_processors(shown)
     if is_little and not is_disturbed(shown):
         return " ".join([*sentences, _share(shown, in_mpi, tree), "Look at the computing first."])
     cause = main_cause(shown, tree)
@@ -226,9 +209,11 @@ def verdict_alone(program: Program) -> str:
 def _share(program: Program, in_mpi: ShareInMpi, tree: Efficiency | None) -> str:
     low, high = percent(in_mpi.least_share), percent(in_mpi.most_share)
     spread = "" if low == high else f" (by rank {low} to {high})"
-    whole = "threads' time" if has_threads(program) else "run"
+    whole = "threads' time" if call_facts.has_threads(program) else "run"
     lead = "most of it in" if in_mpi.call_share >= MOST else "led by"
-    is_longer = is_disturbed(program) or (shared_processors(program) and not program.as_traced)
+    is_longer = is_disturbed(program) or (
+        disturbance.shared_processors(program) and not program.as_traced
+    )
     saving = "" if is_longer else f": {_saving(in_mpi.mean_share, tree)}"
     return (
         f"{percent(in_mpi.mean_share)} of the {whole} is in MPI{spread}, {lead} {in_mpi.call}"
@@ -238,7 +223,9 @@ def _share(program: Program, in_mpi: ShareInMpi, tree: Efficiency | None) -> str
 
 def _place(program: Program, call: str) -> str:
     """Where the call takes most of its time, if that is known."""
-    rows = most_expensive(program).filter(most_expensive(program)["call"] == call)
+    rows = call_facts.most_expensive(program).filter(
+        call_facts.most_expensive(program)["call"] == call
+    )
     if rows.is_empty() or not rows["place"][0]:
         return ""
     is_most = float(rows["time_s"][0]) >= MOST * float(rows["time_s"].sum())

@@ -16,7 +16,7 @@ from nhalf.present.charts import common
 from nhalf.present.findings import Finding
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, card, rendered
+from nhalf.present.report.page import card, rendered
 from nhalf.present.report.sections import Section
 from nhalf.statistics.change_points import ERROR
 
@@ -106,6 +106,7 @@ def history_page(
     runs = list(history.started_s)
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     return rendered(
+        cards,
         alarms=alarms,
         nothing=NOTHING_CHANGED,
         title="Performance over time",
@@ -117,9 +118,6 @@ def history_page(
             (percent(ERROR, None), "of histories without a change show one, at most"),
         ],
         footer=FOOTER,
-        lead=cards[:LEAD_FINDINGS],
-        others=cards[LEAD_FINDINGS:],
-        libraries=[],
         sections=_sections(history, names),
     )
 

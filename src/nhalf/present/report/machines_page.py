@@ -9,12 +9,7 @@ from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
-from nhalf.decide.machines_compared.compare import (
-    MachineComparison,
-    PatternRatio,
-    RatioCurve,
-    faster,
-)
+from nhalf.decide.machines_compared import compare
 from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
 from nhalf.decide.machines_compared.words import factor, labels, sentences, title
 from nhalf.machines.machine import Machine
@@ -31,20 +26,18 @@ FOOTER = (
 )
 
 
-def machines_page(comparison: MachineComparison) -> str:
+def machines_page(comparison: compare.MachineComparison) -> str:
     """The whole page as HTML."""
     cards = _cards(comparison)
     # The strongest differences lead; the others keep the order of the patterns.
     lead = sorted(cards, key=lambda card: -card[0])[:LEAD_FINDINGS]
     further = [card for card in cards if card not in lead]
     return rendered(
+        [card for _, card in [*lead, *further]],
         title=f"{comparison.a.name} and {comparison.b.name}",
         subtitle=" · ".join(map(_side_text, ("A", "B"), (comparison.a, comparison.b))),
         sureness=_sureness(comparison),
         footer=FOOTER,
-        lead=[card for _, card in lead],
-        others=[card for _, card in further],
-        libraries=[],
         sections=_sections(comparison),
     )
 
@@ -54,7 +47,7 @@ def _side_text(side: str, machine: Machine) -> str:
     return f"{side} is {machine.title or machine.name + ', ' + machine.source}{year}"
 
 
-def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
+def _sureness(comparison: compare.MachineComparison) -> list[tuple[str, str]]:
     curves = [curve for pattern in comparison.patterns for curve in pattern.curves]
     crossings = sum(len(curve.crossings) for curve in curves)
     return [
@@ -64,7 +57,7 @@ def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
     ]
 
 
-def _cards(comparison: MachineComparison) -> list[tuple[float, dict[str, str]]]:
+def _cards(comparison: compare.MachineComparison) -> list[tuple[float, dict[str, str]]]:
     """Make the cards, each with its largest factor as importance."""
     factors = [
         max((factor(place) for place in curve.places), default=1.0)
@@ -91,13 +84,13 @@ def _lead(factors: Sequence[float]) -> set[int]:
     return set(order[:LEAD_FINDINGS])
 
 
-def _described(pattern: PatternRatio) -> Sequence[RatioCurve]:
+def _described(pattern: compare.PatternRatio) -> Sequence[compare.RatioCurve]:
     """Select the curves that sentences describe: the first and last number of ranks."""
     curves = pattern.curves
     return curves if len(curves) < 3 else (curves[0], curves[-1])
 
 
-def _in_order(comparison: MachineComparison, texts: Sequence[str]) -> list[str]:
+def _in_order(comparison: compare.MachineComparison, texts: Sequence[str]) -> list[str]:
     """Sentences of curves first, then those of ranks."""
     curves: list[str] = []
     ranks: list[str] = []
@@ -108,7 +101,7 @@ def _in_order(comparison: MachineComparison, texts: Sequence[str]) -> list[str]:
     return [*curves, *ranks]
 
 
-def _sections(comparison: MachineComparison) -> list[Section]:
+def _sections(comparison: compare.MachineComparison) -> list[Section]:
     names = labels(comparison)
     sections = []
     chart = _chart(comparison)
@@ -137,7 +130,7 @@ def _sections(comparison: MachineComparison) -> list[Section]:
     return [*sections, Section("patterns", "Patterns", how, None, table)]
 
 
-def _chart(comparison: MachineComparison) -> Any:
+def _chart(comparison: compare.MachineComparison) -> Any:
     """Ratios over sizes; None if no pattern has sizes."""
     rows: list[Row] = []
     ranks: set[int] = set()
@@ -157,11 +150,13 @@ def _kind(ranks: int) -> str:
     return ranks_text(ranks)
 
 
-def _rows(pattern: PatternRatio, curve: RatioCurve, comparison: MachineComparison) -> list[Row]:
+def _rows(
+    pattern: compare.PatternRatio, curve: compare.RatioCurve, comparison: compare.MachineComparison
+) -> list[Row]:
     names = labels(comparison)
     rows = []
     for place in curve.places:
-        who = faster(place.a_s, place.b_s)
+        who = compare.faster(place.a_s, place.b_s)
         ratio = common.digits(place.ratio, 4)
         if ratio is None:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,20 +94,16 @@ LEAD_FINDINGS = 3
 
 def page(data: Facts | Program) -> str:
     """The whole report on runs or a traced program as HTML."""
-    ordered = headlines(data)
-    return rendered(
-        lead=[card(finding) for finding in ordered[:LEAD_FINDINGS]],
-        others=[card(finding) for finding in ordered[LEAD_FINDINGS:]],
-        sections=sections(data),
-        **subject_of(data).heading(),
-    )
+    heading = subject_of(data).heading()
+    return rendered(map(card, headlines(data)), sections=sections(data), **heading)
 
 
-def rendered(series: Sequence[str] = (), **values: Any) -> str:
-    """A page of the template, with its style, script and charts.
+def rendered(cards: Iterable[Mapping[str, str]], series: Sequence[str] = (), **values: Any) -> str:
+    """A page of the template, with its style, script and charts; the first `cards` stand large.
 
     `series` are the libraries of which a reader may pick one.
     """
+    every_card = list(cards)
     charts = [section.spec for section in values["sections"] if section.spec]
     context = {
         "version": __version__,
@@ -115,6 +111,9 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
         "alarms": [],
         "nothing": NOTHING,
         "links": {},
+        "libraries": [],
+        "lead": every_card[:LEAD_FINDINGS],
+        "others": every_card[LEAD_FINDINGS:],
         "findings_title": "Findings",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
         "style": Markup("\n".join(_read(f"style/{part}.css") for part in STYLE)),

@@ -129,13 +129,12 @@ MAP_HOW = (
 )
 CURVES = "Time of every algorithm"
 CURVES_HOW = "Lower is faster; where two lines cross, the better choice changes."
-SHOWN = 3
 
 
 def prediction_page(prediction: Prediction) -> str:
     """The whole page as HTML."""
-    cards = _cards(prediction)
     return rendered(
+        _cards(prediction),
         title=f"{prediction.pattern} on {prediction.machine}",
         subtitle="predicted times of algorithms, and the fastest of every cell",
         sureness=[
@@ -144,9 +143,6 @@ def prediction_page(prediction: Prediction) -> str:
             (str(len(prediction.crossovers)), "sizes at which the best changes"),
         ],
         footer=FOOTER,
-        lead=cards[:SHOWN],
-        others=cards[SHOWN:],
-        libraries=[],
         sections=_sections(prediction),
     )
 

@@ -60,7 +60,6 @@ class TraceReport(ReportSubject[Program]):
             "verdict": program_verdict(self.data),
             "sureness": _figures(self.data),
             "footer": FOOTER,
-            "libraries": [],
         }
 
     def caption(
@@ -154,14 +153,11 @@ class RunsReport(ReportSubject[Facts]):
         series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
         libraries = [name for name in series_names(self.data) if name in series] or sorted(series)
         lines = textwrap.wrap(", ".join(libraries), LINE_LENGTH)
-        if self.data.overlay is not None and _has_overlay(spec):
+        if self.data.overlay is not None and any(
+            layer.get("data", {}).get("name") == OVERLAY_DATA for layer in spec.get("layer", [])
+        ):
             lines.append(f"dashed: {self.data.overlay.name}, for comparison")
         return " · ".join(filter(None, parts)), lines
-
-
-def _has_overlay(spec: Spec) -> bool:
-    """Whether the curves of an overlay are drawn behind others."""
-    return any(layer.get("data", {}).get("name") == OVERLAY_DATA for layer in spec.get("layer", []))
 
 
 def _names_series(part: Any) -> bool:

@@ -1,14 +1,15 @@
-"""A repeated study as one page: its verdicts, then its tables and figures beside the published."""
+"""A repeated study as one page, its verdicts before tables and figures; and all studies on one."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nhalf.base.numbers import MISSING
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, parse_size
+from nhalf.present import study_words
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Table
@@ -17,20 +18,17 @@ from nhalf.present.report.page import LEAD_FINDINGS, rendered
 from nhalf.present.report.sections import Section
 from nhalf.present.study_words import (
     DOCUMENT,
+    MARKS,
     OWN,
-    claim_text,
     counts_text,
-    evidence_text,
     in_parts,
-    interval_text,
-    limit_text,
-    number_text,
-    published_text,
-    table_rows,
-    value_text,
+    mark_text,
+    marks_how,
 )
-from nhalf.studies.form import FigureForm
+from nhalf.present.wording import count
+from nhalf.studies.form import Conclusion, FigureForm
 from nhalf.studies.judge import FAILS, HOLDS, READ_BACK, UNTESTED, ConclusionJudgement, Verdict
+from nhalf.studies.overview import StudyOverview
 from nhalf.studies.repeat import Repetition, StudyTable
 
 ORDER: tuple[Verdict, ...] = (FAILS, HOLDS)
@@ -65,14 +63,14 @@ FOOTER = (
 
 def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -> str:
     """The whole page as HTML; `links` are addresses by their words."""
-    parts = in_parts(repetition.conclusions)
-    of_document = parts.get(DOCUMENT, [])
-    cards = _cards(of_document)
+    parts = study_words.in_parts(repetition.conclusions)
+    of_document = parts.get(study_words.DOCUMENT, [])
     counts = Counter(judgement.verdict for judgement in of_document)
-    origins = Counter(evidence_text(j) for j in of_document if j.verdict in ORDER)
+    origins = Counter(study_words.evidence_text(j) for j in of_document if j.verdict in ORDER)
     return rendered(
+        _cards(of_document),
         title=repetition.form.title,
-        verdict=f"{counts_text(of_document)} on {repetition.machine}.",
+        verdict=f"{study_words.counts_text(of_document)} on {repetition.machine}.",
         subtitle=f"{repetition.study} · {repetition.form.source}",
         links=dict(links or {}),
         sureness=[
@@ -81,9 +79,6 @@ def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -
         ],
         findings_title="Verdicts",
         footer=FOOTER,
-        lead=cards[:LEAD_FINDINGS],
-        others=cards[LEAD_FINDINGS:],
-        libraries=[],
         sections=list(_sections(repetition)),
     )
 
@@ -97,10 +92,13 @@ def _cards(judgements: Sequence[ConclusionJudgement]) -> list[dict[str, str]]:
 def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
     """A verdict; only large cards have room for it above the words."""
     verdict, claim = judgement.verdict.capitalize(), judgement.conclusion.claim
-    interval, published = interval_text(judgement), published_text(judgement)
-    origin, conclusion = evidence_text(judgement), judgement.conclusion
+    interval, published = (
+        study_words.interval_text(judgement),
+        study_words.published_text(judgement),
+    )
+    origin, conclusion = study_words.evidence_text(judgement), judgement.conclusion
     parts = [
-        f"limit {limit_text(judgement)}",
+        f"limit {study_words.limit_text(judgement)}",
         f"number {origin}",
         "" if interval == MISSING else f"95 % interval {interval}",
         "" if published == MISSING or origin == "published" else f"published {published}",
@@ -109,7 +107,7 @@ def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
     source = f" The document, {place}: {conclusion.statement}"
     details = ", ".join(part for part in parts if part).capitalize()
     return {
-        "figure": value_text(judgement),
+        "figure": study_words.value_text(judgement),
         "text": claim if is_large else f"{verdict}: {claim}",
         "remedy": f"{details}.{source if conclusion.statement else ''}",
         "kind": "fact" if judgement.verdict == HOLDS else "doubt",
@@ -118,16 +116,16 @@ def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
 
 
 def _sections(repetition: Repetition) -> Iterator[Section]:
-    parts = in_parts(repetition.conclusions)
-    of_document = parts.get(DOCUMENT, [])
+    parts = study_words.in_parts(repetition.conclusions)
+    of_document = parts.get(study_words.DOCUMENT, [])
     for name, verdict, how in (
         ("untested", UNTESTED, UNTESTED_HOW),
         ("read-back", READ_BACK, READ_BACK_HOW),
     ):
         if judgements := [j for j in of_document if j.verdict == verdict]:
             yield Section(name, verdict.capitalize(), how, None, _table(judgements))
-    if own := parts.get(OWN, []):
-        how = f"{OWN_HOW} {counts_text(own)}."
+    if own := parts.get(study_words.OWN, []):
+        how = f"{OWN_HOW} {study_words.counts_text(own)}."
         yield Section("own", "nhalf's own", how, None, _table(own))
     figures = {form.id: form for form in repetition.form.figure}
     for table in repetition.tables:
@@ -136,7 +134,7 @@ def _sections(repetition: Repetition) -> Iterator[Section]:
         if spec is not None:
             yield Section(table.id, _title(table.title), f"{table.title}. {FIGURE_HOW}", spec, None)
         else:
-            rows = [list(row) for row in table_rows(table)]
+            rows = [list(row) for row in study_words.table_rows(table)]
             how = f"{table.title}. {TABLE_HOW}"
             yield Section(table.id, _title(table.title), how, None, Table(list(table.head), rows))
 
@@ -145,15 +143,15 @@ def _table(judgements: Sequence[ConclusionJudgement]) -> Table:
     """A row for each conclusion: what was said where, the verdict, what it rests on, and why."""
     rows = [
         [
-            claim_text(judgement),
+            study_words.claim_text(judgement),
             judgement.conclusion.statement,
             judgement.verdict,
-            evidence_text(judgement),
+            study_words.evidence_text(judgement),
             judgement.reason,
-            value_text(judgement),
-            interval_text(judgement),
-            limit_text(judgement),
-            published_text(judgement),
+            study_words.value_text(judgement),
+            study_words.interval_text(judgement),
+            study_words.limit_text(judgement),
+            study_words.published_text(judgement),
         ]
         for judgement in judgements
     ]
@@ -178,11 +176,10 @@ def _spec(table: StudyTable, form: FigureForm) -> Row | None:
     unit = form.value.unit
     title = "rate" if unit == "Bps" else "time"
     labels = common.RATE_LABEL if unit == "Bps" else common.TIME_LABEL
-    places = [row["at"] for row in rows]
     chart = lines(
         rows,
         axes=(
-            common.size_axis() if of_size else count_axis("at", "ranks", places, doubling=True),
+            common.size_axis() if of_size else count_axis(rows, "at", "ranks", doubling=True),
             common.log_axis("median", title, rows, labels),
         ),
         kinds=[name for name in names if name in {row["kind"] for row in rows}],
@@ -207,5 +204,74 @@ def _points(table: StudyTable) -> Iterator[Row]:
                 "place": format_size(at) if table.head[0] == "bytes" else place,
                 "size": format_size(at),
                 "median": common.digits(cell.value.median),
-                "number": number_text(cell.value.median, cell.unit),
+                "number": study_words.number_text(cell.value.median, cell.unit),
             }
+
+
+STUDIES_FOOTER = (
+    "Nothing here was measured: numbers are those that were published of a machine and, for the "
+    "rest, predicted from its messages. nhalf study NAME measures the same here."
+)
+
+
+def studies_page(overviews: Sequence[StudyOverview]) -> str:
+    """The whole page as HTML."""
+    at_home = [judgement for of in overviews for judgement in of.at_home]
+    parts = in_parts(at_home)
+    counts = Counter(judgement.verdict for judgement in parts.get(DOCUMENT, []))
+    cards = [_study_card(of) for of in overviews]
+    further = [{**it, "text": f"{it['label']}: {it['text']}"} for it in cards[LEAD_FINDINGS:]]
+    machines = {machine for of in overviews for machine in of.judgements}
+    conclusions = sum(len(of.form.conclusion) for of in overviews)
+    return rendered(
+        [*cards[:LEAD_FINDINGS], *further],
+        title="Published studies on their machines",
+        subtitle=f"{count(len(overviews), 'study', 'studies')} · {conclusions} conclusions",
+        sureness=[
+            (str(len(machines)), "machines of record"),
+            (str(counts[HOLDS]), "hold where the document says so"),
+            (str(counts[FAILS]), "do not hold there"),
+            (str(counts[READ_BACK]), "are read back there"),
+            (str(counts[UNTESTED]), "cannot be tested there"),
+            (str(len(parts.get(OWN, []))), "verdicts on nhalf's own"),
+        ],
+        findings_title="Studies",
+        footer=STUDIES_FOOTER,
+        sections=[
+            Section(of.study, of.study, marks_how(of.form.title), None, verdict_table(of))
+            for of in overviews
+        ],
+    )
+
+
+def verdict_table(of: StudyOverview) -> Table:
+    """A row for each conclusion, a column of marks for each machine of the study."""
+    rows = [[_words(conclusion), *_marks(judgements, of)] for conclusion, judgements in of.rows()]
+    return Table(["conclusion", *of.judgements], rows)
+
+
+def _words(conclusion: Conclusion) -> str:
+    """A conclusion, and where the document says it."""
+    return f"{conclusion.claim.removesuffix('.')} [{conclusion.place or 'nhalf'}]"
+
+
+def _marks(judgements: Iterable[ConclusionJudgement], of: StudyOverview) -> list[str]:
+    return [
+        mark_text(judgement, machine)
+        for judgement, machine in zip(judgements, of.judgements, strict=True)
+    ]
+
+
+def _study_card(of: StudyOverview) -> dict[str, str]:
+    """How many conclusions of a study come out as it says, on the machines of which it says so."""
+    parts = in_parts(of.at_home)
+    of_document, own = parts.get(DOCUMENT, []), parts.get(OWN, [])
+    held = sum(judgement.verdict == HOLDS for judgement in of_document)
+    return {
+        "figure": f"{held} of {len(of_document)} {MARKS[HOLDS]}",
+        "text": f"{of.form.title} Where the document says so, {counts_text(of_document)}; of "
+        f"nhalf's own, {counts_text(own)}.",
+        "remedy": of.form.source,
+        "kind": "fact",
+        "label": of.study,
+    }

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from nhalf.base.numbers import fixed, percent, whole
+from nhalf.loops.file_ladders import Ladders, LoopLadder
+from nhalf.loops.livermore.table import Row, used
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.reductions import REGROUPING
 from nhalf.loops.source.refusal import RefusedSource
 from nhalf.machines.processor import Processor
-from nhalf.present.terminal.tables import add_literal
-
-if TYPE_CHECKING:
-    from nhalf.loops.file_ladders import Ladders, LoopLadder
-    from nhalf.loops.livermore.table import Row
-
+from nhalf.present.terminal.tables import add_literal, plain_table
+from nhalf.present.wording import cell, known
 
 UNITS = {
     "fp": "floating point",
@@ -34,6 +31,8 @@ COLUMNS = (
     *("loop", "add", "mul", "fma", "div", "sqrt", "loads", "stores"),
     *("t_fp", "t_mem", "t_issue", "t_dep", "cycles", "CPF", "MFLOPS", "limit"),
 )
+RUNGS = ("MA", "MAC", "MACS", "measured")
+GAP = "largest gap, and what helps"
 
 
 def bounds_json(
@@ -91,9 +90,7 @@ def _headline(bound: Bound) -> dict[str, Any]:
 def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound]) -> None:
     """Print a table, a line for each loop, and the bounds of those whose order may be kept."""
     title = f"{processor.title or processor.name}: per iteration, times in cycles"
-    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
-    for number, name in enumerate(COLUMNS):
-        table.add_column(name, justify="right" if 0 < number < len(COLUMNS) - 1 else "left")
+    table = plain_table(title, *COLUMNS, left=("loop", "limit"))
     for bound in bounds:
         add_literal(table, *_cells(bound))
     console.print(table)
@@ -126,13 +123,12 @@ def _cells(bound: Bound) -> list[str]:
     loop = loop_json(bound)
     counts = [loop[key] for key in ("f_add", "f_mul", "f_fma", "f_div", "f_sqrt")]
     times = [loop[key] for key in ("t_fp", "t_mem", "t_issue", "t_dep", "cycles")]
-    cpf = "–" if loop["cpf"] is None else fixed(loop["cpf"], 3)
     limits = [UNITS[name] for name in bound.limits if name != "fixed" or bound.limits == ("fixed",)]
     return [
         f"{loop['function']}:{loop['line']}",
         *(str(count or "") for count in (*counts, loop["loads"], loop["stores"])),
         *(fixed(time, 2) for time in times),
-        *(cpf, whole(loop["mflops"]), ", ".join(limits)),
+        *(known(loop["cpf"], lambda cpf: fixed(cpf, 3)), whole(loop["mflops"]), ", ".join(limits)),
     ]
 
 
@@ -158,12 +154,8 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
     if ladders is None:
         return
     title = "From the bound to the time, cycles per iteration"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("loop")
-    table.add_column("build", no_wrap=True)
-    for name in ("MA", "MAC", "MACS", "measured"):
-        table.add_column(name, justify="right")
-    table.add_column("largest gap, and what helps")
+    words = ("loop", "build", GAP)
+    table = plain_table(title, "loop", "build", *RUNGS, GAP, left=words, whole=("build",))
     for ladder in ladders.ladders:
         add_literal(table, *_ladder_cells(ladder))
     if ladders.ladders:
@@ -183,24 +175,20 @@ def _ladder_cells(ladder: LoopLadder) -> list[str]:
     return [
         f"{counts.function}:{counts.line}",
         ladder.build.title.replace(" -march=native", ""),
-        *("–" if cycles is None else fixed(cycles, 2) for cycles in rungs),
+        *(cell("cycles", cycles) for cycles in rungs),
         str(gap) if gap else "",
     ]
 
 
 def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
     """Print the times, then the ladder of each kernel's fastest build with the cause of gaps."""
-    from nhalf.loops.livermore.table import used
     from nhalf.loops.livermore.titles import EXPLANATIONS
 
     bounded = f"; bounds of {processor.title or processor.name}" if processor else ""
     title = f"Livermore kernels, cycles per iteration{bounded}"
-    shown = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
-    shown.add_column("kernel")
     plain = [build for build in used(table) if not build.is_tuned]
-    for name in ("bound", *(build.title.replace("-march=native", "") for build in plain)):
-        shown.add_column(name, justify="right")
-    shown.add_column("limit")
+    builds = [build.title.replace("-march=native", "") for build in plain]
+    shown = plain_table(title, "kernel", "bound", *builds, "limit", left=("kernel", "limit"))
     for row in table:
         shown.add_row(*_kernel_cells(row))
     console.print(shown)
@@ -220,19 +208,12 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
 def _ladders(table: Sequence[Row]) -> Table:
     """The rungs of each kernel in its fastest build, and what to try next."""
     title = "From the bound to the time, in the fastest build (all builds: --json, --report)"
-    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    shown.add_column("kernel")
-    for name in ("MA", "MAC", "MACS", "measured"):
-        shown.add_column(name, justify="right")
-    shown.add_column("build", no_wrap=True)
-    shown.add_column("largest gap, and what helps")
+    words = ("kernel", "build", GAP)
+    shown = plain_table(title, "kernel", *RUNGS, "build", GAP, left=words, whole=("build",))
     for row in table:
         climb = row.climb(row.fastest)
         rungs = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
-        cells = [
-            "–" if cycles is None else fixed(cycles, 2)
-            for cycles in (*rungs, climb.measured_cycles)
-        ]
+        cells = [cell("cycles", cycles) for cycles in (*rungs, climb.measured_cycles)]
         build = row.fastest.build.title.replace(" -march=native", "")
         shown.add_row(str(row.bound.number), *cells, build, row.advice)
     return shown
@@ -243,20 +224,17 @@ def _tuned(table: Sequence[Row]) -> Table:
     from nhalf.loops.livermore.tuned import TUNED
 
     title = "Transformed kernels, cycles per iteration and share of the bounding rate"
-    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    shown.add_column("kernel")
-    for name in ("bound", "plain", "tuned"):
-        shown.add_column(name, justify="right")
-    shown.add_column("build", no_wrap=True)
-    shown.add_column("transformations")
+    names = ("kernel", "bound", "plain", "tuned", "build", "transformations")
+    shown = plain_table(
+        title, *names, left=("kernel", "build", "transformations"), whole=("build",)
+    )
     for row in table:
         if row.tuned is not None:
             cells = [
                 _time(timing.cycles_per_iteration, row.share(timing))
                 for timing in (row.fastest, row.tuned)
             ]
-            cycles = row.bound.cycles
-            bound = "–" if cycles is None else fixed(cycles, 2)
+            bound = cell("cycles", row.bound.cycles)
             build = row.tuned.build.title.replace(" -march=native", "")
             words = ", ".join(TUNED[row.bound.number])
             shown.add_row(str(row.bound.number), bound, *cells, build, words)
@@ -264,10 +242,9 @@ def _tuned(table: Sequence[Row]) -> Table:
 
 
 def _kernel_cells(row: Row) -> list[str]:
-    cycles = row.bound.cycles
     limits = [UNITS[name] for name in row.bound.limits[:1]]
     times = [_time(timing.cycles_per_iteration, row.share(timing)) for timing in row.plain]
-    bound = "–" if cycles is None else fixed(cycles, 2)
+    bound = cell("cycles", row.bound.cycles)
     return [f"{row.bound.number} {row.bound.title}", bound, *times, *(limits or ["–"])]
 
 

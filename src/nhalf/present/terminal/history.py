@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import Console
 
+from nhalf.base.arrays import Floats
 from nhalf.base.numbers import change, change_span, fixed
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
+from nhalf.decide.history.levels import Levels
 from nhalf.present.changes import around_text, at_text, curve_names, ends, unclear_lines
 from nhalf.present.terminal.changes import open_lines
 from nhalf.present.terminal.tables import raw_text, show_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from nhalf.base.arrays import Floats
-    from nhalf.decide.history.levels import Levels
 
 BARS = "▁▂▃▄▅▆▇█"
 SPARK_MAX = 40

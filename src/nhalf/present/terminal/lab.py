@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 GOOD = ("idle", "allocated", "mixed", "completing")
 
 
 def show_status(console: Console, status: dict[str, Any], fresh: bool = False) -> None:
     """Print nodes with their links, other links, jobs, and the next commands."""
-    from rich import box
-    from rich.table import Table
-
     from nhalf.sites.lab.network import rate_text
 
     count = len(status["nodes"])

@@ -23,17 +23,7 @@ from nhalf.machines.shared import Amount, ends
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
-from nhalf.present.terminal.machine_table import (
-    MICROSECOND,
-    NANOSECOND,
-    as_tables,
-    format_n_half,
-    format_range,
-    format_t0,
-    model_json,
-    pattern_json,
-    pattern_tables,
-)
+from nhalf.present.terminal import machine_table
 
 WIDTH = 100
 NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
@@ -45,8 +35,8 @@ PUBLISHED_DIGITS = 7
 def machine_json(machine: Machine, path: str) -> dict[str, Any]:
     """A machine for --json: its form, with axes by name."""
     content = {name: getattr(machine, name) for name in machine.__struct_fields__}
-    models = [model_json(model) for model in machine.models]
-    patterns = [pattern_json(model) for model in machine.patterns]
+    models = [machine_table.model_json(model) for model in machine.models]
+    patterns = [machine_table.pattern_json(model) for model in machine.patterns]
     return {"machine": path, **content, "models": models, "patterns": patterns}
 
 
@@ -100,8 +90,8 @@ def show_machine(console: Console, machine: Machine) -> None:
     measured = [model for model in machine.models if not _is_published(model)]
     parts = [
         *_curves(published),
-        *as_tables(msgspec.structs.replace(machine, models=tuple(measured))),
-        *pattern_tables([model for model in machine.patterns if model.is_fitted]),
+        *machine_table.as_tables(msgspec.structs.replace(machine, models=tuple(measured))),
+        *machine_table.pattern_tables([model for model in machine.patterns if model.is_fitted]),
         *_patterns([model for model in machine.patterns if not model.is_fitted]),
         *([_points(machine.points)] if machine.points else []),
     ]
@@ -194,10 +184,10 @@ def _curves(models: Sequence[FittedModel]) -> list[RenderableType]:
             rows.append(
                 [
                     where,
-                    format_range(segment),
-                    format_t0(segment.t0_s),
+                    machine_table.format_range(segment),
+                    machine_table.format_t0(segment.t0_s),
                     format_rate(segment.r_inf_Bps),
-                    format_n_half(segment),
+                    machine_table.format_n_half(segment),
                     format_time(segment.root_s) if segment.root_s else "",
                     source,
                 ]
@@ -222,9 +212,9 @@ def _patterns(models: Sequence[PatternModel]) -> list[RenderableType]:
             model.placement,
             _range(model.from_bytes, model.to_bytes, format_size),
             _range(model.from_ranks, model.to_ranks, str),
-            sum_in_words(model.startup_s, MICROSECOND, model.letter) or "0",
-            sum_in_words(model.per_byte_s, NANOSECOND, model.letter) or "0",
-            sum_in_words(model.per_root_byte_s, MICROSECOND, model.letter),
+            sum_in_words(model.startup_s, machine_table.MICROSECOND, model.letter) or "0",
+            sum_in_words(model.per_byte_s, machine_table.NANOSECOND, model.letter) or "0",
+            sum_in_words(model.per_root_byte_s, machine_table.MICROSECOND, model.letter),
             model.source,
         ]
         for model in models
@@ -261,7 +251,7 @@ def _points(points: Sequence[PublishedPoint]) -> RenderableType:
             ", ".join(filter(None, (point.placement, point.axes))),
             ""
             if point.time_s is None
-            else format_number(point.time_s / MICROSECOND, PUBLISHED_DIGITS),
+            else format_number(point.time_s / machine_table.MICROSECOND, PUBLISHED_DIGITS),
             "" if point.rate_Bps is None else format_number(point.rate_Bps / 1e6, PUBLISHED_DIGITS),
             "" if point.ratio is None else format_number(point.ratio, PUBLISHED_DIGITS),
             point.source,

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +17,7 @@ from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
-from nhalf.present.terminal.tables import add_literal
+from nhalf.present.terminal.tables import add_literal, headed_table
 from nhalf.present.wording import change_of
 from nhalf.store.keys import CURVE, parse_axes, without
 
@@ -75,12 +74,7 @@ PARAMETERS = {
 
 
 def _loggp_table(libraries: Sequence[LogGP]) -> Table:
-    table = Table(
-        title=Text("LogGP", style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
-    )
-    table.add_column("library")
-    for title in PARAMETERS.values():
-        table.add_column(title, justify="right")
+    table = headed_table("LogGP", *PARAMETERS.values(), first="library")
     for library in libraries:
         values = {name: getattr(library, f"{name}_s") for name in PARAMETERS}
         if library.identifiable is False:
@@ -104,27 +98,15 @@ def _parameter(name: str, value: float | None) -> str:
 
 
 def _table(model: FittedModel) -> Table:
-    table = Table(
-        title=Text(_title(model), style="bold"),
-        title_justify="left",
-        caption=Text(_caption(model), style="dim"),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column("sizes")
-    for name in ("t0", "95 %", "rate r∞", "95 %", "n½", "95 %"):
-        is_interval = name == "95 %"
-        table.add_column(name, justify="left" if is_interval else "right", style=_style(name))
+    table = headed_table(_title(model), first="sizes", caption=_caption(model))
+    for name in ("t0", "rate r∞", "n½"):
+        table.add_column(name, justify="right")
+        table.add_column("95 %", style="dim")
     table.add_column("then")
     changes: list[Breakpoint | None] = [*model.breakpoints, None]
     for segment, change in zip(model.segments, changes, strict=False):
         table.add_row(*_cells(segment), _change(change))
     return table
-
-
-def _style(name: str) -> str:
-    return "dim" if name == "95 %" else ""
 
 
 def _cells(segment: Segment) -> list[str]:
@@ -245,14 +227,7 @@ def pattern_tables(models: Sequence[PatternModel]) -> list[Table]:
 
 
 def _pattern_table(regions: Sequence[PatternModel]) -> Table:
-    table = Table(
-        title=Text(_pattern_title(regions[0]), style="bold"),
-        title_justify="left",
-        caption=Text(_pattern_caption(regions), style="dim"),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    table = headed_table(_pattern_title(regions[0]), caption=_pattern_caption(regions))
     table.add_column("sizes", no_wrap=True)
     for name in ("start-up, µs", "per byte, ns"):
         table.add_column(name)

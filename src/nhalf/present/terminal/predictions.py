@@ -1,29 +1,32 @@
-"""Predictions in the terminal: what is fastest in each cell, and how many held, by the ledger."""
+"""Predictions in the terminal: the fastest in each cell, rates, replays, and how many held."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import Any
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
-from nhalf.base.numbers import MISSING, format_number, percent, times
+from nhalf.base.errors import FailedError
+from nhalf.base.numbers import MISSING, format_number, percent, span, times
 from nhalf.base.operations import NATIVE
-from nhalf.base.units import format_size, format_time
+from nhalf.base.rows import Row, members
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
 from nhalf.decide.ledger.lines import Ledger, Scored
-from nhalf.present.terminal.output import FORM, stdout_console
-from nhalf.present.terminal.tables import add_literal, row_text, show_table
-from nhalf.present.wording import count
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from nhalf.decide.predict import Prediction
-
+from nhalf.decide.predict import Prediction
+from nhalf.decide.traffic import PLACES, PredictedTraffic
+from nhalf.experiment.replay import PingPongReplay
+from nhalf.machines.draws import FACTOR_MAX
+from nhalf.present.terminal import tables
+from nhalf.present.terminal.output import FORM, emit_json, stdout_console
+from nhalf.present.wording import Cell, count, known
 
 BEST = {
     "completion": "fastest",
@@ -45,7 +48,7 @@ def show_prediction(prediction: Prediction) -> None:
     else:
         rows = prediction.as_json()["rows"]
         names = [name for name in rows[0] if name != "interval_s"]
-        show_table(names, [[row_text(row[name]) for name in names] for row in rows])
+        tables.show_table(names, [[tables.row_text(row[name]) for name in names] for row in rows])
     shown = prediction.crossovers[:CROSSOVERS_SHOWN]
     for crossover in shown:
         console.print(
@@ -91,7 +94,7 @@ def _table(prediction: Prediction) -> Table:
                 f"{best[i][j]}{part}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
                 f"{_next_ways(prediction, i, j)}"
             )
-        add_literal(table, str(p), *cells)
+        tables.add_literal(table, str(p), *cells)
     return table
 
 
@@ -114,39 +117,24 @@ def _next_ways(prediction: Prediction, i: int, j: int) -> str:
 
 
 WORST_SHOWN = 3
-NAMES = (
-    *("kind", "predictions", "measured", "inside", "coverage", "bias", "typical error"),
-    *("95 % within", "widens by"),
-)
+LEDGER: dict[str, Cell] = {
+    **{"kind": "kind", "predictions": "predictions", "measured": "matched"},
+    "inside": lambda row: f"{row.inside} of {row.with_interval}" if row.with_interval else MISSING,
+    "coverage": lambda row: known(row.coverage, percent),
+    "bias": lambda row: known(row.bias_ratio, lambda ratio: percent(ratio - 1, 1, signed=True)),
+    "typical error": lambda row: known(row.typical_ratio, lambda ratio: percent(ratio - 1, 1)),
+    "95 % within": lambda row: known(row.within_ratio, times),
+    "widens by": lambda row: known(row.stretch_ratio, times),
+}
 
 
 def show_ledger(console: Console, ledger: Ledger, rows: Sequence[KindCoverage]) -> None:
     """Print a row per kind of predictions, and the measured cells furthest from theirs."""
-    show_table(list(NAMES), [_cells(row) for row in rows])
+    tables.show_rows(rows, LEDGER)
     if FORM.get() != "table":
         return
     for line in _remarks(ledger, rows):
         console.print(line, markup=False, soft_wrap=True)
-
-
-def _cells(row: KindCoverage) -> list[str]:
-    inside = f"{row.inside} of {row.with_interval}" if row.with_interval else MISSING
-    return [
-        row.kind,
-        str(row.predictions),
-        str(row.matched),
-        inside,
-        MISSING if row.coverage is None else percent(row.coverage),
-        _signed(row.bias_ratio),
-        MISSING if row.typical_ratio is None else percent(row.typical_ratio - 1, 1),
-        MISSING if row.within_ratio is None else times(row.within_ratio),
-        MISSING if row.stretch_ratio is None else times(row.stretch_ratio),
-    ]
-
-
-def _signed(ratio: float | None) -> str:
-    """How much more than predicted was measured, in the median."""
-    return MISSING if ratio is None else percent(ratio - 1, 1, signed=True)
 
 
 def _remarks(ledger: Ledger, rows: Sequence[KindCoverage]) -> Iterator[str]:
@@ -167,3 +155,138 @@ def _score_words(score: Scored) -> str:
     return (
         f"{way}, {where}: {format_number(score.measured_ratio)} times the prediction ({score.run})"
     )
+
+
+WORDS = {
+    "b_eff": "b_eff",
+    "at-longest": "at L_max",
+    "rings-at-longest": "rings at L_max",
+    "pingpong": "ping-pong of 1 MiB",
+}
+
+
+def show_b_eff(console: Console, predictions: Sequence[PredictedEffectiveBandwidth]) -> None:
+    """Print a row for each figure of each number of ranks, then what widens the intervals."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("ranks", justify="right")
+    table.add_column("nodes", justify="right")
+    table.add_column("of")
+    for name in ("predicted", "interval (95 %)", "published"):
+        table.add_column(name, justify="right")
+    for prediction in predictions:
+        where = (str(prediction.ranks), str(prediction.nodes))
+        for name, figure in prediction.figures.items():
+            between = f"{format_rate(figure.low)} – {format_rate(figure.high)}"
+            published_Bps = prediction.published_Bps.get(name)
+            published = "" if published_Bps is None else format_rate(published_Bps)
+            predicted = format_rate(figure.middle_Bps) if figure.is_certain else "–"
+            table.add_row(*where, WORDS[name], predicted, between, published)
+            where = ("", "")
+    tables.print_table(table, console)
+    if held := predictions[0].coverage:
+        words = f"{held.inside} of {held.count} published values are inside"
+        console.print(f"{words}, each predicted with all other machines but its own")
+    rates = [rate for prediction in predictions for rate in prediction.figures.values()]
+    if not all(rate.is_certain for rate in rates):
+        console.print(f"–: the interval reaches further than a factor of {FACTOR_MAX:g}")
+    for line in _reasons(predictions):
+        console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+
+
+def _reasons(predictions: Sequence[PredictedEffectiveBandwidth]) -> Iterator[str]:
+    """Yield each reason once, with its numbers of ranks unless it holds for all."""
+    holds_for: dict[str, list[int]] = {}
+    for prediction in predictions:
+        for reason in prediction.reasons:
+            holds_for.setdefault(reason, []).append(prediction.ranks)
+    for reason, ranks in holds_for.items():
+        everywhere = len(ranks) == len(predictions)
+        yield reason if everywhere else f"{', '.join(map(str, ranks))} ranks: {reason}"
+
+
+def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
+    """Print a row for each permutation and place, then what widens the intervals."""
+    size = format_size(prediction.size_bytes)
+    title = f"{prediction.machine}, {prediction.layout}, all ranks send without pause, {size}"
+    console.print(title, markup=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("to")
+    table.add_column("of")
+    for name in ("senders", "predicted", "interval (95 %)", "published"):
+        table.add_column(name, justify="right")
+    for row in prediction.rows:
+        ends = [format_rate(rate_Bps) for rate_Bps in (row.rate.low, row.rate.high)]
+        between = " – ".join(ends) if row.rate.is_wide else ""
+        published = "" if row.published_Bps is None else format_rate(row.published_Bps)
+        where = (row.to, PLACES[row.place], str(row.senders))
+        predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
+        tables.add_literal(table, *where, predicted, between, published)
+    tables.print_table(table, console)
+    for line in prediction.reasons:
+        console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+
+
+DRAIN: dict[str, Cell] = {
+    **{"queue/order": "algorithm", "ranks": "ranks", "size": "bytes"},
+    "depth": lambda row: f"{row['depth']}{' *' if row['extrapolated'] else ''}",
+    "a message": "time_s",
+    "interval (95 %)": lambda row: known(
+        row["interval_s"], lambda ends: span(ends[0], ends[1], format_time)
+    ),
+    "all of them": "total_s",
+}
+
+
+def show_drain(rows: Sequence[Row]) -> None:
+    """Print a row for each queue, size and depth; * marks what is extrapolated."""
+    tables.show_rows(rows, DRAIN)
+
+
+MEDIAN_MAX = 0.05
+WORST_MAX = 0.15
+"""Relative errors that a valid simulation stays below."""
+
+
+def show_replays(replays: Sequence[PingPongReplay], *, as_json: bool) -> None:
+    """Print every ping-pong; raises FailedError if a simulation is too far from its run."""
+    if as_json:
+        emit_json({"replays": [_as_json(replay) for replay in replays]})
+    else:
+        screen = stdout_console()
+        for replay in replays:
+            screen.print(_replay_table(replay))
+    for replay in replays:
+        worst = percent(replay.worst.error, 1, signed=True)
+        if replay.median_error > MEDIAN_MAX or abs(replay.worst.error) > WORST_MAX:
+            raise FailedError(
+                f"the simulation of {replay.mpi} is {percent(replay.median_error, 1)} off, "
+                f"{worst} at {format_size(replay.worst.size_bytes)}",
+                "measure longer, so that the sizes of a curve agree with each other",
+            )
+
+
+def _as_json(replay: PingPongReplay) -> dict[str, Any]:
+    return {
+        **members(replay, "mpi", "placement", "median_error"),
+        "worst_error": abs(replay.worst.error),
+        "sizes": [{**asdict(size), "error": size.error} for size in replay.sizes],
+    }
+
+
+def _replay_table(replay: PingPongReplay) -> Table:
+    worst = replay.worst
+    caption = (
+        f"error: median {percent(replay.median_error, 1)}, worst "
+        f"{percent(abs(worst.error), 1)} at {format_size(worst.size_bytes)}; "
+        "'model' is what the fitted segments alone say"
+    )
+    title = f"{replay.mpi}, ping-pong, {replay.placement}"
+    names = ("measured", "model", "simulated", "error")
+    table = tables.headed_table(title, *names, first="size", caption=caption)
+    for size in replay.sizes:
+        table.add_row(
+            format_size(size.size_bytes),
+            *map(format_time, (size.measured_s, size.model_s, size.simulated_s)),
+            percent(size.error, 1, signed=True),
+        )
+    return table

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
 
 from nhalf.base.numbers import MISSING
-from nhalf.present.study_words import (
-    UNBEATEN,
-    Line,
-    claim_text,
-    counts_text,
-    evidence_text,
-    in_parts,
-    interval_text,
-    limit_text,
-    published_text,
-    table_rows,
-    value_text,
-)
+from nhalf.present import study_words
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_table
 from nhalf.studies.form import StudyForm
 from nhalf.studies.judge import ConclusionJudgement
 from nhalf.studies.repeat import Repetition
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 HEAD = ("verdict", "evidence", "number", "95 % interval", "limit", "published", "conclusion")
 WORDS_LEAST = 48
@@ -50,16 +38,18 @@ def show_repetition(repetition: Repetition) -> None:
     console.print(repetition.form.source, markup=False, style="dim", soft_wrap=True)
     for table in repetition.tables:
         console.print(f"\n{table.title}", markup=False, soft_wrap=True)
-        for head, rows in _parts(table.head, table_rows(table), console.width):
+        for head, rows in _parts(table.head, study_words.table_rows(table), console.width):
             show_table(head, rows)
         if table.unbeaten:
             console.print(
-                f"{UNBEATEN} no other option is better in both", markup=False, style="dim"
+                f"{study_words.UNBEATEN} no other option is better in both",
+                markup=False,
+                style="dim",
             )
-    for part, judgements in in_parts(repetition.conclusions).items():
+    for part, judgements in study_words.in_parts(repetition.conclusions).items():
         console.print(f"\n{part}")
         _show_conclusions(judgements, console)
-        words = f"{counts_text(judgements)} on {repetition.machine}"
+        words = f"{study_words.counts_text(judgements)} on {repetition.machine}"
         console.print(words, markup=False, soft_wrap=True)
     words = (
         "in brackets: the machines that it is drawn on, and where the document says it; read back: "
@@ -70,8 +60,6 @@ def show_repetition(repetition: Repetition) -> None:
 
 def _show_conclusions(judgements: Sequence[ConclusionJudgement], console: Console) -> None:
     """Print a table, or where it leaves little room for words, a few lines for each conclusion."""
-    from rich.markup import escape
-
     rows = [_row(judgement) for judgement in judgements]
     widths = [max(map(len, cells)) for cells in zip(HEAD, *rows, strict=True)]
     room = console.width - sum(width + BETWEEN for width in widths[:-1]) - BETWEEN
@@ -85,10 +73,8 @@ def _show_conclusions(judgements: Sequence[ConclusionJudgement], console: Consol
     print_table(table, console)
 
 
-def _show_lines(row: Line, console: Console) -> None:
+def _show_lines(row: study_words.Line, console: Console) -> None:
     """Print a conclusion as its verdict, words and numbers, no line wider than the terminal."""
-    import textwrap
-
     verdict, evidence, number, interval, limit, published, words = row
     console.print(verdict, style="bold")
     numbers = {"limit": limit, "95 % interval": interval, "published": published}
@@ -99,7 +85,9 @@ def _show_lines(row: Line, console: Console) -> None:
             console.print(" " * INDENT + line, markup=False, highlight=False)
 
 
-def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line, list[Line]]]:
+def _parts(
+    head: study_words.Line, rows: Sequence[study_words.Line], width: int
+) -> Iterator[tuple[study_words.Line, list[study_words.Line]]]:
     """Cut a table into parts that fit the width, each with the first column."""
     lines = [head, *rows]
     widths = [BETWEEN + max(map(len, cells)) for cells in zip(*lines, strict=True)]
@@ -112,15 +100,15 @@ def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line,
     yield head[:1] + head[first:], [row[:1] + row[first:] for row in rows]
 
 
-def _row(judgement: ConclusionJudgement) -> Line:
+def _row(judgement: ConclusionJudgement) -> study_words.Line:
     """The verdict on a conclusion, its numbers, its words, and why it cannot be tested."""
     reason = f" ({judgement.reason})" if judgement.reason else ""
     return (
         judgement.verdict,
-        evidence_text(judgement),
-        value_text(judgement),
-        interval_text(judgement),
-        limit_text(judgement),
-        published_text(judgement),
-        f"{claim_text(judgement)}{reason}",
+        study_words.evidence_text(judgement),
+        study_words.value_text(judgement),
+        study_words.interval_text(judgement),
+        study_words.limit_text(judgement),
+        study_words.published_text(judgement),
+        f"{study_words.claim_text(judgement)}{reason}",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from rich.markup import escape
@@ -19,17 +19,13 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.guidelines import Verdict, guidelines, worst_by_guideline
-from nhalf.facts.overview import overview, patterns_overview
+from nhalf.facts.overview import LibraryOverview, PatternOverview, overview, patterns_overview
+from nhalf.measure.loop.ending import RunOutcome
 from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.tables import house_table, print_table, show_table
-from nhalf.present.wording import n_half_ends, n_half_text
+from nhalf.present.terminal.tables import house_table, print_table, show_rows, show_table
+from nhalf.present.wording import Cell, n_half_ends, n_half_text
 from nhalf.results import kinds
 from nhalf.statistics.summary import VIRTUAL
-
-if TYPE_CHECKING:
-    from nhalf.facts.overview import LibraryOverview, PatternOverview
-    from nhalf.measure.loop.ending import RunOutcome
-
 
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
@@ -106,7 +102,7 @@ def overview_table(lines: Sequence[LibraryOverview]) -> Table:
             n_half_text(line.n_half_bytes),
             n_half_ends(line) or "–",
             format_rate(line.peak_Bps),
-            _switches(line.switches),
+            few([format_size(high) for _, high in line.switches], 4),
         )
     return table
 
@@ -133,11 +129,6 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
             format_rate(line.peak_Bps),
         )
     return table
-
-
-def _switches(brackets: Sequence[tuple[float, float]]) -> str:
-    """The first places where the model changes, by the first size after each."""
-    return few([format_size(high) for _, high in brackets], 4)
 
 
 def _interval(low_s: float, high_s: float) -> str:
@@ -244,22 +235,17 @@ def show_guidelines(facts: Facts) -> None:
         f"{len(guidelines(facts))} tests are violated, most at",
         markup=False,
     )
-    heads = ["library", "operation", "ranks", "size", "is slower than", "ratio", "95 %", "points"]
-    show_table(heads, [[*_cells(verdict, facts), str(number)] for verdict, number in worst])
-
-
-def _cells(verdict: Verdict, facts: Facts) -> list[str]:
-    key = str(carrier(verdict.mpi, verdict.transport))
-    factor = verdict.factor
-    return [
-        facts.titles.get(key, key),
-        verdict.mock_up.operation,
-        str(verdict.ranks),
-        format_size(verdict.size_bytes) if verdict.size_bytes else "",
-        _mock_up(verdict),
-        fixed(factor.median, 2),
-        span(factor.low, factor.high, times),
-    ]
+    columns: dict[str, Cell] = {
+        "library": lambda row: _subject(vars(row[0]), facts.titles)[0],
+        "operation": lambda row: row[0].mock_up.operation,
+        "ranks": lambda row: str(row[0].ranks),
+        "size": lambda row: format_size(row[0].size_bytes) if row[0].size_bytes else "",
+        "is slower than": lambda row: _mock_up(row[0]),
+        "ratio": lambda row: fixed(row[0].factor.median, 2),
+        "95 %": lambda row: span(row[0].factor.low, row[0].factor.high, times),
+        "points": lambda row: str(row[1]),
+    }
+    show_rows(worst, columns)
 
 
 def _mock_up(verdict: Verdict) -> str:

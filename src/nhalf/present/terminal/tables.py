@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from nhalf.base.errors import unknown
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from nhalf.exchange.styles import Style
     from nhalf.facts.facts import Facts
+    from nhalf.present.wording import Cell
 
 
 RICH_ROWS_MAX = 40
@@ -35,6 +36,44 @@ def house_table(*columns: str) -> Table:
         last = index == len(columns) - 1
         side: Literal["left", "right"] = "left" if index == 0 or last else "right"
         table.add_column(escape(column), justify=side, no_wrap=not last)
+    return table
+
+
+def plain_table(
+    title: str, *columns: str, left: Collection[str], whole: Collection[str] = ()
+) -> Table:
+    """An empty table below its title, without lines: words in the columns `left`, else numbers.
+
+    What the columns of `whole` hold is never wrapped.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
+    for name in columns:
+        side: Literal["left", "right"] = "left" if name in left else "right"
+        table.add_column(name, justify=side, no_wrap=name in whole)
+    return table
+
+
+def headed_table(title: str, *numbers: str, first: str = "", caption: str = "") -> Table:
+    """An empty table below a bold title: a column of words, if it has a name, then of numbers."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        caption=Text(caption, style="dim") if caption else None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    if first:
+        table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right")
     return table
 
 
@@ -70,11 +109,18 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print_table(table)
         return
     sides = ["<", *[">"] * (len(widths) - 2), "<"][: len(widths)]
-    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+    form = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
     rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-    head = (line.format(*columns), rule)
-    body = (line.format(*row) for row in rows)
+    head = (form.format(*columns), rule)
+    body = (form.format(*row) for row in rows)
     sys.stdout.writelines(f"{text.rstrip()}\n" for text in (*head, *body))
+
+
+def show_rows(rows: Iterable[object], columns: Mapping[str, Cell]) -> None:
+    """Print a row for each row or object: by title its column, or what makes its cells."""
+    from nhalf.present.wording import line
+
+    show_table(list(columns), [line(row, columns.values()) for row in rows])
 
 
 def raw_text(value: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,15 +11,13 @@ from rich.table import Table
 
 from nhalf.base.numbers import fixed, percent, share_span, span, times
 from nhalf.base.units import format_size, format_time
+from nhalf.decide.changes import CurveRatio
+from nhalf.experiment.race import AlgorithmGain
+from nhalf.experiment.tune.bench import LibraryBench
+from nhalf.experiment.tune.outcome import Checked, Tuned
+from nhalf.experiment.tune.prove import Activity
 from nhalf.mpi.decision_table import choice
 from nhalf.present.terminal.tables import house_table
-
-if TYPE_CHECKING:
-    from nhalf.decide.changes import CurveRatio
-    from nhalf.experiment.race import AlgorithmGain
-    from nhalf.experiment.tune.bench import LibraryBench
-    from nhalf.experiment.tune.outcome import Checked, Tuned
-    from nhalf.experiment.tune.prove import Activity
 
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
+from nhalf.experiment.why.explanation import Cause, Explanation, Investigation
+from nhalf.experiment.why.switch import Ways
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from nhalf.experiment.why.explanation import Cause, Explanation, Investigation
-    from nhalf.experiment.why.switch import Ways
-    from nhalf.statistics.intervals import Interval
+from nhalf.statistics.intervals import Interval
 
 LISTED_MOST = 12
 WORDS_MOST = 60

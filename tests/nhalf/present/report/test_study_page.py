@@ -10,8 +10,7 @@ from html import unescape
 
 import pytest
 
-from nhalf.present.report.studies_page import studies_page, verdict_table
-from nhalf.present.report.study_page import study_page
+from nhalf.present.report.study_page import studies_page, study_page, verdict_table
 from nhalf.studies import catalogue
 from nhalf.studies.judge import FAILS, HOLDS, READ_BACK, UNTESTED
 from nhalf.studies.overview import StudyOverview, overviews

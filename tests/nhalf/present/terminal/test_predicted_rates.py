@@ -8,7 +8,7 @@ from rich.console import Console
 
 from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import PredictedRate
-from nhalf.present.terminal.predicted_rates import show_b_eff
+from nhalf.present.terminal.predictions import show_b_eff
 
 
 def test_a_reason_that_holds_for_some_ranks_only_says_so() -> None:

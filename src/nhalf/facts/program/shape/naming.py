@@ -24,17 +24,7 @@ from nhalf.base.numbers import format_number, percent
 from nhalf.facts.fact import fact
 from nhalf.facts.program.messages import communication_matrix
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shape.explained import (
-    BUTTERFLY,
-    MASTER_WORKER,
-    Edges,
-    Explained,
-    Integers,
-    PairMask,
-    cubes,
-    hubs,
-    permutations,
-)
+from nhalf.facts.program.shape import explained
 
 RING, CHAIN, SHIFT, DISSEMINATION = "ring", "chain", "shift", "dissemination"
 WAVEFRONT = "wavefront"
@@ -113,7 +103,7 @@ DIMENSIONS_MAX = 4
 RULES_MAX = 32
 
 
-def grids(edges: Edges) -> Iterator[Explained]:
+def grids(edges: explained.Edges) -> Iterator[explained.Explained]:
     """Every grid that explains any pairs."""
     if len(edges.source) > RULES_MAX * edges.ranks or edges.ranks < 2:
         return
@@ -147,7 +137,9 @@ def _wraps(dimensions: Sequence[int]) -> Iterator[tuple[bool, ...]]:
     yield from itertools.product(*[(True, False) if d > 2 else (False,) for d in dimensions])
 
 
-def _grid(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Explained | None:
+def _grid(
+    edges: explained.Edges, dimensions: Step, periodic: tuple[bool, ...]
+) -> explained.Explained | None:
     """What the steps of one grid explain."""
     steps = _steps(edges, dimensions, periodic)
     unique, place, number = np.unique(steps, axis=0, return_inverse=True, return_counts=True)
@@ -166,7 +158,7 @@ def _grid(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Explain
     if not rules or len(rules) > RULES_MAX:
         return None
     accepted_steps = tuple(rules)
-    return Explained(
+    return explained.Explained(
         grid_name(dimensions, accepted_steps, periodic),
         grid_words(dimensions, accepted_steps, periodic),
         mask,
@@ -182,11 +174,13 @@ def _both_ways(steps: Sequence[Step]) -> set[Step]:
     return {max(step, tuple(-value for value in step)) for step in steps}
 
 
-def _steps(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Integers:
+def _steps(
+    edges: explained.Edges, dimensions: Step, periodic: tuple[bool, ...]
+) -> explained.Integers:
     """From each pair's source to its target, (pairs, dimensions); the short way if it wraps."""
     source = np.stack(np.unravel_index(edges.source, dimensions), axis=1)
     target = np.stack(np.unravel_index(edges.target, dimensions), axis=1)
-    steps: Integers = target - source
+    steps: explained.Integers = target - source
     for axis, wraps in enumerate(periodic):
         if wraps:
             extent = dimensions[axis]
@@ -255,7 +249,7 @@ class TrafficShape:
     words: str
     share: float
     partners: float
-    grid: Explained | None = None
+    grid: explained.Explained | None = None
 
     @property
     def evidence(self) -> str:
@@ -274,7 +268,7 @@ class TrafficShape:
 
 def shape_of(messages: Floats, sizes: Floats | None = None) -> TrafficShape:
     """The shape of a matrix of messages (from row to column), with their bytes if known."""
-    edges = Edges.of(messages, sizes)
+    edges = explained.Edges.of(messages, sizes)
     if not edges.total:
         return TrafficShape(NONE, "no point-to-point messages", 1.0, 0.0)
     partners = float(np.median(np.unique(edges.source, return_counts=True)[1]))
@@ -306,18 +300,18 @@ def swept(shape: TrafficShape) -> TrafficShape:
     return replace(shape, name=WAVEFRONT, words=words)
 
 
-def _candidates(edges: Edges) -> Iterator[Explained]:
+def _candidates(edges: explained.Edges) -> Iterator[explained.Explained]:
     """Single shapes, and shapes whose remainder is a named permutation."""
-    yield from permutations(edges)
-    for shape in (*hubs(edges), *cubes(edges), *grids(edges)):
+    yield from explained.permutations(edges)
+    for shape in (*explained.hubs(edges), *explained.cubes(edges), *grids(edges)):
         yield shape
         if SHARE_MIN / 4 < edges.share(shape.mask) < 1:
             yield from _with_rest(edges, shape)
 
 
-def _with_rest(edges: Edges, main: Explained) -> Iterator[Explained]:
-    for remainder in permutations(edges.without(main.mask)):
-        mask: PairMask = np.ones(len(edges.source), dtype=bool)
+def _with_rest(edges: explained.Edges, main: explained.Explained) -> Iterator[explained.Explained]:
+    for remainder in explained.permutations(edges.without(main.mask)):
+        mask: explained.PairMask = np.ones(len(edges.source), dtype=bool)
         yield replace(
             main,
             name=f"{main.name} and {remainder.name}",
@@ -327,14 +321,14 @@ def _with_rest(edges: Edges, main: Explained) -> Iterator[Explained]:
         )
 
 
-def _merit(edges: Edges, candidate: Explained) -> tuple[float, ...]:
+def _merit(edges: explained.Edges, candidate: explained.Explained) -> tuple[float, ...]:
     """Prefers shapes that explain more, then fewer rules, fewer dimensions, no wrap-around.
 
     A hub explains any small star, a butterfly is also a grid of 2 x 2 x 2: with equal numbers of
     rules, the more specific term wins.
     """
-    special = {BUTTERFLY: 2, MASTER_WORKER: 1}.get(candidate.name, 0)
-    if candidate.name == BUTTERFLY and edges.ranks == 4:
+    special = {explained.BUTTERFLY: 2, explained.MASTER_WORKER: 1}.get(candidate.name, 0)
+    if candidate.name == explained.BUTTERFLY and edges.ranks == 4:
         special = 0
     return (
         round(edges.share(candidate.mask), 2),

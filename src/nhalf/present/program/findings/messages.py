@@ -6,23 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from nhalf.base.numbers import format_number, percent, times, whole
 from nhalf.base.units import format_size
-from nhalf.facts.program.messages import (
-    communication_matrix,
-    median_bytes,
-    message_sizes,
-    share_below,
-    suggested_placement,
-)
+from nhalf.facts.program import messages as message_facts
 from nhalf.facts.program.npb import ClosedForm, beside_closed_form
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.shape import naming
 from nhalf.facts.program.shape.explained import MASTER_WORKER
-from nhalf.facts.program.shape.naming import (
-    IRREGULAR,
-    NONE,
-    PAIR,
-    TrafficShape,
-    communication_shape,
-)
 from nhalf.present.findings import Finder, Finding
 
 SMALL_BYTES = 1024
@@ -38,15 +26,15 @@ class ShapeOfMessages(Finder[Program]):
     """The shape with its evidence; small messages cost by number, large ones by bytes."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        shape = communication_shape(program)
-        if shape.name == NONE:
+        shape = naming.communication_shape(program)
+        if shape.name == naming.NONE:
             return
-        small = share_below(message_sizes(program), SMALL_BYTES)
-        large = 1 - share_below(message_sizes(program), LARGE_BYTES)
+        small = message_facts.share_below(message_facts.message_sizes(program), SMALL_BYTES)
+        large = 1 - message_facts.share_below(message_facts.message_sizes(program), LARGE_BYTES)
         partners = f"{format_number(shape.partners)} partner{'' if shape.partners == 1 else 's'}"
-        middle = median_bytes(message_sizes(program))
+        middle = message_facts.median_bytes(message_facts.message_sizes(program))
         bound, sizes, remedy = "", f"are {format_size(middle)} at most", ""
-        share = share_below(message_sizes(program), middle + 1)
+        share = message_facts.share_below(message_facts.message_sizes(program), middle + 1)
         if small >= MOSTLY:
             bound, sizes, share = "latency-bound ", f"are below {format_size(SMALL_BYTES)}", small
             remedy = LATENCY_REMEDY
@@ -56,22 +44,26 @@ class ShapeOfMessages(Finder[Program]):
                 f"are {format_size(LARGE_BYTES)} or larger",
                 large,
             )
-        if message_sizes(program).height == 1:
+        if message_facts.message_sizes(program).height == 1:
             sizes, share = f"are of {format_size(middle)}", 1.0
         subject = "All messages" if share == 1 else f"{percent(share)} of the messages"
-        if shape.name == PAIR:
+        if shape.name == naming.PAIR:
             yield _finding(
                 f"{shape.evidence} {subject} {sizes}{_bound(bound)}.", shape, share, remedy
             )
             return
-        name = f"{bound}{shape.words}" if shape.name != IRREGULAR else f"{bound}irregular pattern"
+        name = (
+            f"{bound}{shape.words}"
+            if shape.name != naming.IRREGULAR
+            else f"{bound}irregular pattern"
+        )
         article = "an" if name[0] in "aeio" else "a"
         evidence = f" {shape.evidence}"
         text = f"{subject} {sizes} and a rank sends to {partners}: {article} {name}.{evidence}"
         yield _finding(text, shape, share, remedy)
 
 
-def _finding(text: str, shape: TrafficShape, share: float, remedy: str) -> Finding:
+def _finding(text: str, shape: naming.TrafficShape, share: float, remedy: str) -> Finding:
     """Headed by the shape: the share says nothing without its sentence."""
     return Finding(
         text,
@@ -132,14 +124,14 @@ class HotRank(Finder[Program]):
     """A rank that receives many times as many messages as the others."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        received = communication_matrix(program).messages.sum(axis=0)
+        received = message_facts.communication_matrix(program).messages.sum(axis=0)
         if program.ranks < RANKS_MIN or not received.sum():
             return
         rank = int(received.argmax())
         ratio = float(received[rank] / received.mean())
         if ratio < RATIO_MIN:
             return
-        is_master = communication_shape(program).name == MASTER_WORKER
+        is_master = naming.communication_shape(program).name == MASTER_WORKER
         yield Finding(
             f"Rank {rank} receives {percent(received[rank] / received.sum())} of all messages, "
             f"{times(ratio)} the mean.",
@@ -159,7 +151,7 @@ class BetterPlacement(Finder[Program]):
     """A placement of ranks that sends fewer bytes between nodes, and the saving."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        placement = suggested_placement(program)
+        placement = message_facts.suggested_placement(program)
         if placement is None or placement.saved_bytes < SAVED_SHARE_MIN * placement.before_bytes:
             return
         if placement.saved_bytes <= 0:

@@ -194,16 +194,13 @@ class Phases(Finder[Program]):
             return
         busiest = max(rows, key=lambda row: row["messages_per_s"])
         total = sum(row["messages"] for row in rows)
-        yield Finding(
+        text = (
             f"The rate of messages has {len(rows)} phases; in the busiest, from "
             f"{format_time(busiest['start_s'])} to {format_time(busiest['end_s'])}, "
             f"{percent(busiest['messages'] / total)} of all messages and collective calls are "
-            f"issued ({format_number(busiest['messages_per_s'])} per second).",
-            importance=45,
-            kind="phases",
-            value=len(rows),
-            label="Phases",
+            f"issued ({format_number(busiest['messages_per_s'])} per second)."
         )
+        yield Finding(text, importance=45, kind="phases", label="Phases", value=len(rows))
 
 
 class Incomplete(Finder[Program]):

@@ -13,22 +13,9 @@ from nhalf.base.arrays import Floats
 from nhalf.base.numbers import MISSING, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
-from nhalf.facts.program.calls import (
-    calls_by_place,
-    collective_calls,
-    threads_by_rank,
-    time_by_call,
-)
+from nhalf.facts.program import calls as call_facts
+from nhalf.facts.program import states as state_facts
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.states import (
-    STATES,
-    Shares,
-    path_ranks,
-    rate_phases,
-    rates_over_time,
-    run_parts_s,
-    states,
-)
 from nhalf.present.charts import common
 from nhalf.present.charts.common import places_of, rank_bars
 from nhalf.present.panels import Panel, Table
@@ -55,7 +42,7 @@ class CallSites(Panel[Program]):
             "time per rank": lambda row: format_time(row["time_s"] / max(1, program.ranks)),
             "of the run": "share",
         }
-        placed = calls_by_place(program).filter(pl.col("place") != "")
+        placed = call_facts.calls_by_place(program).filter(pl.col("place") != "")
         return Table.of(placed.to_dicts(), columns, SITES_MAX)
 
 
@@ -73,9 +60,9 @@ class TimeInMpi(Panel[Program]):
     order = 30
 
     def render(self, program: Program) -> alt.TopLevelMixin | None:
-        if time_by_call(program).is_empty() or program.elapsed_s <= 0:
+        if call_facts.time_by_call(program).is_empty() or program.elapsed_s <= 0:
             return None
-        calls = time_by_call(program)
+        calls = call_facts.time_by_call(program)
         totals = calls.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
         shown = totals["call"].head(CALLS_MAX).to_list()
         name = pl.when(pl.col("call").is_in(shown)).then("call").otherwise(pl.lit(OTHERS))
@@ -107,7 +94,7 @@ class TimeInMpi(Panel[Program]):
 
 def _threads(program: Program, places: pl.DataFrame) -> pl.DataFrame:
     """How many threads of a place call MPI."""
-    threads = threads_by_rank(program).join(places, on="rank")
+    threads = call_facts.threads_by_rank(program).join(places, on="rank")
     return threads.group_by("place").agg(pl.col("threads").sum())
 
 
@@ -143,7 +130,10 @@ class OverTime(Panel[Program]):
                 ),
             )
         )
-        borders = [{"border": common.digits(row["start_s"])} for row in rate_phases(program)[1:]]
+        borders = [
+            {"border": common.digits(row["start_s"])}
+            for row in state_facts.rate_phases(program)[1:]
+        ]
         rules = alt.Chart(common.data_of(borders)).mark_rule(strokeDash=[4, 4]).encode(x="border:Q")
         layers = (lines, rules) if borders else (lines,)
         return (
@@ -155,7 +145,7 @@ class OverTime(Panel[Program]):
 
 def _rows(program: Program) -> list[Row]:
     """Each bin of each kind that occurs, once for each measure."""
-    bins = rates_over_time(program)
+    bins = state_facts.rates_over_time(program)
     rows = []
     for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True):
         seconds = row["width_s"]
@@ -194,7 +184,7 @@ class Collectives(Panel[Program]):
                 percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else MISSING
             ),
         }
-        return Table.of(collective_calls(program).head(ROWS_MAX).to_dicts(), columns)
+        return Table.of(call_facts.collective_calls(program).head(ROWS_MAX).to_dicts(), columns)
 
 
 PLACES_MAX = 64
@@ -218,12 +208,12 @@ class Timeline(Panel[Program]):
         step = max(1, math.ceil(program.ranks / PLACES_MAX))
         places = math.ceil(program.ranks / step)
         parts = max(20, min(PARTS_MAX, MARKS_MAX // places))
-        by_rank = states(program, parts)
-        edges_s = run_parts_s(program, parts)
+        by_rank = state_facts.states(program, parts)
+        edges_s = state_facts.run_parts_s(program, parts)
         if not by_rank or edges_s[-1] <= edges_s[0]:
             return None
         rows = _stretches(program, by_rank, step, edges_s)
-        used = [state for state in STATES if any(row["state"] == state for row in rows)]
+        used = [state for state in state_facts.STATES if any(row["state"] == state for row in rows)]
         unit = "rank" if step == 1 else f"groups of {step} ranks"
         x = alt.X(
             "from:Q",
@@ -244,8 +234,8 @@ class Timeline(Panel[Program]):
                 color=alt.Color(
                     "state:N",
                     title=None,
-                    scale=alt.Scale(domain=list(STATES)),
-                    sort=list(STATES),
+                    scale=alt.Scale(domain=list(state_facts.STATES)),
+                    sort=list(state_facts.STATES),
                     legend=alt.Legend(values=used, labelLimit=320),
                 ),
                 tooltip=common.tooltip(rows, "rank", state="does", at="at", share="of that time"),
@@ -263,7 +253,7 @@ class Timeline(Panel[Program]):
 
 
 def _stretches(
-    program: Program, by_rank: dict[int, Shares], step: int, edges_s: Floats
+    program: Program, by_rank: dict[int, state_facts.Shares], step: int, edges_s: Floats
 ) -> list[Row]:
     """Stretches of a rank, or a group, in which it does one thing most."""
     rows: list[Row] = []
@@ -273,7 +263,7 @@ def _stretches(
         seconds = [by_rank[rank] for rank in members if rank in by_rank]
         if not seconds:
             continue
-        together: Shares = np.sum(seconds, axis=0)
+        together: state_facts.Shares = np.sum(seconds, axis=0)
         most = np.where(together.sum(axis=1) > 0, together.argmax(axis=1), -1)
         for state, run in groupby(range(len(most)), key=lambda part: int(most[part])):
             span = list(run)
@@ -285,7 +275,7 @@ def _stretches(
                 {
                     "place": first,
                     "rank": str(first) if step == 1 else f"{first} to {members[-1]}",
-                    "state": STATES[state],
+                    "state": state_facts.STATES[state],
                     "from": common.digits(from_s),
                     "to": common.digits(to_s),
                     "at": f"{format_time(from_s)} to {format_time(to_s)}",
@@ -298,7 +288,7 @@ def _stretches(
 def _path(program: Program, parts: int, step: int, begin_s: float) -> list[Row]:
     """The corners of the critical path."""
     rows: list[Row] = []
-    for from_s, to_s, rank in path_ranks(program, parts):
+    for from_s, to_s, rank in state_facts.path_ranks(program, parts):
         for moment_s in (from_s, to_s):
             at = common.digits(moment_s - begin_s)
             rows.append({"order": len(rows), "place": rank // step * step, "from": at})

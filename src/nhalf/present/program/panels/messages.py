@@ -150,7 +150,23 @@ class MessageSizes(Panel[Program]):
     def render(self, program: Program) -> alt.TopLevelMixin | None:
         if message_sizes(program).height < SIZES_MIN:
             return None
-        rows = _message_sizes_rows(program)
+        sizes = message_sizes(program)
+        if sizes.height > SIZES_MAX:
+            step = sizes.height // SIZES_MAX + 1
+            sizes = sizes.with_row_index("at").filter(
+                sizes["messages_share"].rank("ordinal") % step == 0
+            )
+        rows = [
+            {
+                "kind": words,
+                "bytes": row["size_bytes"],
+                "size": format_size(row["size_bytes"]),
+                "count": row["messages"],
+                "share": common.digits(row[f"{name}_share"]),
+            }
+            for row in sizes.iter_rows(named=True)
+            for name, words in KINDS.items()
+        ]
         kinds = list(KINDS.values())
         color = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
         base = alt.Chart(common.data_of(rows)).encode(
@@ -172,26 +188,6 @@ def _reach(rows: list[Row]) -> list[float]:
     """From half of the smallest size to twice the largest: a single size has an axis as well."""
     sizes = [row["bytes"] for row in rows]
     return [min(sizes) / 2, max(1, *sizes) * 2]
-
-
-def _message_sizes_rows(program: Program) -> list[Row]:
-    sizes = message_sizes(program)
-    if sizes.height > SIZES_MAX:
-        step = sizes.height // SIZES_MAX + 1
-        sizes = sizes.with_row_index("at").filter(
-            sizes["messages_share"].rank("ordinal") % step == 0
-        )
-    return [
-        {
-            "kind": words,
-            "bytes": row["size_bytes"],
-            "size": format_size(row["size_bytes"]),
-            "count": row["messages"],
-            "share": common.digits(row[f"{name}_share"]),
-        }
-        for row in sizes.iter_rows(named=True)
-        for name, words in KINDS.items()
-    ]
 
 
 class Destinations(Panel[Program]):
