@@ -202,20 +202,12 @@ def _ends(times_s: Mapping[str, float]) -> tuple[str, str]:
 
 def _phase(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> SlowestPhase:
     slow, fast = (frame.filter(axes=axes) for axes in _ends(middles(frame, "axes")))
-    first = slow.with_columns(axis("phase")).row(0, named=True)
+    first = with_series(slow.head(1), facts).with_columns(axis("phase")).row(0, named=True)
     size = int(first["bytes"])
-    return SlowestPhase(
-        series=with_series(slow.head(1), facts)["series"][0],
-        mpi=first["mpi"],
-        pattern=first["pattern"],
-        ranks=first["ranks"],
-        size_bytes=size,
-        slow=int(first["phase"]),
-        fast=int(fast.select(axis("phase")).item(0, 0)),
-        slow_Bps=size / float(slow["median_s"].median()),  # type: ignore[arg-type]
-        fast_Bps=size / float(fast["median_s"].median()),  # type: ignore[arg-type]
-        ratio=ratio,
-    )
+    about = (first["series"], first["mpi"], first["pattern"], size, ratio, first["ranks"])
+    phases = (int(first["phase"]), int(fast.select(axis("phase")).item(0, 0)))
+    slow_s, fast_s = (times.select(pl.col("median_s").median()).item() for times in (slow, fast))
+    return SlowestPhase(*about, *phases, size / slow_s, size / fast_s)
 
 
 @dataclass(frozen=True)
@@ -249,17 +241,9 @@ def peaks_below_largest(facts: Facts) -> Iterator[Peak]:
 def _peak(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> Peak:
     fastest, largest = next(iter(middles(frame, "bytes"))), frame["bytes"].max()
     subject = with_series(frame.head(1), facts).row(0, named=True)
-    return Peak(
-        series=subject["series"],
-        mpi=subject["mpi"],
-        pattern=subject["pattern"],
-        ranks=subject["ranks"],
-        size_bytes=fastest,
-        peak_Bps=_rate(frame.filter(bytes=fastest)),
-        largest_bytes=int(str(largest)),
-        largest_Bps=_rate(frame.filter(bytes=largest)),
-        ratio=ratio,
-    )
+    about = (subject["series"], subject["mpi"], subject["pattern"], fastest, ratio)
+    peak_Bps, largest_Bps = (_rate(frame.filter(bytes=size)) for size in (fastest, largest))
+    return Peak(*about, subject["ranks"], peak_Bps, int(str(largest)), largest_Bps)
 
 
 def _rate(frame: pl.DataFrame) -> Interval:

@@ -1,4 +1,4 @@
-"""Findings on collective operations, barriers and multicasts."""
+"""Findings on collective operations, barriers, multicasts, and violated guidelines."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from nhalf.base.listing import few, listed
 from nhalf.base.numbers import percent, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts import algorithms
-from nhalf.facts.algorithms import PATTERN as GRAIN_PATTERN
+from nhalf.facts import algorithms, multicast
 from nhalf.facts.collectives import MISLEADS, Match, matches, misled
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import PATTERN as MULTICAST_PATTERN
-from nhalf.facts.multicast import Fastest, Spared, fastest_multicasts, spared
+from nhalf.facts.guidelines import Verdict, size_words, violations
 from nhalf.facts.series import library_label
 from nhalf.models.expression import PART_BYTES
 from nhalf.present.findings import Finder, Finding
@@ -107,20 +105,16 @@ class FastestAlgorithm(Finder[Facts]):
     """Where an algorithm on a library's messages is faster than the library's own collective."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_fastest_algorithm_finding, algorithms.beaten(facts))
-
-
-def _fastest_algorithm_finding(library: algorithms.Beaten) -> Finding:
-    """One sentence for a library."""
-    row, behind = library.worst.row, library.worst.behind
-    size = f" of {format_size(row['bytes'])}" if row["bytes"] else ""
-    text = (
-        f"{library.title} is slower than an algorithm on its own messages at "
-        f"{len(library.wins)} of {count(library.points, 'point')}. Most so in "
-        f"{row['pattern']}{size} on {row['ranks']} ranks: it takes {times(behind.median)} as long "
-        f"as {row['algorithm']} ({between(behind)})."
-    )
-    return Finding.of(row, text, (46, 70), "algorithm", "Faster algorithm", interval=behind)
+        for library in algorithms.beaten(facts):
+            row, behind = library.worst.row, library.worst.behind
+            size = f" of {format_size(row['bytes'])}" if row["bytes"] else ""
+            text = (
+                f"{library.title} is slower than an algorithm on its own messages at "
+                f"{len(library.wins)} of {count(library.points, 'point')}. Most so in "
+                f"{row['pattern']}{size} on {row['ranks']} ranks: it takes {times(behind.median)} "
+                f"as long as {row['algorithm']} ({between(behind)})."
+            )
+            yield Finding.of(row, text, (46, 70), "algorithm", "Faster algorithm", interval=behind)
 
 
 class PartSizes(Finder[Facts]):
@@ -210,7 +204,7 @@ def _grain_finding(crossing: algorithms.WorkGrain) -> Finding:
         figure=format_time(crossing.grain_s.median),
         interval=crossing.grain_s,
         mpi=crossing.mpi,
-        pattern=GRAIN_PATTERN,
+        pattern=algorithms.PATTERN,
     )
 
 
@@ -223,16 +217,16 @@ class Multicast(Finder[Facts]):
     """The fastest multicast to a whole group by size, and what adapters save."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_fastest, fastest_multicasts(facts))
-        yield from map(_spared, spared(facts))
+        yield from map(_fastest, multicast.fastest_multicasts(facts))
+        yield from map(_spared, multicast.spared(facts))
 
 
-def _fastest(multicast: Fastest) -> Finding:
+def _fastest(fastest: multicast.Fastest) -> Finding:
     """The fastest method at the smallest size, and the sizes at which it changes."""
-    first = multicast.first
-    changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in multicast.changes]
+    first = fastest.first
+    changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in fastest.changes]
     return Finding(
-        f"{multicast.name}, {multicast.forwarding} multicast to {first['group']} destinations: "
+        f"{fastest.name}, {fastest.forwarding} multicast to {first['group']} destinations: "
         f"{first['method']} is fastest for {format_size(first['bytes'])} "
         f"({format_time(first['median_s'])}), {times(first['behind'])} as fast as "
         f"{first['slowest']}" + "".join(f"; {change}" for change in changes) + ".",
@@ -240,14 +234,14 @@ def _fastest(multicast: Fastest) -> Finding:
         kind="multicast-fastest",
         label="Multicast",
         value=first["behind"],
-        mpi=multicast.mpi,
-        pattern=MULTICAST_PATTERN,
+        mpi=fastest.mpi,
+        pattern=multicast.PATTERN,
         size_bytes=first["bytes"],
         figure=times(first["behind"]),
     )
 
 
-def _spared(saving: Spared) -> Finding:
+def _spared(saving: multicast.Spared) -> Finding:
     return Finding.of(
         saving,
         f"{saving.name}: when adapters forward messages, a multicast to {saving.group} "
@@ -257,6 +251,111 @@ def _spared(saving: Spared) -> Finding:
         "multicast-processor",
         "Saved by adapters",
         value=saving.gain_ratio,
-        pattern=MULTICAST_PATTERN,
+        pattern=multicast.PATTERN,
         figure=times(saving.gain_ratio),
     )
+
+
+WEIGHTS = (44, 66)
+UNSURE = (30, 40)
+"""Weights of what may be due to caches."""
+LABELS = {
+    "composition": "Slower than its parts",
+    "monotony": "Slower than a longer message",
+    "pieces": "Slower than in pieces",
+}
+
+
+class Guidelines(Finder[Facts]):
+    """Where a library does the work of one operation faster by others, or contradicts itself."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        groups: dict[tuple[str, str, str, str], list[Verdict]] = {}
+        for verdict in violations(facts):
+            key = (verdict.run, verdict.transport, verdict.mpi, verdict.kind)
+            groups.setdefault(key, []).append(verdict)
+        for verdicts in groups.values():
+            yield _violation(verdicts, facts)
+
+
+def _violation(verdicts: list[Verdict], facts: Facts) -> Finding:
+    """One sentence for a library and a kind of guideline: its largest factor."""
+    worst = verdicts[0]
+    label = library_label(facts, worst.transport, worst.mpi)
+    operation = worst.mock_up.operation
+    return Finding.of(
+        worst,
+        f"{label}: {_call(worst)} on {worst.ranks} ranks takes {times(worst.factor.median)} as "
+        f"long as {instead(worst)} ({between(worst.factor)}).{_caveat(worst)}{_further(verdicts)}",
+        weight(worst.factor.median, *(WEIGHTS if not worst.may_be_cache else UNSURE)),
+        f"guideline-{worst.kind}",
+        LABELS[worst.kind],
+        remedy=_remedy(worst),
+        interval=worst.factor,
+        pattern=operation,
+    )
+
+
+def _call(verdict: Verdict) -> str:
+    """'one 1 MiB per pair alltoall', or 'barrier' without a size."""
+    operation = verdict.mock_up.operation
+    if not verdict.size_bytes:
+        return operation
+    return f"{operation} of {format_size(verdict.size_bytes)}{size_words(operation)}"
+
+
+def _caveat(verdict: Verdict) -> str:
+    """That the comparison may be one of caches."""
+    if not verdict.may_be_cache:
+        return ""
+    return (
+        " This may be the cache: the shorter operation was repeated on the same buffers, which "
+        "stay in it."
+    )
+
+
+def _further(verdicts: list[Verdict]) -> str:
+    """The other points, the worst of each operation by name."""
+    worst_by_operation: dict[str, Verdict] = {}
+    for verdict in verdicts[1:]:
+        worst_by_operation.setdefault(verdict.mock_up.operation, verdict)
+    if not worst_by_operation:
+        return ""
+    calls = [
+        f"{_call(verdict)} on {verdict.ranks} ranks ({times(verdict.factor.median)})"
+        for verdict in worst_by_operation.values()
+    ]
+    further = len(verdicts) - 1 - len(calls)
+    more = f" and {count(further, 'other point')}" if further else ""
+    return f" Also {', '.join(calls)}{more}."
+
+
+def _remedy(verdict: Verdict) -> str:
+    """What the library's user can do; only libraries of MPI can be tuned."""
+    if verdict.may_be_cache:
+        return "Measure with buffers of the program's size before changing it."
+    tune = "nhalf tune --violated RUN tries what may be faster there, or "
+    return f"{tune if verdict.transport == 'mpi' else ''}call {plan(verdict)}"
+
+
+def instead(verdict: Verdict) -> str:
+    """The mock-up with its sizes: 'reduce of 8 B and bcast of 8 B, which do the same'."""
+    sizes = [format_size(size) for size in verdict.sizes_bytes]
+    if verdict.kind == "monotony":
+        return f"one of {sizes[0]}"
+    if verdict.kind == "pieces":
+        return f"{verdict.mock_up.parts[0].calls} of {sizes[0]}"
+    parts = zip(verdict.mock_up.parts, sizes, strict=True)
+    words = " and ".join(f"{part.pattern} of {size}" for part, size in parts)
+    return f"{words}, which {'do' if len(sizes) > 1 else 'does'} its work"
+
+
+def plan(verdict: Verdict) -> str:
+    """What a program can do: 'reduce and bcast instead'."""
+    if verdict.kind == "monotony":
+        return f"it with {format_size(verdict.sizes_bytes[0])}"
+    if verdict.kind == "pieces":
+        return (
+            f"it {verdict.mock_up.parts[0].calls} times with {format_size(verdict.sizes_bytes[0])}"
+        )
+    return " and ".join(part.pattern for part in verdict.mock_up.parts)

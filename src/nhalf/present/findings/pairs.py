@@ -128,17 +128,13 @@ class PairsAtOnce(Finder[Facts]):
     """How much longer a small message takes while all pairs of ranks communicate."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_pairs_at_once_finding, pair_facts.costly_loads(facts))
-
-
-def _pairs_at_once_finding(costs: list[pair_facts.LoadCost]) -> Finding:
-    """One finding for all libraries of a setting, the worst affected first."""
-    worst, *further = costs
-    ratio = worst.ratio
-    also = ", ".join(f"{cost.series} {times(cost.ratio.median)}" for cost in further)
-    text = (
-        f"{worst.pairs} pairs at once: a message of {format_size(worst.size_bytes)} takes "
-        f"{times(ratio.median)} the time of one pair alone on {worst.series} "
-        f"({between(ratio)})" + (f"; {also}." if also else ".")
-    )
-    return Finding.of(worst, text, (42, 68), "pairs-at-once", "Under load")
+        for costs in pair_facts.costly_loads(facts):
+            worst, *further = costs
+            ratio = worst.ratio
+            also = ", ".join(f"{cost.series} {times(cost.ratio.median)}" for cost in further)
+            text = (
+                f"{worst.pairs} pairs at once: a message of {format_size(worst.size_bytes)} takes "
+                f"{times(ratio.median)} the time of one pair alone on {worst.series} "
+                f"({between(ratio)})" + (f"; {also}." if also else ".")
+            )
+            yield Finding.of(worst, text, (42, 68), "pairs-at-once", "Under load")

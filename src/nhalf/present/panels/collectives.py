@@ -66,7 +66,14 @@ class CollectivesByRanks(Panel[Facts]):
         points = collectives.by_ranks(facts)
         if points.is_empty():
             return None
-        rows = _collectives_by_ranks_rows(points)
+        shown = pl.concat(
+            operation.filter(
+                pl.col("bytes").is_in(some_sizes(operation["bytes"].to_list(), SIZES_SHOWN))
+            )
+            for _, operation in points.group_by("pattern", maintain_order=True)
+        ).sort("pattern", "bytes", "series", "ranks")
+        rows = common.time_rows(shown)
+        rows = [{**row, "ranks": ranks} for row, ranks in zip(rows, shown["ranks"], strict=True)]
         patterns = sorted({row["pattern"] for row in rows})
         names = sorted({row["series"] for row in rows})
         ranks = sorted({row["ranks"] for row in rows})
@@ -100,18 +107,6 @@ class CollectivesByRanks(Panel[Facts]):
             .add_params(common.pattern_choice(patterns))
             .properties(width="container", height=common.CHART_HEIGHT)
         )
-
-
-def _collectives_by_ranks_rows(points: pl.DataFrame) -> list[Row]:
-    """A few sizes of each operation, from the smallest to the largest."""
-    shown = pl.concat(
-        operation.filter(
-            pl.col("bytes").is_in(some_sizes(operation["bytes"].to_list(), SIZES_SHOWN))
-        )
-        for _, operation in points.group_by("pattern", maintain_order=True)
-    ).sort("pattern", "bytes", "series", "ranks")
-    rows = common.time_rows(shown)
-    return [{**row, "ranks": ranks} for row, ranks in zip(rows, shown["ranks"], strict=True)]
 
 
 class Barriers(Panel[Facts]):

@@ -219,7 +219,18 @@ class Dense(Panel[Facts]):
         points = phases(facts)
         if points.is_empty():
             return None
-        rows = _dense_rows(points)
+        shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
+        rows = [
+            {
+                **common.pick(row, "series", "phase"),
+                **texts(row, kind="bytes", words="each_Bps", all="rate_Bps"),
+                "pattern": PATTERNS[row["pattern"]],
+                "rate": common.digits(row["each_Bps"]),
+                "active": f"{row['active']} of {row['ranks']}",
+                "interval": interval_of(row),
+            }
+            for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True)
+        ]
         rate = common.log_axis("rate", "rate of one process", rows, common.RATE_LABEL)
         return lines(
             rows,
@@ -237,21 +248,6 @@ class Dense(Panel[Facts]):
             ),
             choice=("series", "Library"),
         )
-
-
-def _dense_rows(points: pl.DataFrame) -> list[Row]:
-    shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
-    return [
-        {
-            **common.pick(row, "series", "phase"),
-            **texts(row, kind="bytes", words="each_Bps", all="rate_Bps"),
-            "pattern": PATTERNS[row["pattern"]],
-            "rate": common.digits(row["each_Bps"]),
-            "active": f"{row['active']} of {row['ranks']}",
-            "interval": interval_of(row),
-        }
-        for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True)
-    ]
 
 
 class BEff(Panel[Facts]):
