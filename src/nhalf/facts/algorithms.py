@@ -13,7 +13,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.facts.collectives import OWN_CHOICE, usual
 from nhalf.facts.contests import with_cores
-from nhalf.facts.difference import COSTLY, Cost, beyond
+from nhalf.facts.difference import COSTLY, RelativeCost, beyond
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, with_series
@@ -239,7 +239,7 @@ ROOT_CELL = without(RUN_POINT, "algorithm")
 
 
 @dataclass(frozen=True)
-class Freed(Cost):
+class Freed(RelativeCost):
     """The algorithm that completes first, and the one that frees the root first, at one point.
 
     Seconds are medians over launches; `ratio` is the root's time by the former over the latter.

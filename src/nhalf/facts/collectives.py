@@ -12,7 +12,7 @@ import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
 from nhalf.facts.contests import CLASSES, Contest, Standing, contests, with_cores
-from nhalf.facts.difference import Cost, over_standard
+from nhalf.facts.difference import RelativeCost, over_standard
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
@@ -108,7 +108,7 @@ MISLEADS = 1.1
 
 
 @dataclass(frozen=True)
-class Misled(Cost):
+class Misled(RelativeCost):
     """The point with the largest effect of a barrier, as a ratio to the synchronised start.
 
     `sure` of the `points` measured both ways differ by more than MISLEADS.

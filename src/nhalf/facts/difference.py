@@ -25,7 +25,7 @@ LAUNCH = (*VARIED_POINT, "launch")
 
 
 @dataclass(frozen=True)
-class Cost:
+class RelativeCost:
     """How many times as long something takes as its standard: the times' ratio with its interval.
 
     `size_bytes` is the size at which it differs most, or that was compared.

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.facts.difference import COSTLY, Cost, beyond, chosen_ratios, each, middles, over_standard
+from nhalf.facts.difference import (
+    COSTLY,
+    RelativeCost,
+    beyond,
+    chosen_ratios,
+    each,
+    middles,
+    over_standard,
+)
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -25,7 +33,7 @@ PUTS = (
 
 
 @dataclass(frozen=True)
-class PartialLine(Cost):
+class PartialLine(RelativeCost):
     """The size below a line that costs most, and its time over that of a whole line."""
 
     axes: str
@@ -112,7 +120,7 @@ def rates(facts: Facts) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class AccessCost(Cost):
+class AccessCost(RelativeCost):
     """The cost of an access to elements: its time over that of ordinary arrays.
 
     `cast` is the same for ordinary pointers to a rank's own elements, if measured.
@@ -158,7 +166,7 @@ def _ratios(facts: Facts) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Scaling(Cost):
+class Scaling(RelativeCost):
     """Rate of the largest number of ranks over that of one, through casts and in ordinary arrays.
 
     `ordinary` is None if those were not measured.

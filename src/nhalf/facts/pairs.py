@@ -9,7 +9,15 @@ import polars as pl
 
 from nhalf.base.carrier import carrier
 from nhalf.facts.contests import with_cores
-from nhalf.facts.difference import COSTLY, FASTER, Cost, beyond, each, over_standard, with_intervals
+from nhalf.facts.difference import (
+    COSTLY,
+    FASTER,
+    RelativeCost,
+    beyond,
+    each,
+    over_standard,
+    with_intervals,
+)
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import LINE_BYTES
@@ -69,7 +77,7 @@ CURVE_SETTING = without(RUN_CURVE, "pattern", "axes")
 
 
 @dataclass(frozen=True)
-class SlowestPair(Cost):
+class SlowestPair(RelativeCost):
     """Two ranks, their relation ('' if unknown), and how far apart they are.
 
     `ratio` is their time for a message of `size_bytes` over that of the median pair.
@@ -173,7 +181,7 @@ SETTING = ("run", "ranks", "placement", "algorithm")
 
 
 @dataclass(frozen=True)
-class LoadCost(Cost):
+class LoadCost(RelativeCost):
     """The cost of the most pairs at once: the smallest message's time over one pair's."""
 
     pairs: int

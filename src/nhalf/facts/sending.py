@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.contests import CLASSES, with_cores
-from nhalf.facts.difference import COSTLY, Cost, beyond, each, over_standard
+from nhalf.facts.difference import COSTLY, RelativeCost, beyond, each, over_standard
 from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -66,7 +66,7 @@ def against_standard(facts: Facts, variants: Variants) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class WayRatio(Cost):
+class WayRatio(RelativeCost):
     """A variant at the size where it differs most: its time over that of the standard.
 
     `way` maps axes to values.
@@ -167,7 +167,7 @@ LAYOUT_PATTERN = "pingpong-layout"
 
 
 @dataclass(frozen=True)
-class Packed(Cost):
+class Packed(RelativeCost):
     """The size at which one way to send data with gaps costs most, as a ratio to another.
 
     `sure` of the `sizes` measured both ways cost significantly more than COSTLY.
@@ -253,8 +253,8 @@ def both_ways(facts: Facts) -> Iterator[BothWays]:
 def _ratios(facts: Facts) -> pl.DataFrame:
     """Per launch and size: columns of a launch, `series` and `ratio`."""
     launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
-    alone, both = (launches.filter(pattern=pattern) for pattern in (MAIN_PATTERN, PINGPING))
-    return with_series(over_standard(both, alone, PAIRED), facts)
+    pings, pongs = (launches.filter(pattern=pattern) for pattern in (PINGPING, MAIN_PATTERN))
+    return with_series(over_standard(pings, pongs, PAIRED), facts)
 
 
 def _largest_class(
@@ -275,7 +275,7 @@ QUEUES, FIRST_MESSAGES = "drain", "first-message"
 
 
 @dataclass(frozen=True)
-class CostOfOrder(Cost):
+class CostOfOrder(RelativeCost):
     """A way over its standard, at the value of an axis (`at`) where it was measured last.
 
     Of a queue `at` is its depth, of first messages the rank that they go to; `queue` is '' there.

@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.contests import with_cores
-from nhalf.facts.difference import COSTLY, Cost, beyond, chosen_ratios, middles
+from nhalf.facts.difference import COSTLY, RelativeCost, beyond, chosen_ratios, middles
 from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -162,7 +162,7 @@ SETTING = without(RUN_CURVE, "axes")
 
 
 @dataclass(frozen=True)
-class SlowestPhase(Cost):
+class SlowestPhase(RelativeCost):
     """Two phases of one pattern at its largest messages: the time in `slow` over that in `fast`.
 
     Every participating process sends one message in each, so times are compared; `slow_Bps` and
@@ -211,7 +211,7 @@ def _phase(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> SlowestPhase:
 
 
 @dataclass(frozen=True)
-class Peak(Cost):
+class Peak(RelativeCost):
     """The size at which each process sends fastest, over all phases, and the largest size.
 
     `peak_Bps` and `largest_Bps` are rates of one process; `ratio` is the first over the second.

@@ -96,9 +96,9 @@ class Finding:
         """What follows from a fact: with its ratio, library, pattern and size, unless `further`
         has others; of a range of `importance` the ratio decides (`weight`).
         """
-        known = fact if isinstance(fact, Mapping) else None
+        row = fact if isinstance(fact, Mapping) else None
         values = {
-            member: known.get(column) if known is not None else getattr(fact, member, None)
+            member: getattr(fact, member, None) if row is None else row.get(column)
             for member, column in SUBJECT.items()
         }
         interval: Any = further.pop("interval", getattr(fact, "ratio", None))

@@ -220,7 +220,9 @@ def studies_page(overviews: Sequence[StudyOverview]) -> str:
     parts = in_parts(at_home)
     counts = Counter(judgement.verdict for judgement in parts.get(DOCUMENT, []))
     cards = [_study_card(of) for of in overviews]
-    further = [{**it, "text": f"{it['label']}: {it['text']}"} for it in cards[LEAD_FINDINGS:]]
+    further = [
+        {**card, "text": f"{card['label']}: {card['text']}"} for card in cards[LEAD_FINDINGS:]
+    ]
     machines = {machine for of in overviews for machine in of.judgements}
     conclusions = sum(len(of.form.conclusion) for of in overviews)
     return rendered(

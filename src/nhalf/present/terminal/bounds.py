@@ -90,7 +90,7 @@ def _headline(bound: Bound) -> dict[str, Any]:
 def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound]) -> None:
     """Print a table, a line for each loop, and the bounds of those whose order may be kept."""
     title = f"{processor.title or processor.name}: per iteration, times in cycles"
-    table = plain_table(title, *COLUMNS, left=("loop", "limit"))
+    table = plain_table(title, *COLUMNS, words=("loop", "limit"))
     for bound in bounds:
         add_literal(table, *_cells(bound))
     console.print(table)
@@ -155,7 +155,7 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
         return
     title = "From the bound to the time, cycles per iteration"
     words = ("loop", "build", GAP)
-    table = plain_table(title, "loop", "build", *RUNGS, GAP, left=words, whole=("build",))
+    table = plain_table(title, "loop", "build", *RUNGS, GAP, words=words, whole=("build",))
     for ladder in ladders.ladders:
         add_literal(table, *_ladder_cells(ladder))
     if ladders.ladders:
@@ -188,7 +188,7 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
     title = f"Livermore kernels, cycles per iteration{bounded}"
     plain = [build for build in used(table) if not build.is_tuned]
     builds = [build.title.replace("-march=native", "") for build in plain]
-    shown = plain_table(title, "kernel", "bound", *builds, "limit", left=("kernel", "limit"))
+    shown = plain_table(title, "kernel", "bound", *builds, "limit", words=("kernel", "limit"))
     for row in table:
         shown.add_row(*_kernel_cells(row))
     console.print(shown)
@@ -209,7 +209,7 @@ def _ladders(table: Sequence[Row]) -> Table:
     """The rungs of each kernel in its fastest build, and what to try next."""
     title = "From the bound to the time, in the fastest build (all builds: --json, --report)"
     words = ("kernel", "build", GAP)
-    shown = plain_table(title, "kernel", *RUNGS, "build", GAP, left=words, whole=("build",))
+    shown = plain_table(title, "kernel", *RUNGS, "build", GAP, words=words, whole=("build",))
     for row in table:
         climb = row.climb(row.fastest)
         rungs = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
@@ -226,7 +226,7 @@ def _tuned(table: Sequence[Row]) -> Table:
     title = "Transformed kernels, cycles per iteration and share of the bounding rate"
     names = ("kernel", "bound", "plain", "tuned", "build", "transformations")
     shown = plain_table(
-        title, *names, left=("kernel", "build", "transformations"), whole=("build",)
+        title, *names, words=("kernel", "build", "transformations"), whole=("build",)
     )
     for row in table:
         if row.tuned is not None:

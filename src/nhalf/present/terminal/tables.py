@@ -40,9 +40,9 @@ def house_table(*columns: str) -> Table:
 
 
 def plain_table(
-    title: str, *columns: str, left: Collection[str], whole: Collection[str] = ()
+    title: str, *columns: str, words: Collection[str], whole: Collection[str] = ()
 ) -> Table:
-    """An empty table below its title, without lines: words in the columns `left`, else numbers.
+    """An empty table below its title, without lines: numbers, but in the columns of `words`.
 
     What the columns of `whole` hold is never wrapped.
     """
@@ -51,7 +51,7 @@ def plain_table(
 
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     for name in columns:
-        side: Literal["left", "right"] = "left" if name in left else "right"
+        side: Literal["left", "right"] = "left" if name in words else "right"
         table.add_column(name, justify=side, no_wrap=name in whole)
     return table
 
