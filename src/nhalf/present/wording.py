@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from nhalf.base import numbers
 from nhalf.base.rows import Row
 from nhalf.base.units import SIZE_ENDLESS, format_rate, format_size, format_time
-from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from nhalf.facts.machine_states import MachineStates
     from nhalf.facts.overview import LibraryOverview
     from nhalf.machines.machine import Breakpoint
+    from nhalf.statistics.intervals import Interval
 
 
 def between(interval: Interval) -> str:

@@ -41,7 +41,7 @@ with lazily(globals()):
     from nhalf.present.changes import curve_names
     from nhalf.present.report import check_place
     from nhalf.present.report.machines_page import machines_page
-    from nhalf.present.terminal import machine_list
+    from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.changes import show_comparison, show_ratios, show_several
     from nhalf.present.wording import sentence
     from nhalf.statistics.same_state import same_states
@@ -89,7 +89,7 @@ def command(request: Request) -> int:
     nhalf compare runs/monday runs/tuesday runs/friday
     nhalf compare sp2-mpl altix-bx2 --ranks 2,32
     """
-    from nhalf.present.terminal.machine_list import names_machine
+    from nhalf.present.terminal.compare_machines import names_machine
 
     if any(map(names_machine, (request.a, *request.b))):
         _machines(request)
@@ -270,7 +270,7 @@ def _machines(request: Request) -> None:
         machine_and_library(request.a),
         machine_and_library(b or request.a),
     )
-    libraries = machine_list.pair_of(request.mpi, (library_a, library_b))
+    libraries = machines.pair_of(request.mpi, (library_a, library_b))
     if not b and libraries[0] == libraries[1]:
         raise InputError(f"give a second machine to compare {machine_a.name} with")
     cells = _numbers(request.ranks), _sizes(request.size)
@@ -283,7 +283,7 @@ def _machines(request: Request) -> None:
         emit_json({**as_json(comparison), "report": str(page_path) if page_path else None})
         return
     screen = stdout_console()
-    machine_list.show_machines(screen, comparison)
+    machines.show(screen, comparison)
     if page_path:
         screen.print(f"report: {page_path}", soft_wrap=True, markup=False, highlight=False)
 

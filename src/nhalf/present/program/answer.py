@@ -23,9 +23,8 @@ from nhalf.facts.program.states import rate_phases, rates_over_time
 from nhalf.facts.program.waits import arrivals, late_pairs, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
-from nhalf.present.program.others import others_json, others_lines, sharing_lines
 from nhalf.present.program.tolerance import tolerance_lines
-from nhalf.present.program.verdict import verdict_alone
+from nhalf.present.program.verdict import others_json, others_lines, sharing_lines, verdict_alone
 
 ROUNDED = 10.0
 """From this number on a size that is one of many needs no fraction."""

@@ -1,4 +1,4 @@
-"""Machines of record or measured here: a line for each, and two beside each other."""
+"""`nhalf machines list`: a line for each machine, of record or measured here."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
 from nhalf.base.errors import InputError
-from nhalf.base.numbers import MISSING, format_number, percent, span, whole
+from nhalf.base.numbers import percent, span, whole
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.engines.agreement import CLOSE, Agreement, ComparedCell
 from nhalf.decide.engines.names import ENGINES
-from nhalf.decide.machines_compared.compare import MachineComparison
-from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
-from nhalf.decide.machines_compared.words import labels, sentences
-from nhalf.decide.published.prover import JudgedFigure, Trial
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.shared import LONG_WITHIN
 from nhalf.machines.topology import Topology, Torus, in_words
-from nhalf.present.terminal.tables import headed_table, print_table, show_table
+from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
+
+if TYPE_CHECKING:
+    from nhalf.decide.engines.agreement import Agreement, ComparedCell
+    from nhalf.decide.published.prover import JudgedFigure, Trial
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -185,6 +183,8 @@ COLUMNS = ("pattern", "ranks", "bytes", *ENGINES, "published", "apart", "reason"
 
 def show(console: Console, answers: Agreement) -> None:
     """Print how many cells agree, then a row for each that does not, and who was not asked."""
+    from nhalf.decide.engines.agreement import CLOSE
+
     apart = answers.apart
     agreeing, cells = len(answers.cells) - len(apart), count(len(answers.cells), "cell")
     console.print(
@@ -238,70 +238,3 @@ def _row(compared: ComparedCell) -> list[str]:
         percent(compared.spread, None),
         compared.reason,
     ]
-
-
-def names_machine(text: str) -> bool:
-    """Whether a side is a machine of record or a machine file, with or without a library."""
-    return catalogue.is_machine(text) or (
-        ":" in text and not Path(text).exists() and catalogue.is_machine(text.rsplit(":", 1)[0])
-    )
-
-
-def pair_of(mpi: str, libraries: tuple[str, str]) -> tuple[str, str]:
-    """Choose the libraries of A and B from --mpi X or X,Y, or as named with the sides."""
-    if not mpi:
-        return libraries
-    names = [name.strip() for name in mpi.split(",")]
-    if len(names) > 2 or not all(names):
-        raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
-    if any(libraries):
-        raise InputError("a library is given twice", "use MACHINE:LIBRARY or --mpi, not both")
-    return names[0], names[-1]
-
-
-def show_machines(console: Console, comparison: MachineComparison) -> None:
-    """Print the tables, then the sentences, then what could not be compared."""
-    if labels(comparison)["A"] == "A":
-        for side, machine in (("A", comparison.a), ("B", comparison.b)):
-            words = f"{side}: {machine.name}, {machine.source}".rstrip(", ")
-            console.print(words, markup=False, highlight=False, soft_wrap=True)
-        console.print()
-    if comparison.parameters:
-        console.print(_parameters(comparison))
-    console.print(_patterns(comparison))
-    for words in sentences(comparison):
-        console.print(f"• {words}", markup=False, highlight=False, soft_wrap=True)
-    names = labels(comparison)
-    for side, lost in (("A", comparison.only_a), ("B", comparison.only_b)):
-        if lost:
-            words = f"not compared, only {names[side]} has it: {', '.join(lost)}"
-            console.print(words, style="dim", markup=False, highlight=False, soft_wrap=True)
-
-
-def _headed_table(title_text: str, columns: list[tuple[str, bool]]) -> Table:
-    table = headed_table(title_text)
-    for name, numeric in columns:
-        table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=True)
-    return table
-
-
-def _parameters(comparison: MachineComparison) -> Table:
-    names = labels(comparison)
-    columns = [("", False), (names["A"], True), (names["B"], True), ("B / A", True)]
-    table = _headed_table("One message", columns)
-    for parameter in comparison.parameters:
-        ratio = format_number(parameter.b / parameter.a) if parameter.a and parameter.b else MISSING
-        table.add_row(
-            WORDS[parameter.name],
-            *(value_text(parameter, value) for value in (parameter.a, parameter.b)),
-            ratio,
-        )
-    return table
-
-
-def _patterns(comparison: MachineComparison) -> Table:
-    table = _headed_table("Patterns", titles(comparison))
-    for row in rows_of(comparison):
-        style = "dim" if row[-1] == "neither" else ""
-        table.add_row(*map(Text, row[:-1]), Text(row[-1], style=style))
-    return table

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -17,16 +17,19 @@ from nhalf.base.numbers import MISSING, format_number, percent, span, times
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row, members
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
 from nhalf.decide.ledger.lines import Ledger, Scored
-from nhalf.decide.predict import Prediction
-from nhalf.decide.traffic import PLACES, PredictedTraffic
-from nhalf.experiment.replay import PingPongReplay
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.terminal import tables
 from nhalf.present.terminal.output import FORM, emit_json, stdout_console
 from nhalf.present.wording import Cell, count, known
+
+if TYPE_CHECKING:
+    from nhalf.decide.b_eff import PredictedEffectiveBandwidth
+    from nhalf.decide.predict import Prediction
+    from nhalf.decide.traffic import PredictedTraffic
+    from nhalf.experiment.replay import PingPongReplay
+
 
 BEST = {
     "completion": "fastest",
@@ -206,6 +209,8 @@ def _reasons(predictions: Sequence[PredictedEffectiveBandwidth]) -> Iterator[str
 
 def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     """Print a row for each permutation and place, then what widens the intervals."""
+    from nhalf.decide.traffic import PLACES
+
     size = format_size(prediction.size_bytes)
     title = f"{prediction.machine}, {prediction.layout}, all ranks send without pause, {size}"
     console.print(title, markup=False, soft_wrap=True)

@@ -25,7 +25,7 @@ from nhalf.facts.program.disturbance import (
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import findings
 from nhalf.present.program.answer import answer_json, answer_lines
-from nhalf.present.program.others import listed, sharing_lines
+from nhalf.present.program.verdict import listed, sharing_lines
 from tests.nhalf.traced_programs import call, disturbed, off, program, timed
 
 

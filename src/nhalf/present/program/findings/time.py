@@ -17,7 +17,7 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.states import rate_phases
 from nhalf.facts.program.waits import LATE_SENDER, late_pairs, waiting_by_cause
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.program.others import REMEDY, others_lines, sharing_text
+from nhalf.present.program.verdict import REMEDY, others_lines, sharing_text
 from nhalf.present.wording import count
 
 
