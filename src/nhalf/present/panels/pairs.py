@@ -12,18 +12,8 @@ import polars as pl
 from nhalf.base.numbers import format_number, span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts import pairs
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import (
-    BANDWIDTH,
-    LATENCY,
-    PATTERN,
-    by_pairs,
-    distances,
-    load_ratios,
-    places_of,
-    rates_of_pairs,
-    relation,
-)
 from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, dashed_level, lines, some_sizes
@@ -54,10 +44,10 @@ class Distance(Panel[Facts]):
         "size to see times of small and rates of large messages."
     )
     order = 47
-    patterns = (PATTERN,)
+    patterns = (pairs.PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = distances(facts)
+        points = pairs.distances(facts)
         if points["axes"].n_unique() < 2:
             return None
         sizes = some_sizes(points["bytes"].to_list())
@@ -82,7 +72,7 @@ def _names(points: pl.DataFrame, facts: Facts, ranks: int) -> list[str]:
     """Name each rank beside the matrix, with its host or core if all runs agree."""
     numbers = [str(rank) for rank in range(ranks)]
     starts = points.unique(["run", "transport", "mpi", "ranks", "placement"]).to_dicts()
-    places_by_start = [places_of(facts, start) for start in starts]
+    places_by_start = [pairs.places_of(facts, start) for start in starts]
     if ranks > RANKS_WITH_PLACES or any(len(places) < ranks for places in places_by_start):
         return numbers
     where = {tuple(_short(places)[:ranks]) for places in places_by_start}
@@ -168,7 +158,7 @@ def _distance_rows(points: pl.DataFrame, facts: Facts) -> list[Row]:
                 "time": format_time(row["median_s"]),
                 "rate": format_rate(row["rate_Bps"] or 0.0) if size else "–",
                 "interval": interval_of(row),
-                "where": _where(places_of(facts, row), row["first"], row["second"]),
+                "where": _where(pairs.places_of(facts, row), row["first"], row["second"]),
             }
         )
     return rows
@@ -184,9 +174,8 @@ def _where(places: list[Place], first: int, second: int) -> str:
     if max(first, second) >= len(places):
         return "not known"
     first_place, second_place = places[first], places[second]
-    return (
-        f"{_place(first_place)} and {_place(second_place)}: {relation(first_place, second_place)}"
-    )
+    near = pairs.relation(first_place, second_place)
+    return f"{_place(first_place)} and {_place(second_place)}: {near}"
 
 
 def _place(place: Place) -> str:
@@ -201,10 +190,10 @@ class Load(Panel[Facts]):
         "means that the pairs do not disturb each other."
     )
     order = 48
-    patterns = (LATENCY,)
+    patterns = (pairs.LATENCY,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        ratios = load_ratios(facts)
+        ratios = pairs.load_ratios(facts)
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
         shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
@@ -217,7 +206,7 @@ class Load(Panel[Facts]):
                 if row["launches"] > 1 and row["pairs"] > 1
                 else "none",
             }
-            for row in by_pairs(shown).sort("bytes", "series", "pairs").iter_rows(named=True)
+            for row in pairs.by_pairs(shown).sort("bytes", "series", "pairs").iter_rows(named=True)
         ]
         domain = ratio_domain([row["ratio"] for row in rows])
         return lines(
@@ -247,10 +236,10 @@ class LoadBandwidth(Panel[Facts]):
         "bandwidth to spare, and where it turns flat, or falls, the pairs compete for bandwidth."
     )
     order = 49
-    patterns = (BANDWIDTH,)
+    patterns = (pairs.BANDWIDTH,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = rates_of_pairs(facts)
+        points = pairs.rates_of_pairs(facts)
         if points.is_empty():
             return None
         shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
