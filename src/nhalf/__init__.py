@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nhalf.decide.changes import Comparison
     from nhalf.decide.history.history import History
-    from nhalf.decide.ledger.compared import ComparedLedger
+    from nhalf.decide.ledger.coverage import ComparedLedger
     from nhalf.decide.predict import Prediction
     from nhalf.facts.facts import Facts
     from nhalf.jobs.keywords import Numbers, Options
@@ -201,7 +201,7 @@ def ledger(*paths: str | PathLike[str], file: str | PathLike[str] = "") -> Compa
     InputError for what is neither run nor trace, MissingError if the ledger holds no prediction.
     """
     from nhalf.base.arguments import as_path
-    from nhalf.decide.ledger.compared import compared_ledger
+    from nhalf.decide.ledger.coverage import compared_ledger
 
     places = [as_path(path, "run or trace", "runs/later") for path in paths]
     own = as_path(file, "ledger", "ledger.jsonl") if _is_given(file) else None

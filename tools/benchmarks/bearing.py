@@ -21,8 +21,7 @@ from benchmarks.pages import table
 from nhalf.base.numbers import percent, share_span
 from nhalf.base.units import format_time
 from nhalf.decide.program.slowdown import BYTE, LATENCY, OVERHEAD
-from nhalf.decide.program.tolerance import tolerance
-from nhalf.decide.program.tolerance_curves import SlowedLaunch
+from nhalf.decide.program.tolerance_curves import SlowedLaunch, tolerance
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages

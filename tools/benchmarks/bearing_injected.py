@@ -26,8 +26,7 @@ from nhalf.base.numbers import percent, share_span
 from nhalf.base.units import format_time
 from nhalf.decide.program.operation_paths import usual_path
 from nhalf.decide.program.slowdown import BYTE, LATENCY, OVERHEAD, Slowdown
-from nhalf.decide.program.tolerance import tolerance
-from nhalf.decide.program.tolerance_curves import SlowedLaunch
+from nhalf.decide.program.tolerance_curves import SlowedLaunch, tolerance
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.statistics.intervals import launch_interval
 

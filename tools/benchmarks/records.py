@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gallery_tables
-from nhalf.decide.engines.names import ENGINES
-from nhalf.decide.published.prover import JudgedFigure, Trial, prove
-from nhalf.decide.published.tolerances import TOLERANCES
+from nhalf.decide.engine_names import ENGINES
 from nhalf.machines import catalogue
+from nhalf.studies.published.prover import JudgedFigure, Trial, prove
+from nhalf.studies.published.tolerances import TOLERANCES
 
 Record = dict[str, Any]
 BY_SOURCE = "figures are those of {source}"

@@ -23,7 +23,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.cli import summaries
 from nhalf.cli.command import SCHEMA_VERSION, Command, RequestArgument, command
 from nhalf.cli.sides import is_program
-from nhalf.decide.engines.names import ENGINES
+from nhalf.decide.engine_names import ENGINES
 
 OPTION = "--engine"
 ALGORITHM, ALL = "--algorithm", "all"

@@ -18,10 +18,9 @@ from nhalf.present.terminal.tables import show_style
 from nhalf.statistics.doubt import MORE_LAUNCHES
 
 with lazily(globals()):
-    from nhalf.decide.check.regression import regression_json
     from nhalf.decide.check.unclear_runs import counted, runs_before
-    from nhalf.decide.check.verdict import CheckedRun
-    from nhalf.decide.interim_analyses import analysis_budgets_s
+    from nhalf.decide.check.verdict import CheckedRun, regression_json
+    from nhalf.decide.family import analysis_budgets_s
     from nhalf.facts.facts import Facts
     from nhalf.facts.guidelines import violations
     from nhalf.facts.precision import unresolved
@@ -202,7 +201,7 @@ def until_decided(
 ) -> tuple[RunOutcome, CheckedRun]:
     """A run that ended and its check, or the run `extended` until its check is decided.
 
-    It is looked at as decide/interim_analyses.py says, for up to `time_s` seconds more.
+    It is looked at as decide/family.py says, for up to `time_s` seconds more.
     """
     change = check_of(outcome.run)
     for budget_s in analysis_budgets_s(time_s):

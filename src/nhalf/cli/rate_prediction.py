@@ -6,7 +6,7 @@ from nhalf.base.errors import InputError
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, PredictRequest
 from nhalf.cli.program_prediction import record
-from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
+from nhalf.decide.traffic import UNIFORM, UNIFORM_RANKS_MAX, rules_of
 from nhalf.machines.curve import OTHER_NODE
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine

@@ -68,6 +68,7 @@ class PredictedEffectiveBandwidth:
 
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf predict beff --json`."""
+        read_back = set(self.own_ratio) & set(self.published_Bps)
         rows = [
             {
                 "figure": name,
@@ -75,7 +76,7 @@ class PredictedEffectiveBandwidth:
                 "rate_Bps_interval": [rate.low, rate.high],
                 "published_Bps": self.published_Bps.get(name),
                 "own_ratio": self.own_ratio.get(name, 1.0),
-                "origin": self._origin(name),
+                "origin": "read back" if name in read_back else "predicted",
             }
             for name, rate in self.figures.items()
         ]
@@ -84,11 +85,6 @@ class PredictedEffectiveBandwidth:
         left_out = {"inside": held.inside, "of": held.count} if held else None
         notes = list(self.reasons)
         return {**whole, "nodes": self.nodes, "rows": rows, "left_out": left_out, "notes": notes}
-
-    def _origin(self, name: str) -> str:
-        """Whether a figure is predicted, or read back from the published one that scales it."""
-        is_own = name in self.own_ratio and name in self.published_Bps
-        return "read back" if is_own else "predicted"
 
 
 @dataclass(frozen=True)
@@ -224,7 +220,7 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffecti
     longest = draws.of(_longest_bytes(machine))
     library_messages = Messages(machine, mpi)
     together = ConcurrentMessages(library_messages, draws, per_node, cold=True, queues=True)
-    sizes = _lengths(longest)
+    sizes = np.array([b_eff_lengths(round(length)) for length in longest], dtype=np.float64)
     rates: dict[str, list[Floats]] = {"rings": [], "random": []}
     for kind, rings in patterns(ranks):
         pairs = messages(rings)
@@ -281,11 +277,6 @@ def _ranks_per_node(machine: Machine, ranks: int) -> int:
             "ask for fewer, or --set network.topology=...",
         )
     return per_node
-
-
-def _lengths(longest: Floats) -> Floats:
-    """The 21 lengths of every draw."""
-    return np.array([b_eff_lengths(round(length)) for length in longest], dtype=np.float64)
 
 
 def patterns(ranks: int) -> Iterator[tuple[str, list[list[int]]]]:

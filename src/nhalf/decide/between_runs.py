@@ -33,8 +33,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nhalf.decide.ratio_intervals import LaunchLogs
-from nhalf.decide.run_share import AVERAGE_SHARE, RunShare
+from nhalf.decide.ratio_intervals import AVERAGE_SHARE, LaunchLogs, RunShare
 from nhalf.statistics.next_run import BETWEEN_RUNS
 
 PRIOR_CURVES = 2

@@ -84,11 +84,10 @@ def _followed(segment: Segment, low: int, high: int, inside: Measured) -> Iterab
 def points_of(summary: pl.DataFrame, model: FittedModel) -> list[dict[str, Any]]:
     """The sound points of a curve, by size."""
     rows = summary.filter(
-        pl.col("transport") == model.transport,
-        pl.col("mpi").fill_null("") == model.mpi,
-        pl.col("pattern") == model.pattern,
-        pl.col("placement").fill_null("") == model.placement,
-        pl.col("axes").fill_null("") == model.axes,
+        *(
+            pl.col(name).fill_null("") == getattr(model, name)
+            for name in ("transport", "mpi", "pattern", "placement", "axes")
+        ),
         pl.col("ranks") == model.ranks,
         pl.col("verified") & (pl.col("median_s") > 0),
     )

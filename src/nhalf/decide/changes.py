@@ -175,7 +175,7 @@ class Comparison:
         rank = {"mixed": 0, **{name: place for place, name in enumerate(order) if name != "mixed"}}
 
         def key(curve: CurveRatio) -> tuple[int, float]:
-            return rank[curve.verdict], -_or_least(curve.evidence)
+            return rank[curve.verdict], -or_least(curve.evidence)
 
         return sorted(self.curves, key=key)
 
@@ -208,7 +208,8 @@ def together(verdicts: Sequence[Verdict]) -> Verdict:
     return "equal" if kinds == {"equal"} else "unclear"
 
 
-def _or_least(value: float) -> float:
+def or_least(value: float) -> float:
+    """The value, minus infinity for NaN."""
     return -math.inf if math.isnan(value) else value
 
 
@@ -218,8 +219,8 @@ def _curve_json(curve: CurveRatio) -> dict[str, Any]:
         **curve.point,
         "mpi": curve.mpi,
         "launches": curve.launches,
-        "ratio": _finite(curve.ratio.ratio),
-        "ci": [_finite(curve.ratio.low), _finite(curve.ratio.high)],
+        "ratio": curve.ratio.ratio,
+        "ci": [curve.ratio.low, curve.ratio.high],
         "verdict": curve.verdict,
         "decided_at_bytes": curve.decisive.size_bytes if curve.decisive else None,
         "reason": curve.doubt.reason,
@@ -230,14 +231,10 @@ def _curve_json(curve: CurveRatio) -> dict[str, Any]:
                 "a_s": size.a_s,
                 "b_s": size.b_s,
                 "ratio": size.ratio.ratio,
-                "ci_low": _finite(size.ratio.low),
-                "ci_high": _finite(size.ratio.high),
+                "ci_low": size.ratio.low,
+                "ci_high": size.ratio.high,
                 "verdict": size.verdict,
             }
             for size in curve.sizes
         ],
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

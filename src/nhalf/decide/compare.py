@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,10 +39,16 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
-from nhalf.decide.curve_errors import LOG_MOST, CurveErrors
-from nhalf.decide.family import FALSE_ALARMS
-from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
-from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE, RunShare
+from nhalf.decide.family import FALSE_ALARMS, LOG_MOST, CurveErrors
+from nhalf.decide.ratio_intervals import (
+    AVERAGE_SHARE,
+    NO_SHARE,
+    Estimates,
+    LaunchLogs,
+    RunShare,
+    logs_apart,
+    paired_logs,
+)
 from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.same_state import LAUNCHES_MIN
@@ -65,7 +71,7 @@ class Sides:
 
     `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
     that equal numbers are pairs, as are those of the libraries in `paired` (of B). `analyses` are
-    those of the comparison while B went on (interim_analyses.py). `slower_doubt` is why a curve
+    those of the comparison while B went on (family.py). `slower_doubt` is why a curve
     that is slower may be so by something else than A and B.
     """
 
@@ -108,14 +114,6 @@ class _Curve:
         return self.logs.estimates(self.run_share)
 
 
-@dataclass
-class _Measured:
-    """The curves of one comparison and what cannot be compared."""
-
-    curves: list[_Curve] = field(default_factory=list)
-    missing: list[dict[str, Any]] = field(default_factory=list)
-
-
 def compare(
     a: pl.DataFrame,
     b: pl.DataFrame,
@@ -123,19 +121,17 @@ def compare(
     libraries: Sequence[tuple[str, str]] | None = None,
     threshold: float = THRESHOLD,
     took_turns: bool = False,
-    names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
     """Compare launches of A and B (LAUNCH_COLUMNS, one run each).
 
     `libraries` pairs names of A with names of B; by default equal names, or the only one of each.
     `took_turns` says that launches of A and B alternated, as those of libraries of one run do.
-    `names` are what messages call A and B.
     Raises InputError if nothing can be compared or the threshold is below 1.
     """
     pairs = libraries if libraries is not None else pair_libraries(a, b)
     (comparison,) = compare_all([Sides(a, b, pairs, took_turns=took_turns)], threshold)
     if not comparison.curves:
-        raise nothing_in_common(*names)
+        raise nothing_in_common("A", "B")
     return comparison
 
 
@@ -147,22 +143,19 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
     if not (math.isfinite(threshold) and threshold >= 1):
         raise InputError(f"threshold {threshold} is not a ratio above 1", "1.02 means 2 % slower")
     measured = [_measured(pair) for pair in sides]
-    curves = (curve for part in measured for curve in part.curves)
-    family = [curve.estimates for curve in curves if curve.doubt is CERTAIN]
+    certain = (curve for own, _ in measured for curve in own if curve.doubt is CERTAIN)
+    family = [curve.estimates for curve in certain]
     analyses = max((pair.analyses for pair in sides), default=1)
     errors = CurveErrors.of_family(family, math.log(threshold), analyses)
     return [
         Comparison(
             threshold,
             CONFIDENCE,
-            [
-                _doubted(_judged(curve, threshold, errors), pair.slower_doubt)
-                for curve in part.curves
-            ],
-            part.missing,
+            [_doubted(_judged(curve, threshold, errors), pair.slower_doubt) for curve in curves],
+            missing,
             tuple(pair.notes),
         )
-        for pair, part in zip(sides, measured, strict=True)
+        for pair, (curves, missing) in zip(sides, measured, strict=True)
     ]
 
 
@@ -233,9 +226,10 @@ def _missing(
     ]
 
 
-def _measured(sides: Sides) -> _Measured:
+def _measured(sides: Sides) -> tuple[list[_Curve], list[dict[str, Any]]]:
     """The curves of both sides and the sizes that cannot be compared."""
-    measured = _Measured()
+    curves: list[_Curve] = []
+    missing: list[dict[str, Any]] = []
     for libraries in sides.libraries:
         a_rows, b_rows = (
             frame.filter(pl.col("mpi") == mpi)
@@ -245,13 +239,11 @@ def _measured(sides: Sides) -> _Measured:
         for point, rows in _curves(a_rows, b_rows, is_paired):
             usable = _usable(rows, is_paired)
             sizes_bytes = usable["bytes"].unique().to_list()
-            measured.missing += _missing(point, libraries, rows, sizes_bytes)
+            missing += _missing(point, libraries, rows, sizes_bytes)
             if not usable.is_empty():
                 doubt = sides.doubt_of(point, libraries[1])
-                measured.curves.append(_curve(point, libraries, usable, is_paired, doubt))
-    if not sides.took_turns:
-        measured.curves = _with_shares(measured.curves)
-    return measured
+                curves.append(_curve(point, libraries, usable, is_paired, doubt))
+    return curves if sides.took_turns else _with_shares(curves), missing
 
 
 def _with_shares(curves: Sequence[_Curve]) -> list[_Curve]:

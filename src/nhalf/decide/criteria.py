@@ -65,11 +65,12 @@ def kept_ways(
         )
     parts = parts_of(messages)
     composer = Composer(messages, parts)
-    extent = ValidityRange(machine.ranks_max, parts.largest_bytes, machine.ranks_for_users)
+    extent = ValidityRange(
+        machine.ranks_max, parts.largest_bytes, machine.ranks_for_users, extrapolate
+    )
 
     def kept_s(algorithm: Algorithm, ranks: int, size_bytes: int) -> float:
-        if not extrapolate:
-            extent.check(ranks, size_bytes)
+        extent.check(ranks, size_bytes)
         is_cut = algorithm.cost is not None and algorithm.cost.cuts
         cell = pattern, algorithm.name, ranks, size_bytes, part_bytes if is_cut else PART_BYTES
         found_s = composer.time_s(*cell, criterion=criterion)

@@ -18,13 +18,27 @@ controlled in the same way, at another rate.
 Intervals at the error that decided, R / m of the rate, agree with the verdicts: they exclude a
 ratio of 1 where a difference is reported (Y. Benjamini, D. Yekutieli, J. Am.
 Statist. Assoc. 100 (2005) 71).
+
+A run that goes on until its comparison is decided has `INTERIM_ANALYSES`, and a false alarm may
+come of each. Each has an equal share of the rate of false alarms, so that all of them together have
+no more than the rate (Bonferroni's inequality), whichever curves were measured for longer because
+they were unclear. The shares are equal (S. Pocock, Group sequential methods in the design and
+analysis of clinical trials, Biometrika 64 (1977) 191, with less conservative ones), so that a curve
+that is decided, and therefore not measured any further, keeps its interval but for what other
+curves change in it (between_runs.py). After each interim analysis the time until the next one
+doubles, so that late ones do not wait for little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+
+from nhalf.decide.ratio_intervals import Ends, Estimates
 
 FALSE_ALARMS = 0.02
 """Rate of false alarms, of slower and of faster each: one night in fifty."""
@@ -43,3 +57,75 @@ def family_error(probabilities: Sequence[float], rate: float = FALSE_ALARMS) -> 
     ordered = np.sort(np.asarray(probabilities, dtype=np.float64))
     passing = np.flatnonzero(ordered <= allowed[: len(ordered)])
     return float(allowed[passing[-1] if len(passing) else 0])
+
+
+INTERIM_ANALYSES = 4
+"""The first is after the run itself."""
+
+
+def analysis_budgets_s(time_s: float) -> list[float]:
+    """The seconds between the analyses, which take `time_s` together; none if there is no time."""
+    if time_s <= 0:
+        return []
+    parts = [2.0**number for number in range(INTERIM_ANALYSES - 1)]
+    return [time_s * part / sum(parts) for part in parts]
+
+
+def analysis_rate(analyses: int, rate: float = FALSE_ALARMS) -> float:
+    """The rate of errors of each analysis, if this many have `rate` together."""
+    return rate / max(analyses, 1)
+
+
+def analyses_of(*plans: Mapping[str, Any]) -> int:
+    """The interim analyses for which runs of these plans were made, the most of any."""
+    analyses = [plan.get("looks") for plan in plans]
+    return max((number for number in analyses if isinstance(number, int)), default=1)
+
+
+LOG_MOST = 700.0
+"""A larger logarithm has no exponential."""
+
+
+@dataclass(frozen=True)
+class CurveErrors:
+    """The error of every curve that is called slower or faster, and not slower or not faster."""
+
+    slower_error: float
+    faster_error: float
+    not_slower_error: float
+    not_faster_error: float
+
+    @classmethod
+    def of_family(cls, family: Sequence[Estimates], log_threshold: float, analyses: int) -> Self:
+        """The errors of a family with this many interim analyses; the tolerance is a logarithm."""
+        directions = (family, [estimates.reversed() for estimates in family])
+        alarm_rate = analysis_rate(analyses, FALSE_ALARMS)
+        equivalence_rate = analysis_rate(analyses, FALSE_EQUIVALENCES)
+        changes = (
+            [float(estimates.errors_above(log_threshold).min()) for estimates in direction]
+            for direction in directions
+        )
+        equivalences = (
+            [estimates.error_within(log_threshold) for estimates in direction]
+            for direction in directions
+        )
+        return cls(
+            *(family_error(probabilities, alarm_rate) for probabilities in changes),
+            *(family_error(probabilities, equivalence_rate) for probabilities in equivalences),
+        )
+
+    def ends(self, estimates: Estimates) -> Ends:
+        """Centre, low and high: ends beyond a ratio of 1 are those of a change, others of none.
+
+        So no interval excludes 1 at an error that does not suffice for an alarm.
+        """
+        centre, low, high = estimates.ends(self.slower_error, self.faster_error)
+        _, inner_low, inner_high = estimates.ends(self.not_faster_error, self.not_slower_error)
+        low = np.where(low > 0, low, np.maximum(low, np.minimum(inner_low, 0.0)))
+        high = np.where(high < 0, high, np.minimum(high, np.maximum(inner_high, 0.0)))
+        return centre, low, high
+
+    def detectable_ratio(self, estimates: Estimates) -> float:
+        """The smallest slow-down of the level that would show."""
+        centre, low, _ = (ends[0] for ends in estimates.ends(self.slower_error, self.faster_error))
+        return math.exp(min(float(centre - low), LOG_MOST))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,8 +39,7 @@ TIE = 1e-6
 """Times that differ by less are equal: networks count in picoseconds."""
 
 
-@dataclass(frozen=True)
-class AlgorithmCrossover:
+class AlgorithmCrossover(msgspec.Struct, frozen=True, rename={"size_bytes": "bytes"}):
     """A change of the fastest algorithm: on `ranks` ranks, from `size_bytes` on."""
 
     ranks: int
@@ -147,15 +147,7 @@ class Prediction:
                 }
                 for i, j in cells
             ],
-            "crossovers": [
-                {
-                    "ranks": crossover.ranks,
-                    "bytes": crossover.size_bytes,
-                    "before": crossover.before,
-                    "after": crossover.after,
-                }
-                for crossover in self.crossovers
-            ],
+            "crossovers": msgspec.to_builtins(self.crossovers),
             "sources": {way.algorithm: way.source for way in self.ways},
             "notes": self.notes,
         }

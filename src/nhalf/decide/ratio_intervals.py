@@ -11,10 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE, RunShare
 from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, launch_interval
 from nhalf.statistics.moderation import moderate
+from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.paired import ROUNDING
+
+
+@dataclass(frozen=True)
+class RunShare:
+    """The share of the variance of launches by which runs differ beyond their launches.
+
+    `degrees` are those of its estimate, infinite where it is known.
+    """
+
+    share: float
+    degrees: float = math.inf
+
+
+NO_SHARE = RunShare(0.0)
+"""The share of sides that took turns: none."""
+AVERAGE_SHARE = RunShare(BETWEEN_RUNS)
+"""The share of two runs of which nothing else is known."""
+
 
 CONFIDENCE = 0.99
 LAUNCHES_MOST = 200
@@ -251,17 +269,15 @@ def ratio_intervals(
     return (float(centre[0]), float(low[0]), float(high[0])), (centre[1:], low[1:], high[1:])
 
 
-def interval_apart(
-    dividends: Sequence[float], divisors: Sequence[float], confidence: float = 0.95
-) -> Interval:
-    """The ratio of two numbers from positive ones of launches that are no pairs, two at least.
+def interval_apart(dividends: Sequence[float], divisors: Sequence[float]) -> Interval:
+    """The ratio of two numbers, with 95 %, from launches that are no pairs, two or more of each.
 
     Launches of either side may have met what lasts longer than a launch, as runs do.
     """
     centre = launch_interval(dividends).median / launch_interval(divisors).median
     a, b = (np.log(np.array([numbers], dtype=float).T) for numbers in (divisors, dividends))
     logs = logs_apart(a, b, np.log([centre]), launches_min=2)
-    error = (1 - confidence) * GUARD
+    error = 0.05 * GUARD
     _, low, high = (ends[0] for ends in logs.estimates(AVERAGE_SHARE).ends(error, error))
     low, high = (math.exp(min(max(float(end), -LOG_LARGEST), LOG_LARGEST)) for end in (low, high))
     return Interval(centre, min(low, centre), max(high, centre))

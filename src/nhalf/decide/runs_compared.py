@@ -8,7 +8,7 @@ import polars as pl
 
 from nhalf.decide.changes import Comparison
 from nhalf.decide.compare import Sides, compare_all, pair_libraries
-from nhalf.decide.interim_analyses import analyses_of
+from nhalf.decide.family import analyses_of
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts

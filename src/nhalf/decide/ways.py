@@ -1,4 +1,4 @@
-"""The ways to perform a pattern, and the known times of each."""
+"""The ways to perform a pattern, and the known times of each: composed, fitted or recorded."""
 
 from __future__ import annotations
 
@@ -18,8 +18,15 @@ from nhalf.decide.one_wire import (
     waiting_at_adapters,
     waits_at_adapters,
 )
-from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_load
-from nhalf.decide.way import COMPOSED, PartOf, ValidityRange, Way
+from nhalf.decide.way import (
+    COMPOSED,
+    PartOf,
+    ValidityRange,
+    Way,
+    at_published,
+    recorded_ways,
+    slowed_by_load,
+)
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import is_between_nodes
@@ -72,9 +79,11 @@ def known_ways(
     composed = {algorithm.name: algorithm for algorithm in own if algorithm.cost is not None}
     if wire and pattern in MESSAGES:
         composed = on_one_wire(pattern)
-    extent = ValidityRange(machine.ranks_max, machine.largest_bytes, machine.ranks_for_users)
+    extent = ValidityRange(
+        machine.ranks_max, machine.largest_bytes, machine.ranks_for_users, extrapolate
+    )
     ways = [
-        _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
+        _modelled(name, fitted.get(name, []), curves.get(name, []), extent)
         for name in dict.fromkeys([*fitted, *curves])
     ]
     unmodelled = [
@@ -85,15 +94,13 @@ def known_ways(
     if unmodelled:
         parts = parts_of(messages)
         composer = _composer(pattern, messages, parts) if is_followed else None
-        ways += _composed_ways(
-            *(pattern, unmodelled, messages, parts, composer, extent, extrapolate, part_bytes)
-        )
-    ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
+        ways += _composed_ways(pattern, unmodelled, messages, parts, composer, extent, part_bytes)
+    ways += recorded_ways(pattern, messages, ways, extent)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if is_followed and pattern not in algorithms:
-        ways += _traffic(pattern, messages, extent, extrapolate)
+        ways += _traffic(pattern, messages, extent)
     if not ways and pattern in FANS.values():
-        ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
+        ways = [_fan(pattern, parts_of(messages), extent)]
     if not ways:
         raise _no_pattern(machine, pattern, algorithms)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
@@ -106,14 +113,36 @@ def _composed_ways(
     parts: Parts,
     composer: Composer | None,
     extent: ValidityRange,
-    extrapolate: bool,
     part_bytes: int | None,
 ) -> list[Way]:
-    """Ways composed of the machine's messages: followed one by one, or by the cost of each."""
+    """Ways composed of the machine's messages: followed one by one, or by the cost of each.
+
+    A composer follows each message, which is exact for any number of ranks; without one, and with
+    too many ranks, the algorithm's own expression is used.
+    """
     machine = messages.machine
     if pattern in UNSIZED and waits_at_adapters(machine):
         parts, composer = waiting_at_adapters(machine, parts), None
-    ways = _composed(pattern, algorithms, parts, composer, extent, extrapolate, part_bytes)
+    extent = replace(extent, largest_bytes=parts.largest_bytes)
+    how = f"{COMPOSED}: "
+    if composer is not None:
+        how += f"each message followed, up to {RANKS_MAX} ranks; about "
+    ways = []
+    for algorithm in algorithms:
+        if algorithm.cost is None:
+            continue
+        composed = _Composed(pattern, algorithm.name, algorithm.cost, parts, composer, part_bytes)
+        is_searched = part_bytes is None and algorithm.cost.cuts
+        ways.append(
+            Way(
+                algorithm.name,
+                extent.checked(composed.time_s),
+                how + algorithm.cost.as_text(),
+                extent.holds,
+                part_bytes=composed.cut_bytes,
+                in_parts_s=composed.in_parts_s if is_searched else None,
+            )
+        )
     return slowed_by_load(pattern, messages, ways, partial(_is_followed, composer, pattern))
 
 
@@ -177,7 +206,6 @@ def _modelled(
     models: Sequence[PatternModel],
     curves: Sequence[FittedModel],
     extent: ValidityRange,
-    extrapolate: bool,
 ) -> Way:
     """A way with published or fitted times.
 
@@ -198,15 +226,14 @@ def _modelled(
         return is_modelled and extent.holds(ranks, size_bytes)
 
     def time_s(ranks: int, size_bytes: int) -> float:
-        if not extrapolate:
-            extent.check(ranks, size_bytes)
+        extent.check(ranks, size_bytes)
         curve = curve_of(ranks, size_bytes)
         if curve is not None:
             return curve.time_s(size_bytes)
         for model in models:
             if model.covers(size_bytes, ranks):
                 return model.time_s(size_bytes, ranks)
-        if extrapolate and models:
+        if extent.extrapolates and models:
             return _nearest(models, size_bytes).time_s(size_bytes, ranks)
         raise InputError(
             f"no model covers {format_size(size_bytes)} on {ranks} ranks",
@@ -230,23 +257,20 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
     return min(models, key=away_bytes)
 
 
-def _fan(pattern: str, parts: Parts, extent: ValidityRange, extrapolate: bool) -> Way:
+def _fan(pattern: str, parts: Parts, extent: ValidityRange) -> Way:
     """One rank with all others, by the part that collective operations are composed of."""
     (letter,) = (name for name, fan in FANS.items() if fan == pattern)
     extent = replace(extent, largest_bytes=parts.largest_bytes)
     (source,) = (text for text in parts.sources if text.startswith(f"{letter}: "))
 
     def time_s(ranks: int, size_bytes: int) -> float:
-        if not extrapolate:
-            extent.check(ranks, size_bytes)
+        extent.check(ranks, size_bytes)
         return float(parts.functions[letter](np.array(float(size_bytes)), np.array(ranks - 1.0)))
 
     return Way(NATIVE, time_s, f"{COMPOSED}: {source}", extent.holds)
 
 
-def _traffic(
-    pattern: str, messages: Messages, extent: ValidityRange, extrapolate: bool
-) -> list[Way]:
+def _traffic(pattern: str, messages: Messages, extent: ValidityRange) -> list[Way]:
     """The pattern itself, each of its messages followed; none if it is not composed of messages."""
     if not messages.ping_pongs:
         return []
@@ -257,8 +281,7 @@ def _traffic(
     extent = replace(extent, largest_bytes=parts.largest_bytes)
 
     def time_s(ranks: int, size_bytes: int) -> float:
-        if not extrapolate:
-            extent.check(ranks, size_bytes)
+        extent.check(ranks, size_bytes)
         followed_s = composer.time_s(pattern, FOLLOWED, ranks, size_bytes)
         if followed_s is None:
             raise InputError(
@@ -268,50 +291,6 @@ def _traffic(
         return followed_s
 
     return [Way(FOLLOWED, time_s, f"{COMPOSED}: each message followed", extent.holds)]
-
-
-def _composed(
-    operation: str,
-    algorithms: Sequence[Algorithm],
-    parts: Parts,
-    composer: Composer | None,
-    extent: ValidityRange,
-    extrapolate: bool,
-    part_bytes: int | None,
-) -> list[Way]:
-    """Ways whose cost is composed of the machine's parts.
-
-    A composer follows each message, which is exact for any number of ranks; without one, and with
-    too many ranks, the algorithm's own expression is used.
-    """
-    extent = replace(extent, largest_bytes=parts.largest_bytes)
-    how = f"{COMPOSED}: "
-    if composer is not None:
-        how += f"each message followed, up to {RANKS_MAX} ranks; about "
-    ways = []
-    for algorithm in algorithms:
-        if algorithm.cost is None:
-            continue
-        composed = _Composed(operation, algorithm.name, algorithm.cost, parts, composer, part_bytes)
-
-        def time_s(ranks: int, size_bytes: int, composed: _Composed = composed) -> float:
-            if not extrapolate:
-                extent.check(ranks, size_bytes)
-            return composed.time_s(ranks, size_bytes)
-
-        source = how + algorithm.cost.as_text()
-        is_searched = part_bytes is None and algorithm.cost.cuts
-        ways.append(
-            Way(
-                algorithm.name,
-                time_s,
-                source,
-                extent.holds,
-                part_bytes=composed.cut_bytes,
-                in_parts_s=composed.in_parts_s if is_searched else None,
-            )
-        )
-    return ways
 
 
 def parts_of_algorithms(

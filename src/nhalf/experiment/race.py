@@ -125,7 +125,7 @@ def still_racing(times: Times, least_share: float) -> dict[TuningCell, list[str]
     out = {
         (gain.cell, gain.algorithm)
         for gain in slower
-        if _chance_of_loss(gain) < LEAVES_AT and gain.log_ratio < -ALIKE
+        if gain.probability > 1 - LEAVES_AT and gain.log_ratio < -ALIKE
     }
     least = -math.log(1 - least_share)
     hopeless = {(g.cell, g.algorithm) for g in gains(times) if g.high < least}
@@ -189,8 +189,3 @@ def merge(times: Sequence[Times]) -> dict[TuningCell, dict[str, dict[tuple[str, 
 def _centre(launches: Launches) -> float:
     """The median of some launches, seconds."""
     return float(np.median(list(launches.values()))) if launches else math.inf
-
-
-def _chance_of_loss(gain: AlgorithmGain) -> float:
-    """The probability of such a loss, or a larger one, by chance; 1 if launches are too few."""
-    return 1.0 if math.isnan(gain.probability) else 1 - gain.probability

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import msgspec
 
@@ -53,9 +54,7 @@ class PingPongReplay:
     @property
     def median_error(self) -> float:
         """The median of the absolute errors over all sizes."""
-        errors = sorted(abs(size.error) for size in self.sizes)
-        middle = len(errors) // 2
-        return errors[middle] if len(errors) % 2 else sum(errors[middle - 1 : middle + 1]) / 2
+        return median(abs(size.error) for size in self.sizes) if self.sizes else 0.0
 
     @property
     def worst(self) -> Replayed:

@@ -61,7 +61,7 @@ def around_text(shift: Shift) -> str:
 
 def unclear_lines(history: History, names: Sequence[str]) -> list[str]:
     """What was not decided for several runs in a row, a line for each number of runs."""
-    from nhalf.decide.history.unclear import RUNS_MAX
+    from nhalf.decide.check.unclear_runs import RUNS_MAX
 
     by_count: dict[int, list[str]] = {}
     for name, curve in zip(names, history.curves, strict=True):

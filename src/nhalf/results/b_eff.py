@@ -16,7 +16,6 @@ points this is at most the result of `b_eff`, which takes the best method for ea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -35,10 +34,10 @@ PATTERN = "ring"
 class EffectiveBandwidth(Result):
     """One row per library, ranks and placement."""
 
-    title: ClassVar[str] = "b_eff"
-    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
-    parts: ClassVar[frozenset[str]] = patterns
-    columns: ClassVar[Sequence[Column]] = (
+    title = "b_eff"
+    patterns = frozenset({PATTERN})
+    parts = patterns
+    columns = (
         Column("b_eff_Bps", "b_eff", format_rate),
         Column("b_eff_per_process_Bps", "per process", format_rate, with_interval=False),
         Column("longest_bytes", "L_max", format_size),
@@ -188,27 +187,31 @@ def _row(ranks: int, points: pl.DataFrame) -> Row:
 
 def _figures(points: pl.DataFrame, longest_bytes: int) -> dict[str, float]:
     """The averages over all lengths and at the longest alone, for the available launches."""
-    of_all = _average(points)
-    of_longest = _average(points.filter(pl.col("bytes") == longest_bytes))
+    longest = points.filter(pl.col("bytes") == longest_bytes)
+    return _named(*_average(points), *_average(longest))
+
+
+def _named(
+    rings_Bps: float, random_Bps: float, rings_last_Bps: float, random_last_Bps: float
+) -> dict[str, float]:
+    """The figures from the averages of both kinds of pattern, and those at the longest length."""
     return {
-        "b_eff_Bps": (of_all["rings"] * of_all["random"]) ** 0.5,
-        "rings_Bps": of_all["rings"],
-        "random_Bps": of_all["random"],
-        "random_ratio": of_all["random"] / of_all["rings"],
-        "at_longest_Bps": (of_longest["rings"] * of_longest["random"]) ** 0.5,
-        "rings_at_longest_Bps": of_longest["rings"],
+        "b_eff_Bps": (rings_Bps * random_Bps) ** 0.5,
+        "rings_Bps": rings_Bps,
+        "random_Bps": random_Bps,
+        "random_ratio": random_Bps / rings_Bps,
+        "at_longest_Bps": (rings_last_Bps * random_last_Bps) ** 0.5,
+        "rings_at_longest_Bps": rings_last_Bps,
     }
 
 
-def _average(points: pl.DataFrame) -> dict[str, float]:
-    """Rates in bytes per second by kind of pattern: means over lengths, then over patterns."""
+def _average(points: pl.DataFrame) -> tuple[float, float]:
+    """Bytes per second of rings and of random orders: means over lengths, then over patterns."""
     patterns = best(points).group_by("ring").agg(pl.col("rate_Bps").mean()).sort("ring")
     rates_Bps = patterns["rate_Bps"].to_numpy()
     is_ring = patterns.select(IS_RING).to_series().to_numpy()
-    return {
-        "rings": float(geometric_mean(rates_Bps[is_ring])),
-        "random": float(geometric_mean(rates_Bps[~is_ring])),
-    }
+    rings, random = rates_Bps[is_ring], rates_Bps[~is_ring]
+    return float(geometric_mean(rings)), float(geometric_mean(random))
 
 
 def geometric_mean(rates_Bps: Sequence[Floats] | Floats) -> Floats:
@@ -296,20 +299,13 @@ def estimate(points: pl.DataFrame, is_ring: pl.Expr, longest_bytes_min: int) -> 
     """
     longest_bytes = int(points["bytes"].max())  # type: ignore[arg-type]
     lengths = b_eff_lengths(longest_bytes) if longest_bytes > longest_bytes_min else ()
-    curves = [_curve(points.filter(kind), lengths) for kind in (is_ring, ~is_ring)]
-    if curves[0] is None or curves[1] is None:
+    rings, random = (_curve(points.filter(kind), lengths) for kind in (is_ring, ~is_ring))
+    if rings is None or random is None:
         return None
-    (rings, rings_last), (random, random_last) = (
-        (float(curve.mean()), float(curve[-1])) for curve in curves if curve is not None
-    )
+    means = float(rings.mean()), float(random.mean())
     return {
         "longest_bytes": longest_bytes,
-        "b_eff_Bps": (rings * random) ** 0.5,
-        "rings_Bps": rings,
-        "random_Bps": random,
-        "random_ratio": random / rings,
-        "at_longest_Bps": (rings_last * random_last) ** 0.5,
-        "rings_at_longest_Bps": rings_last,
+        **_named(*means, float(rings[-1]), float(random[-1])),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
@@ -14,10 +13,6 @@ from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
 from nhalf.node.reading import PATTERNS, Reading, readings, subject_of, warnings
 from nhalf.results import Column, Result
-
-
-def _cycles(value: float) -> str:
-    return format_number(value)
 
 
 def size_words(size_bytes: int | None, size_ci: Sequence[float] | None) -> str:
@@ -39,25 +34,22 @@ class SizeColumn(Column):
 class Caches(Result):
     """One row per level, nearest first; the last row lists what could not be resolved."""
 
-    title: ClassVar[str] = "Caches"
-    patterns: ClassVar[frozenset[str]] = frozenset(PATTERNS)
-    parts: ClassVar[frozenset[str]] = frozenset(PATTERNS)
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Caches"
+    patterns = frozenset(PATTERNS)
+    parts = frozenset(PATTERNS)
+    columns = (
         Column("level", "level"),
         SizeColumn("size_bytes", "size"),
         Column("line_bytes", "line", format_size),
         Column("ways", "ways"),
         Column("hit_s", "load-to-use latency", format_time),
-        Column("hit_cycles", "cycles", _cycles),
+        Column("hit_cycles", "cycles", format_number),
         Column("miss_s", "a miss adds", format_time),
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per level of each run: bytes, cycles and seconds."""
-        readings_by_run = readings(measurements)
-        return [
-            row for run, run_readings in readings_by_run.items() for row in _rows(run, run_readings)
-        ]
+        return [row for item in readings(measurements).items() for row in _rows(*item)]
 
 
 def _rows(run: str, run_readings: Sequence[Reading]) -> list[Row]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean, median
-from typing import ClassVar
 
 import polars as pl
 
@@ -29,10 +28,10 @@ LENGTHS = {
 class Interruptions(Result):
     """One row per length of interruption, shortest first: a spectrum of the noise."""
 
-    title: ClassVar[str] = "Interruptions of rank 0"
-    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
-    parts: ClassVar[frozenset[str]] = frozenset({PATTERN})
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Interruptions of rank 0"
+    patterns = frozenset({PATTERN})
+    parts = frozenset({PATTERN})
+    columns = (
         Column("lengths", "lengths"),
         Column("length_s", "median", format_time),
         Column("apart_s", "every", format_time),

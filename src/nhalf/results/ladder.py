@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -23,10 +22,10 @@ def _cycles(value: float) -> str:
 class Ladder(Result):
     """One row per kernel and build, with the cause of each gap and what helps."""
 
-    title: ClassVar[str] = "Ladder"
-    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
-    parts: ClassVar[frozenset[str]] = frozenset({PATTERN})
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Ladder"
+    patterns = frozenset({PATTERN})
+    parts = frozenset({PATTERN})
+    columns = (
         Column("kernel", "kernel"),
         Column("build", "build"),
         Column("ma_cycles", "MA", _cycles),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -26,9 +25,9 @@ MESSAGES_OF = {"rma": "mpi", "shm": "shmq"}
 class OneSided(Result):
     """One row per layer and size: UCX, libfabric, active messages, shared memory, MPI's windows."""
 
-    title: ClassVar[str] = "Messages and puts"
-    patterns: ClassVar[frozenset[str]] = frozenset(ONE_SIDED.values())
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Messages and puts"
+    patterns = frozenset(ONE_SIDED.values())
+    columns = (
         Column("bytes", "size", format_size),
         Column("messages", "messages of"),
         Column("two_sided_s", "send, receive", format_time),

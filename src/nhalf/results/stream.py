@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -39,9 +39,9 @@ NEAR = 0.01
 class Stream(Result):
     """One row per level and number of cores, with the rate of each kernel."""
 
-    title: ClassVar[str] = "Bandwidth of levels"
-    patterns: ClassVar[frozenset[str]] = frozenset({CHASE})
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Bandwidth of levels"
+    patterns = frozenset({CHASE})
+    columns = (
         Column("level", "level"),
         *(Column(f"{kernel}_Bps", kernel, format_rate) for kernel in KERNELS),
     )

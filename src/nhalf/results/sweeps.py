@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 import polars as pl
 
 from nhalf.base.numbers import fixed
@@ -23,10 +20,10 @@ def _cycles(value: float) -> str:
 class Sweeps(Result):
     """One row per size of the array; all columns are cycles of an access."""
 
-    title: ClassVar[str] = "Sweeps, cycles per access"
-    patterns: ClassVar[frozenset[str]] = frozenset(KINDS)
-    parts: ClassVar[frozenset[str]] = frozenset(KINDS)
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Sweeps, cycles per access"
+    patterns = frozenset(KINDS)
+    parts = frozenset(KINDS)
+    columns = (
         Column("size_bytes", "array", format_size),
         *(
             Column(f"{kind}_{stride}_cycles", f"{kind} every {stride} B", _cycles)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -48,10 +47,10 @@ PATTERN = "traffic"
 class Traffic(Result):
     """One row per library, ranks, placement, destination rule, size and laws."""
 
-    title: ClassVar[str] = "Traffic"
-    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
-    parts: ClassVar[frozenset[str]] = patterns
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Traffic"
+    patterns = frozenset({PATTERN})
+    parts = patterns
+    columns = (
         Column("rule", "to"),
         Column("setting", "mean size"),
         Column("senders", "senders"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import polars as pl
 
@@ -17,31 +16,24 @@ from nhalf.results import Column, Result
 NO_HUGE = "the system gave no huge pages: all times are those of small ones"
 
 
-def _cycles(value: float) -> str:
-    return format_number(value)
-
-
 class Translation(Result):
     """One row per table of pages (TLB), nearest first."""
 
-    title: ClassVar[str] = "Address translation"
-    patterns: ClassVar[frozenset[str]] = frozenset({CHASE})
-    parts: ClassVar[frozenset[str]] = frozenset({CHASE})
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Address translation"
+    patterns = frozenset({CHASE})
+    parts = frozenset({CHASE})
+    columns = (
         Column("level", "TLB"),
         Column("pages", "pages"),
         Column("reach_bytes", "reach", format_size, with_interval=False),
         Column("beyond_bytes", "less than", format_size),
         Column("miss_s", "a miss adds", format_time),
-        Column("miss_cycles", "cycles", _cycles),
+        Column("miss_cycles", "cycles", format_number),
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per table of each run: pages, bytes, cycles and seconds."""
-        readings_by_run = readings(measurements)
-        return [
-            row for run, run_readings in readings_by_run.items() for row in _rows(run, run_readings)
-        ]
+        return [row for item in readings(measurements).items() for row in _rows(*item)]
 
     def sentences(self, row: Row) -> list[str]:
         """State the load-to-use latency in huge pages and in small ones."""

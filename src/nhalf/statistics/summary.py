@@ -132,7 +132,7 @@ def medians_by_state(stated: pl.DataFrame) -> pl.DataFrame:
     return conformed(rows.with_columns(launch=launch), LAUNCH_COLUMNS)
 
 
-def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
+def summarise(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
     A point that delivered wrong data at any rank, visit or launch has no times: they are NaN.
@@ -157,14 +157,14 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
         )
     launches = _of_launches(reported)
     points = _points(stated, launches)
-    median, low, high = next_run_intervals(*matrix_of(points), confidence)
+    median, low, high = next_run_intervals(*matrix_of(points))
     points = points.drop("medians", "numbers").with_columns(
         pl.when(NO_BYTES).then(0).otherwise("bytes_per_time").alias("bytes_per_time"),
         pl.Series("median_s", median),
         pl.Series("ci_low_s", low),
         pl.Series("ci_high_s", high),
     )
-    points = _with_sample_intervals(points, measurements, confidence)
+    points = _with_sample_intervals(points, measurements)
     points = _with_advice(points, derived(measurements, launches))
     points = conformed(_with_lists(points, measurements), SUMMARY_COLUMNS)
     return points if wrong.is_empty() else pl.concat([points, wrong]).sort(RUN_POINT)
@@ -326,9 +326,7 @@ def _check_times(rows: pl.DataFrame) -> None:
     )
 
 
-def _with_sample_intervals(
-    points: pl.DataFrame, measurements: pl.LazyFrame, confidence: float
-) -> pl.DataFrame:
+def _with_sample_intervals(points: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
     """Points; those of one launch have the interval of their samples, for lack of another.
 
     Where that launch visited a point more than once, it holds the medians of all its visits.
@@ -353,13 +351,13 @@ def _with_sample_intervals(
     )
     # The ends are order statistics: their ranks depend only on the number of samples.
     counts = rows["count"].unique().to_list()
-    ranks = {count: sample_interval(np.arange(count), confidence) for count in counts}
+    ranks = {count: sample_interval(np.arange(count)) for count in counts}
     low, high = (
-        pl.col("count").replace_strict(ends, return_dtype=pl.Int64)
-        for ends in (
-            {count: int(interval.low) for count, interval in ranks.items()},
-            {count: int(interval.high) for count, interval in ranks.items()},
+        pl.col("count").replace_strict(
+            {count: int(getattr(interval, end)) for count, interval in ranks.items()},
+            return_dtype=pl.Int64,
         )
+        for end in ("low", "high")
     )
     intervals = rows.select(
         *RUN_POINT,

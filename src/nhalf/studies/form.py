@@ -15,7 +15,6 @@ from nhalf.base.errors import unknown
 from nhalf.base.units import parse_size
 from nhalf.measure.plan.axes import expand
 from nhalf.measure.plan.catalogue import StudyFile
-from nhalf.store.keys import axes_text
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.value import Unit, unit_of_name
 
@@ -92,10 +91,6 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         for name, text in self.axes.items():
             values[name] = expand(str(text), {"ranks": ranks, **values})[0]
         return values
-
-    def axes_text(self, ranks: int) -> str:
-        """The text of its axes as points have it."""
-        return axes_text(self.axis_values(ranks))
 
 
 def apart(quantities: Sequence[Quantity]) -> list[Quantity]:

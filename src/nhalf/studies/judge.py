@@ -13,7 +13,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
 from nhalf.studies.form import Conclusion, Quantity
-from nhalf.studies.published import published, published_point
+from nhalf.studies.published.numbers import published, published_point
 from nhalf.studies.read_back import is_contained, is_inferred
 from nhalf.studies.recorded import PUBLISHED, RecordedMachine
 from nhalf.studies.value import StudyValue

@@ -12,10 +12,9 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import predict_b_eff
-from nhalf.decide.permutations import ALL, UNIFORM
 from nhalf.decide.predict import predict
+from nhalf.decide.traffic import ALL, UNIFORM, predict_traffic
 from nhalf.decide.traffic import PLACES as PLACES_IN_WORDS
-from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.ways import UNSIZED
 from nhalf.facts.multicast import PATTERN as MULTICAST
 from nhalf.machines import catalogue

@@ -21,7 +21,7 @@ from nhalf.studies.form import (
     apart,
 )
 from nhalf.studies.judge import UNTESTED, ConclusionJudgement, Groups, NumberSource, counts, judge
-from nhalf.studies.published import published
+from nhalf.studies.published.numbers import published
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.value import StudyValue, Unit
 

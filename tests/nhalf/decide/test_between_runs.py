@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from nhalf.decide.between_runs import PRIOR_CURVES, shares_between_runs
-from nhalf.decide.ratio_intervals import LaunchLogs, logs_apart, paired_logs
-from nhalf.decide.run_share import AVERAGE_SHARE, RunShare
+from nhalf.decide.ratio_intervals import (
+    AVERAGE_SHARE,
+    LaunchLogs,
+    RunShare,
+    logs_apart,
+    paired_logs,
+)
 from nhalf.statistics.next_run import BETWEEN_RUNS
 
 LAUNCHES = 6

@@ -7,8 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nhalf.decide.ratio_intervals import interquartile_mean, logs_apart, paired_logs
-from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE
+from nhalf.decide.ratio_intervals import (
+    AVERAGE_SHARE,
+    NO_SHARE,
+    interquartile_mean,
+    logs_apart,
+    paired_logs,
+)
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,17 @@ import pytest
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError
 from nhalf.base.native_files import executable
-from nhalf.decide.permutations import (
+from nhalf.decide.traffic import (
     ALL,
     RULES,
     STAGED,
+    UNREADY,
+    PredictedTraffic,
     destinations,
     drawn_destinations,
+    predict_traffic,
     rules_of,
 )
-from nhalf.decide.traffic import UNREADY, PredictedTraffic, predict_traffic
 from nhalf.machines import catalogue
 from nhalf.machines.layout import Layout
 from nhalf.machines.machine import Network

@@ -16,7 +16,7 @@ from nhalf.studies import catalogue
 from nhalf.studies.form import Quantity
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
 from nhalf.studies.measured import Measured
-from nhalf.studies.published import published
+from nhalf.studies.published.numbers import published
 from nhalf.studies.recorded import RecordedMachine
 from tests.nhalf.synthetic import build_measurements
 

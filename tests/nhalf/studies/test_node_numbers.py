@@ -22,7 +22,7 @@ from nhalf.store.run import Run
 from nhalf.studies import kernels
 from nhalf.studies.form import Quantity
 from nhalf.studies.measured import Measured
-from nhalf.studies.published import published
+from nhalf.studies.published.numbers import published
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.value import StudyValue
 from tests.nhalf.facts.test_node import of_reading

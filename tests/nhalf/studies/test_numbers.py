@@ -15,7 +15,7 @@ from nhalf.studies import node_figures
 from nhalf.studies.form import Quantity, apart
 from nhalf.studies.measured import Measured
 from nhalf.studies.node_figures import NodeFigure
-from nhalf.studies.published import published
+from nhalf.studies.published.numbers import published
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_logp, build_measurements, build_traffic

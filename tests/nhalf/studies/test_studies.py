@@ -32,7 +32,7 @@ from nhalf.studies.judge import (
 )
 from nhalf.studies.measured import Measured
 from nhalf.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
-from nhalf.studies.published import published
+from nhalf.studies.published.numbers import published
 from nhalf.studies.read_back import is_inferred
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.repeat import Repetition, repeat

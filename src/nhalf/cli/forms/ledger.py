@@ -27,7 +27,7 @@ def command(request: Request) -> None:
     nhalf predict --score runs/later traces/lu --ledger predictions.jsonl
     nhalf predict --score --json
     """
-    from nhalf.decide.ledger.compared import ComparedLedger, compared_ledger
+    from nhalf.decide.ledger.coverage import ComparedLedger, compared_ledger
     from nhalf.decide.ledger.lines import Ledger, usual_path
     from nhalf.present.terminal.predictions import show_ledger
 

@@ -32,11 +32,15 @@ with lazily(globals()):
     from rich.console import Console
     from rich.table import Table
 
+    from nhalf.decide.check.expectations import template
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.junit import junit
-    from nhalf.decide.check.regression import regression_json
-    from nhalf.decide.check.template import template
-    from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict
+    from nhalf.decide.check.verdict import (
+        CheckedRun,
+        JudgedExpectation,
+        PointVerdict,
+        regression_json,
+    )
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.changes import show_effects
     from nhalf.store.run import Run

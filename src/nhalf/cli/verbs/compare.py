@@ -35,8 +35,8 @@ with lazily(globals()):
     )
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
-    from nhalf.decide.interim_analyses import analyses_of
-    from nhalf.decide.machines_compared.compare import as_json, compare_machines
+    from nhalf.decide.compare_machines import as_json, compare_machines
+    from nhalf.decide.family import analyses_of
     from nhalf.facts.wrong_data import wrong_data
     from nhalf.present.changes import curve_names
     from nhalf.present.report import check_place

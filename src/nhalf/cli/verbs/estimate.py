@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import InputError
 from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.options import JsonOption
-from nhalf.decide.engines.names import MODEL, SIMGRID
+from nhalf.decide.engine_names import MODEL, SIMGRID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

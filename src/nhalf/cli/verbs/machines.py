@@ -14,14 +14,12 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, ChangeOptions, QuietOption, TableOptions
-from nhalf.decide.engines.names import ENGINES
+from nhalf.decide.engine_names import ENGINES
 from nhalf.measure.plan.plan import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 
 with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
-    from nhalf.decide.engines.agreement import Inquiry, agreement
-    from nhalf.decide.published.prover import prove
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.machines.message import Messages
@@ -29,6 +27,8 @@ with lazily(globals()):
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.present.terminal import machine_list
     from nhalf.present.terminal.machine_show import machine_json, show_machine
+    from nhalf.studies.engines.agreement import Inquiry, agreement
+    from nhalf.studies.published.prover import prove
 
 GROUP = "machine"
 

@@ -219,7 +219,7 @@ def _plan(
     """The plan of the request, or that of an earlier run; once in virtual time."""
     import msgspec
 
-    from nhalf.decide.interim_analyses import INTERIM_ANALYSES
+    from nhalf.decide.family import INTERIM_ANALYSES
     from nhalf.measure.virtual.machine import TIMEOUT_S
 
     plan = plan_like(request, *former) if former else plan_of(request, site)

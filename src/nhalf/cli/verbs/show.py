@@ -103,7 +103,7 @@ def _show_program(request: Request) -> None:
 def _show_tolerance(program: Program, as_json: bool) -> None:
     drawn = curves([program])
     if as_json:
-        emit_json({"run": str(program.path), "curves": [curve.as_json() for curve in drawn]})
+        emit_json({"run": str(program.path), "curves": drawn})
     else:
         show_curves(program, drawn)
 

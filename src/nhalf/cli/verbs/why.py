@@ -21,7 +21,6 @@ from nhalf.present.terminal.why import progress_text, show_differences, show_exp
 with lazily(globals()):
     from nhalf.experiment.why.explanation import Investigation, explanation
     from nhalf.experiment.why.sides.commands import (
-        CommandTiming,
         command_ways,
         recorded_differences,
         script_of,
@@ -147,8 +146,8 @@ def _command_ways(request: Request, places: Sequence[Path]) -> Ways:
         return parse_script(text, name) if text else script_of(next(waiting))
 
     a, b = side(request.a, "--a"), side(request.b, "--b")
-    timing = CommandTiming(request.seconds, parse_duration(request.timeout))
-    ways = command_ways(a, b, timing, libraries())
+    timeout_s = parse_duration(request.timeout)
+    ways = command_ways(a, b, request.seconds, timeout_s, libraries())
     if len(places) == 2 and all(map(is_trace, places)):
         traces = [open_trace(place).trace for place in places]
         ways = replace(ways, not_tried=recorded_differences(*traces))

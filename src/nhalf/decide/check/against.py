@@ -8,7 +8,7 @@ predictions, at the sizes and launches of the run.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,17 +20,18 @@ from nhalf.base.errors import InputError
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
-from nhalf.decide.check.promise import UNVERIFIED
+from nhalf.decide.check.promise import UNVERIFIED, curve_of
 from nhalf.decide.check.verdict import (
     Bounds,
     CheckedRun,
     JudgedExpectation,
+    Kind,
     PointVerdict,
     Unit,
     Verdict,
 )
 from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
-from nhalf.decide.interim_analyses import analyses_of
+from nhalf.decide.family import analyses_of
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
@@ -45,15 +46,6 @@ TOLERANCE = 0.10
 MET: Mapping[Worse, Verdict] = {"worse": "missed", "not worse": "met", "unclear": "unclear"}
 
 
-@dataclass(frozen=True)
-class Against:
-    """The answers of a comparison, and the comparison itself."""
-
-    answers: tuple[JudgedExpectation, ...]
-    comparison: Comparison
-    notes: tuple[str, ...] = ()
-
-
 def against_former(
     facts: Facts,
     former: pl.DataFrame,
@@ -61,7 +53,7 @@ def against_former(
     took_turns: bool = False,
     imported: Sequence[str] = (),
     slower_doubt: Doubt = CERTAIN,
-) -> Against:
+) -> CheckedRun:
     """Compare with an earlier run, restricted to the same state of the machine.
 
     `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py); they `took_turns` with
@@ -75,7 +67,7 @@ def against_former(
     lost = [
         _open({name: row[name] for name in CURVE}, row["doubt"], tolerance) for row in pairs.lost
     ]
-    unmeasured = _lacking(former, now, libraries)
+    unmeasured = _unmeasured(former, now, libraries)
     sides = Sides(
         pairs.a,
         pairs.b,
@@ -89,7 +81,7 @@ def against_former(
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
 
 
-def against_run(facts: Facts, former: pl.DataFrame, tolerance: float) -> Against:
+def against_run(facts: Facts, former: pl.DataFrame, tolerance: float) -> CheckedRun:
     """One answer per curve that both runs have or that only `former` has (launch medians).
 
     Also the sizes missing in one of them; those are not failures, because runs choose their own
@@ -97,7 +89,7 @@ def against_run(facts: Facts, former: pl.DataFrame, tolerance: float) -> Against
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     libraries = pair_libraries(former, facts.launches)
-    unmeasured = _lacking(former, facts.launches, libraries)
+    unmeasured = _unmeasured(former, facts.launches, libraries)
     return _against(facts, Sides(former, facts.launches, libraries), tolerance, unmeasured)
 
 
@@ -107,14 +99,24 @@ def _against(
     tolerance: float,
     further: Sequence[JudgedExpectation],
     notes: Sequence[str] = (),
-) -> Against:
+) -> CheckedRun:
     """The comparison of both sides; `further` are answers about curves without launches."""
     (comparison,) = compare_all([sides], 1 + tolerance)
     answers = [_answer(curve) for curve in comparison.curves]
     answers += _without_launches(comparison, tolerance)
     comparison = replace(comparison, not_comparable=_not_compared(comparison, further))
     answers = _with_wrong_data([*answers, *further], facts, tolerance)
-    return Against(tuple(answers), comparison, tuple(notes))
+    return _checked("baseline", answers, comparison, notes)
+
+
+def _checked(
+    kind: Kind,
+    answers: Sequence[JudgedExpectation],
+    comparison: Comparison,
+    notes: Sequence[str] = (),
+) -> CheckedRun:
+    not_compared, confidence = tuple(comparison.not_comparable), comparison.confidence
+    return CheckedRun(kind, confidence, tuple(answers), not_compared, tuple(notes), comparison)
 
 
 def _with_wrong_data(
@@ -169,21 +171,21 @@ def _without_launches(comparison: Comparison, tolerance: float) -> list[JudgedEx
     ]
 
 
-def against_machine(facts: Facts, machine: Machine, tolerance: float) -> Against:
+def against_machine(facts: Facts, machine: Machine, tolerance: float) -> CheckedRun:
     """One answer per model; sizes outside a model are listed, since models do not extrapolate."""
     if not machine.models:
         raise InputError(f"the machine {machine.name} has no model", "fit a run with more sizes")
     promised = pl.DataFrame(
-        [{**_key(model), "mpi": model.mpi, "place": i} for i, model in enumerate(machine.models)]
+        [{**curve_of(model), "place": place} for place, model in enumerate(machine.models)]
     )
     libraries = pair_libraries(promised, facts.launches)
     frames = [_predicted(machine, facts.launches, promised, pair) for pair in libraries]
-    absent = [_absent(row) for row in _unmeasured(promised, facts.launches, libraries)]
+    absent = _unmeasured(promised, facts.launches, libraries)
     frames = [frame for frame in frames if not frame.is_empty()]
     if not frames:
-        return Against(tuple(absent), Comparison(1 + tolerance, CONFIDENCE, [], []))
-    against = against_run(facts, pl.concat(frames), tolerance)
-    return replace(against, answers=(*against.answers, *absent))
+        return _checked("machine", absent, Comparison(1 + tolerance, CONFIDENCE, [], []))
+    checked = against_run(facts, pl.concat(frames), tolerance)
+    return replace(checked, kind="machine", answers=(*checked.answers, *absent))
 
 
 def model_notes(machine: Machine, tolerance: float) -> list[str]:
@@ -268,38 +270,26 @@ def _time(a_s: float, b_s: float, ratio: Ratio) -> Interval:
     return Interval(b_s, float(np.minimum(low, b_s)), float(np.maximum(high, b_s)))
 
 
-def _pair(
-    a: pl.DataFrame, b: pl.DataFrame, pair: tuple[str, str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return a.filter(pl.col("mpi") == pair[0]), b.filter(pl.col("mpi") == pair[1])
-
-
 def _unmeasured(
     a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
-) -> list[dict[str, Any]]:
-    """The curves of A missing in B, by paired libraries."""
-    on = COMPARED_CURVE
+) -> list[JudgedExpectation]:
+    """The curves of A that are missing in B, by paired libraries: expected but not measured."""
     curves = a.select(CURVE).unique(maintain_order=True)
     paired = [
-        a_curves.join(b_rows, on=on, how="semi").select(CURVE).unique()
-        for a_curves, b_rows in (_pair(curves, b, pair) for pair in libraries)
+        curves.filter(pl.col("mpi") == mpi_a)
+        .join(b.filter(pl.col("mpi") == mpi_b), on=COMPARED_CURVE, how="semi")
+        .unique()
+        for mpi_a, mpi_b in libraries
     ]
     paired_curves = pl.concat([curves.clear(), *paired])
-    return curves.join(paired_curves, on=CURVE, how="anti", maintain_order="left").to_dicts()
-
-
-def _lacking(
-    a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
-) -> list[JudgedExpectation]:
-    return [_absent(row) for row in _unmeasured(a, b, libraries)]
-
-
-def _absent(row: dict[str, Any]) -> JudgedExpectation:
-    """A curve that is expected but was not measured."""
-    key = {name: row[name] for name in CURVE}
+    missing = curves.join(paired_curves, on=CURVE, how="anti", maintain_order="left")
     reason = "this curve was not measured"
-    point = PointVerdict(key, "s", Bounds(), None, "not measured", reason)
-    return JudgedExpectation(_name(key), "time", (point,))
+    return [
+        JudgedExpectation(
+            _name(key), "time", (PointVerdict(key, "s", Bounds(), None, "not measured", reason),)
+        )
+        for key in missing.to_dicts()
+    ]
 
 
 def _not_compared(
@@ -313,10 +303,6 @@ def _not_compared(
         for row in comparison.not_comparable
     ]
     return [row for row in rows if {name: row[name] for name in CURVE} not in answered]
-
-
-def _key(model: FittedModel) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in CURVE}
 
 
 def _name(key: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,8 +12,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.typed_toml import read_toml
 from nhalf.decide.check.against import TOLERANCE, against_former, against_machine, model_notes
 from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
-from nhalf.decide.check.intervals import CONFIDENCE
-from nhalf.decide.check.promise import answers, verified
+from nhalf.decide.check.promise import CONFIDENCE, answers, verified
 from nhalf.decide.check.verdict import CheckedRun, Kind
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import busier
@@ -50,12 +50,8 @@ def check(
             expectation.metric not in POINT_METRICS for expectation in expectations
         )
         results = answers(chosen, expectations)
-        return CheckedRun(
-            kind,
-            CONFIDENCE,
-            (verdict, *results),
-            notes=(NOT_SHARED,) if has_derived_metrics else (),
-        )
+        notes = (NOT_SHARED,) if has_derived_metrics else ()
+        return CheckedRun(kind, CONFIDENCE, (verdict, *results), notes=notes)
     tolerance = TOLERANCE if tolerance is None else tolerance
     if kind == "baseline":
         former_run = Run.open(path)
@@ -63,21 +59,12 @@ def check(
         before = Facts.of([former_run], [former_mpi])
         former = _only(before.flagged, pattern, "" if former_mpi else mpi)
         doubt = CERTAIN if took_turns else busier(before, chosen)
-        against = against_former(chosen, former, tolerance, took_turns, imported, doubt)
-        notes = list(against.notes)
+        checked = against_former(chosen, former, tolerance, took_turns, imported, doubt)
     else:
         machine = _narrowed(machine_file.read(path), pattern, mpi)
-        against = against_machine(chosen, machine, tolerance)
-        notes = model_notes(machine, tolerance)
-    comparison = against.comparison
-    return CheckedRun(
-        kind,
-        comparison.confidence,
-        (verdict, *against.answers),
-        tuple(comparison.not_comparable),
-        tuple(notes),
-        comparison,
-    )
+        checked = against_machine(chosen, machine, tolerance)
+        checked = replace(checked, notes=tuple(model_notes(machine, tolerance)))
+    return replace(checked, answers=(verdict, *checked.answers))
 
 
 def find(expect: str) -> tuple[Path, Kind]:

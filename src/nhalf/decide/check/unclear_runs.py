@@ -7,14 +7,16 @@ unclear now was decided in one of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.decide.check.expected import check
 from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, Kind
+from nhalf.facts.facts import Facts
 from nhalf.store.keys import CURVE
 from nhalf.store.run import DESCRIPTION, Run
 
@@ -81,3 +83,26 @@ def runs_before(run: Run, baseline: Run | None) -> Iterator[Run]:
 def _started_s(run: Run) -> float:
     started_s = run.measurements().select(pl.col("started_s").min()).collect().item()
     return float(started_s or 0.0)
+
+
+RUNS_MAX = 31
+"""No more runs are counted: a month of nights."""
+
+
+def unclear_by_curve(runs: Sequence[Run]) -> dict[tuple[Any, ...], int]:
+    """For how many runs in a row, up to the last, curves are unclear against the first run.
+
+    `runs` are in order of time; a curve is the values of CURVE, its library without a version.
+    """
+    checks = _checks(runs[0], runs[:0:-1])
+    last = next(checks, None)
+    answers = counted(last, checks, RUNS_MAX).answers if last else ()
+    return {subject("baseline", answer): answer.unclear_runs for answer in answers}
+
+
+def _checks(first: Run, later: Sequence[Run]) -> Iterator[CheckedRun]:
+    for run in later:
+        try:
+            yield check(Facts.of([run]), str(first.path))
+        except InputError:  # nothing in common with the first
+            continue

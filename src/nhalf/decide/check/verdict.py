@@ -1,15 +1,24 @@
-"""Verdicts: one for every point of every expectation, and the worst one overall."""
+"""Verdicts: one for every point of every expectation, and the worst one overall.
+
+A check against an earlier run is a regression test. The effect is the ratio of the times of both
+over all sizes of a curve, with its interval (decide/compare.py). A regression is a curve, at all
+sizes or at one, that is slower than before by more than the tolerance, with its interval entirely
+beyond it. A check that found none, but in which a curve of the earlier run was not measured, is
+incomplete.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.changes import Comparison
+from nhalf.decide.changes import Comparison, or_least
+from nhalf.statistics.doubt import Doubt
 from nhalf.statistics.intervals import Interval
 
 Verdict = Literal["missed", "not measured", "unclear", "met"]
@@ -91,7 +100,7 @@ class JudgedExpectation:
     def worst_point(self) -> PointVerdict:
         """The decisive point: of those with the verdict, the one farthest beyond its bound."""
         deciding = [point for point in self.points if point.verdict == self.verdict]
-        return max(deciding or self.points, key=lambda point: _or_least(point.excess_fraction))
+        return max(deciding or self.points, key=lambda point: or_least(point.excess_fraction))
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,7 @@ class CheckedRun:
         """The answers in reading order."""
 
         def rank(answer: JudgedExpectation) -> tuple[int, float]:
-            excess = _or_least(answer.worst_point.excess_fraction)
+            excess = or_least(answer.worst_point.excess_fraction)
             return WORST_FIRST.index(answer.verdict), -excess
 
         return sorted(self.answers, key=rank)
@@ -221,10 +230,6 @@ def format_place(point: dict[str, Any]) -> str:
     return ", ".join(str(word) for word in words if word)
 
 
-def _or_least(value: float) -> float:
-    return -math.inf if math.isnan(value) else value
-
-
 def _answer_json(answer: JudgedExpectation) -> dict[str, Any]:
     return {
         "name": answer.name,
@@ -249,4 +254,58 @@ def _point_json(point: PointVerdict) -> dict[str, Any]:
         "excess": point.excess_fraction,
         "verdict": point.verdict,
         "reason": point.reason,
+    }
+
+
+Finding = Literal["regression", "incomplete", "unclear", "no regression"]
+
+FINDINGS: Mapping[Verdict, Finding] = {
+    "missed": "regression",
+    "not measured": "incomplete",
+    "unclear": "unclear",
+    "met": "no regression",
+}
+
+
+def finding(check: CheckedRun) -> Finding:
+    """The effect over all curves together."""
+    return FINDINGS[check.verdict]
+
+
+def open_curves(check: CheckedRun) -> list[tuple[str, Doubt]]:
+    """The curves about which nothing is known, each with the reason."""
+    return [
+        (answer.name, Doubt(answer.points[0].reason, answer.points[0].remedy))
+        for answer in _curves(check)
+        if answer.verdict == "unclear" and answer.points[0].measured is None
+    ]
+
+
+def unmeasured(check: CheckedRun) -> list[str]:
+    """The names of the curves of the earlier run that were not measured."""
+    return [answer.name for answer in _curves(check) if answer.verdict == "not measured"]
+
+
+def regression_json(check: CheckedRun) -> dict[str, Any]:
+    """The output of `nhalf check --against --json` besides the check itself."""
+    return {"finding": finding(check), "effects": [_effect_json(a) for a in _curves(check)]}
+
+
+def _curves(check: CheckedRun) -> list[JudgedExpectation]:
+    """The answers on curves, worst first."""
+    return [answer for answer in check.worst_first() if answer.metric == "time"]
+
+
+def _effect_json(answer: JudgedExpectation) -> dict[str, Any]:
+    """A curve: its level over all sizes, and the point that decided."""
+    level, worst = answer.points[0], answer.worst_point
+    whole = level.measured or Interval(math.nan, math.nan, math.nan)
+    return {
+        "curve": answer.name,
+        "ratio": whole.median,
+        "ci": [whole.low, whole.high],
+        "finding": FINDINGS[answer.verdict],
+        "decided_at_bytes": worst.point.get("bytes") if answer.verdict == "missed" else None,
+        "reason": worst.reason,
+        "remedy": worst.remedy,
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nhalf.base.errors import InputError
-from nhalf.decide.engines.names import MODEL, SIMGRID
+from nhalf.decide.engine_names import MODEL, SIMGRID
 from nhalf.decide.estimate.evaluation import Evaluation, SourceQuestion, computes, evaluated
 from nhalf.decide.estimate.formula import OF_RANKS, Formula, Point, formula
 from nhalf.decide.program.predict import guess_bounds, simulated_s

@@ -65,12 +65,9 @@ def differences(
 def flag_difference(before: Floats, after: Floats) -> list[Difference]:
     """A change of the flag handoff time between two cores: the machine itself changed its state."""
     was, became = (
-        float(np.nanmedian(side)) if _has_values(side) else math.nan for side in (before, after)
+        float(np.nanmedian(side)) if np.isfinite(side).any() else math.nan
+        for side in (before, after)
     )
     if math.isnan(was) or math.isnan(became) or max(was, became) < APART * min(was, became):
         return []
     return [Difference(FLAG, format_time(was), format_time(became))]
-
-
-def _has_values(values: Floats) -> bool:
-    return bool(np.isfinite(values).any())

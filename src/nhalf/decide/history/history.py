@@ -22,13 +22,13 @@ from nhalf.base.dates import date_of
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import MISSING, says_nothing
 from nhalf.decide.changes import Ratio, Verdict, least
+from nhalf.decide.check.unclear_runs import unclear_by_curve
 from nhalf.decide.check.verdict import UNDECIDED
 from nhalf.decide.compare import THRESHOLD
 from nhalf.decide.family import family_error
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
-from nhalf.decide.history.unclear import UnclearRuns
 from nhalf.statistics.change_points import (
     ERROR,
     LevelShift,
@@ -175,11 +175,11 @@ def history(
     error = curve_error(levels)
     plain = {name: around.surroundings(run) for name, run in runs_by_name.items()}
     errors = error, ERROR / len(levels)
-    unclear = UnclearRuns([runs_by_name[name] for name in started_s])
+    unclear = unclear_by_curve([runs_by_name[name] for name in started_s])
     curves = [
         replace(
             curve_history(curve, _environments(curve, runs_by_name, plain), started_s, errors),
-            unclear_runs=unclear.of(curve.curve),
+            unclear_runs=unclear.get(tuple(curve.curve.values()), 0),
         )
         for curve in levels
     ]

@@ -93,16 +93,11 @@ def curve_levels(medians: pl.DataFrame, order: Sequence[str]) -> Iterator[Levels
     for values, rows in timed.group_by(key, maintain_order=True):
         curve = dict(zip(CURVE, values, strict=True))
         runs = sorted(rows["run"].unique().to_list(), key=place.__getitem__)
-        usual = _usual_sizes(rows, len(runs))
-        usual_rows = rows.filter(pl.col("bytes").is_in(usual))
+        is_usual = pl.col("run").n_unique().over("bytes") >= SHARE_LEAST * len(runs)
+        usual_rows = rows.filter(is_usual)
         runs = [run for run in runs if run in set(usual_rows["run"])]
         if len(runs) > 1:
             yield _levels(curve, usual_rows, runs)
-
-
-def _usual_sizes(rows: pl.DataFrame, runs: int) -> list[int]:
-    counted = rows.group_by("bytes").agg(pl.col("run").n_unique())
-    return sorted(counted.filter(pl.col("run") >= SHARE_LEAST * runs)["bytes"].to_list())
 
 
 def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Levels:

@@ -7,8 +7,7 @@ each run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import msgspec
@@ -120,7 +119,9 @@ def _scores(ledger: Ledger, run: str, began: datetime, cells: Iterable[Measured]
 def _score(line: Predicted, run: str, began: datetime, value: float) -> Scored:
     measured_ratio = value / line.value
     end = line.high if measured_ratio > 1 else line.low
-    has_interval = end is not None and 0 < end < math.inf
+    end_ratio = None
+    if end is not None and 0 < end < math.inf:
+        end_ratio = max(end / line.value, line.value / end)
     return Scored(
         predicted_at=line.at,
         measured_at=began,
@@ -128,14 +129,5 @@ def _score(line: Predicted, run: str, began: datetime, value: float) -> Scored:
         kind=line.kind,
         cell=line.cell,
         measured_ratio=measured_ratio,
-        end_ratio=_factor(end, line.value) if end and has_interval else None,
+        end_ratio=end_ratio,
     )
-
-
-def _factor(end: float, value: float) -> float:
-    return max(end / value, value / end)
-
-
-def with_scores(ledger: Ledger, scores: Sequence[Scored]) -> Ledger:
-    """The ledger with further comparisons."""
-    return replace(ledger, scores=(*ledger.scores, *scores))

@@ -15,15 +15,41 @@ Where others had the ranks' processors, c, T and T* are without the time that th
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from nhalf.base.rows import Row
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
-from nhalf.decide.program.ideal_costs import ideal_s
+from nhalf.decide.program.costs import Costs
+from nhalf.decide.program.replay import replays
 from nhalf.facts.fact import fact
 from nhalf.facts.program.calls import has_threads
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program, has_whole_timeline
+
+
+class IdealCosts(Costs):
+    """No message and no operation takes time; only a synchronous send waits for its receive."""
+
+    rendezvous_bytes = 1 << 62
+    calls_take_time = False
+
+    def message_s(self, source: int, target: int, size_bytes: int) -> float:
+        """Nothing."""
+        return 0.0
+
+    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
+        """Nothing."""
+        return 0.0, 0.0
+
+    def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
+        """Nothing."""
+        return 0.0
+
+
+@fact
+def ideal_s(program: Program) -> float:
+    """The run time without others, on a network on which nothing takes time; needs a timeline."""
+    return replays(program, [(IdealCosts(), 1.0)])[0].end_s
 
 
 @dataclass(frozen=True)
@@ -45,10 +71,6 @@ class Efficiency:
     mean_computing_s: float
     largest_computing_s: float
     measured_s: float
-
-    def as_json(self) -> Row:
-        """Its fields by their names."""
-        return asdict(self)
 
 
 @fact

@@ -6,26 +6,97 @@ others took of the ranks' processors.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from statistics import fmean
 
+import numpy as np
+
+from nhalf.base.arrays import Floats
 from nhalf.base.errors import NhalfError
 from nhalf.decide.program.contention import Contention, contention
 from nhalf.decide.program.costs import Costs, MachineCosts
-from nhalf.decide.program.observed_paths import observed_paths
-from nhalf.decide.program.operation_paths import Paths
+from nhalf.decide.program.operation_paths import Paths, observed_paths, usual_path
 from nhalf.decide.program.replay import Replay, replay
-from nhalf.decide.program.slowed_script import with_noise, with_slow_ranks
-from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.decide.program.undisturbed_contention import undisturbed_contention
-from nhalf.decide.program.undisturbed_program import undisturbed_program
+from nhalf.decide.program.undisturbed_program import undisturbed_contention, undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.script import Script
+from nhalf.facts.program.schedule import Actor
+from nhalf.facts.program.script import Script, Work
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
+
+
+@dataclass(frozen=True)
+class Slower:
+    """What a message takes in addition: on its way, in the processor of either end, per byte."""
+
+    latency_s: float = 0.0
+    overhead_s: float = 0.0
+    byte_s: float = 0.0
+
+    def messages_s(self, messages: float, size_bytes: float) -> float:
+        """From the begin of the first send to the last arrival, of messages one after another."""
+        return messages * (self.latency_s + 2 * self.overhead_s) + size_bytes * self.byte_s
+
+
+class SlowerCosts(Costs):
+    """The costs of a network, each message slower, but those of a rank to itself.
+
+    `paths` says which messages of an operation follow each other.
+    """
+
+    def __init__(self, usual: Costs, slower: Slower, paths: Paths | None = None) -> None:
+        self.rendezvous_bytes = usual.rendezvous_bytes
+        self.calls_take_time = usual.calls_take_time
+        self._usual = usual
+        self._slower = slower
+        self._paths = paths or usual_path
+
+    def message_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The usual time and what is added."""
+        usual_s = self._usual.message_s(source, target, size_bytes)
+        return usual_s + self._added_s(source, target, size_bytes)
+
+    def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The usual time and what is added."""
+        usual_s = self._usual.crossing_s(source, target, size_bytes)
+        return usual_s + self._added_s(source, target, size_bytes)
+
+    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
+        """The usual times and the overhead that is added to each."""
+        sending_s, receiving_s = self._usual.busy_s(source, target, size_bytes)
+        if source == target:
+            return sending_s, receiving_s
+        return sending_s + self._slower.overhead_s, receiving_s + self._slower.overhead_s
+
+    def port_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The usual time, or what the bytes take if that is longer."""
+        usual_s = self._usual.port_s(source, target, size_bytes)
+        if source == target or usual_s == 0:
+            return usual_s
+        longer_s = size_bytes * self._slower.byte_s
+        bytes_s = self._usual.message_s(source, target, size_bytes)
+        bytes_s -= self._usual.message_s(source, target, 0)
+        return max(usual_s, bytes_s + longer_s)
+
+    def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
+        """The usual time and what is added to its messages."""
+        usual_s = self._usual.collective_s(call, ranks, size_bytes)
+        path = self._paths(call, len(ranks), size_bytes)
+        return usual_s + self._slower.messages_s(path.messages, path.bytes)
+
+    def leave(self, work: Work, seat: int) -> tuple[float, float]:
+        """The usual shares."""
+        return self._usual.leave(work, seat)
+
+    def _added_s(self, source: int, target: int, size_bytes: int) -> float:
+        return 0.0 if source == target else self._slower.messages_s(1, size_bytes)
+
 
 LATENCY, OVERHEAD, BYTE = "latency_s", "overhead_s", "byte_s"
 NOISE, SLOW_NODE = "noise_share", "slow_node_share"
@@ -132,3 +203,34 @@ def _usual(program: Program, traced_on: Messages | None) -> Costs:
         # No send waits for its receive there.
         costs.rendezvous_bytes = TracedCosts(program).rendezvous_bytes
     return costs
+
+
+def with_slow_ranks(script: Script, ranks: Collection[int], share: float) -> Script:
+    """All computing of some ranks takes longer by a share."""
+    return _slowed(script, lambda actor: 1.0 + share * (actor.rank in ranks))
+
+
+def with_noise(script: Script, share: float, seed: int) -> Script:
+    """Each stretch of computing takes longer at random, exponentially distributed, by this share in
+    the mean (S. Agarwal et al., The impact of noise on the scaling of collectives, HiPC 2005). A
+    seed draws the same for every share.
+    """
+
+    def factors(actor: Actor) -> Floats:
+        draws = np.random.default_rng([seed, actor.rank, actor.thread])
+        return np.asarray(1.0 + share * draws.exponential(size=len(actor.before_s) + 1))
+
+    return _slowed(script, factors)
+
+
+def _slowed(script: Script, factors: Callable[[Actor], Floats | float]) -> Script:
+    """The computing before each call, and after the last one, times the factors of its actor."""
+    return replace(script, actors=[_actor(actor, factors(actor)) for actor in script.actors])
+
+
+def _actor(actor: Actor, factors: Floats | float) -> Actor:
+    # A copy keeps the columns that are made on first access.
+    longer = copy.copy(actor)
+    seconds = np.array([*actor.before_s, actor.after_s]) * factors
+    longer.before_s, longer.after_s = seconds[:-1], float(seconds[-1])
+    return longer

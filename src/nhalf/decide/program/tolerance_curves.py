@@ -9,28 +9,38 @@ be wrong with it:
 - operations of several ranks: from as few to as many messages, one after the other, as algorithms
   have (operation_paths.py);
 - what a replay leaves out, such as messages that overtake others on the way: LEAST_DOUBT;
-- the program's own time: other rounds of what it repeats, drawn from its own (rounds.py), and of
+- the program's own time: other rounds of what it repeats, drawn from its own, and of
   several traces the hull of theirs.
 
 It does not cover a library that chooses other algorithms on the slower network.
+
+The time of a replay is convex in what is added to each message, since it is the longest of many
+paths, each with its number of messages: a secant finds where a hundredth is lost.
+
+Most programs repeat themselves: a call that comes back again and again divides the time into
+rounds. What a replay loses in each is a sample; as many rounds drawn from it, with replacement, are
+another run of a program like this one (the bootstrap: B. Efron, Annals of Statistics 7, 1979). What
+is lost outside the rounds is taken as it is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.base.collection import without_collection
 from nhalf.base.errors import InputError
-from nhalf.base.rows import Row
 from nhalf.decide.program.convex import bends, crossing
 from nhalf.decide.program.launches import check_same
 from nhalf.decide.program.operation_paths import Paths, fewest_path, most_path
-from nhalf.decide.program.rounds import doubt_s, lost_by_round_s
+from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.slowdown import (
     NETWORK,
     NOISE,
@@ -39,11 +49,130 @@ from nhalf.decide.program.slowdown import (
     first_of,
     most_of,
 )
-from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, is_long, tolerance
 from nhalf.decide.program.undisturbed_program import disturbance_doubt_ratio, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program, has_whole_timeline
+from nhalf.facts.program.schedule import Actor
 from nhalf.machines.message import Messages
+
+ROUNDS_MIN, ROUNDS_MAX = 5, 1000
+COVERED_MIN = 0.25
+"""Rounds that cover less of a program's time say nothing of it."""
+UNEQUAL_MAX = 0.5
+"""Rounds whose lengths have a larger deviation, over their mean, are no rounds."""
+DRAWS = 400
+COVERED = 0.95
+_SEED = 1
+
+
+def lost_by_round_s(usual: Replay, slower: Replay) -> Floats:
+    """What a slower replay loses in each round of the actor that ends last, seconds; nothing in it
+    if that actor repeats nothing.
+    """
+    before_s, after_s = usual.ends_s(slower.last), slower.ends_s(slower.last)
+    places = _best(slower.actor, before_s)
+    lost_s = (after_s - before_s)[places]
+    return np.diff(lost_s[np.isfinite(lost_s)]) if len(lost_s) else np.zeros(0)
+
+
+def doubt_s(lost_s: Floats) -> tuple[float, float]:
+    """How far below and above its sum the sum of other rounds is, with COVERED, seconds."""
+    if len(lost_s) < ROUNDS_MIN:
+        return 0.0, 0.0
+    draws = np.random.default_rng(_SEED).choice(lost_s, (DRAWS, len(lost_s)))
+    tail = 0.5 * (1 - COVERED)
+    low_s, high_s = np.quantile(draws.sum(axis=1), [tail, 1 - tail])
+    whole_s = float(lost_s.sum())
+    return max(0.0, whole_s - float(low_s)), max(0.0, float(high_s) - whole_s)
+
+
+def _best(actor: Actor, ends_s: Floats) -> NDArray[np.int64]:
+    """The places of the call that divides most of the time into rounds, the longest ones."""
+    best, best_score = np.zeros(0, np.int64), (0.0, 0.0)
+    whole_s = float(ends_s[-1])
+    for places in _repeated(actor):
+        moments_s = ends_s[places]
+        lengths_s = np.diff(moments_s[np.isfinite(moments_s)])
+        if len(lengths_s) < ROUNDS_MIN or whole_s <= 0:
+            continue
+        covered, mean_s = float(lengths_s.sum()) / whole_s, float(lengths_s.mean())
+        if covered < COVERED_MIN or float(lengths_s.std()) > UNEQUAL_MAX * mean_s:
+            continue
+        score = (round(covered, 1), mean_s)
+        if score > best_score:
+            best, best_score = places, score
+    return best
+
+
+def _repeated(actor: Actor) -> Iterator[NDArray[np.int64]]:
+    """The places of each call with its partner and size that an actor makes often."""
+    if not len(actor.form):
+        return
+    keys = np.column_stack([actor.form, actor.column("partner"), actor.column("size_bytes")])
+    _, key, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(key.ravel(), kind="stable")
+    for places in np.split(order, np.cumsum(counts)[:-1]):
+        if ROUNDS_MIN < len(places) <= ROUNDS_MAX:
+            yield places
+
+
+LOSS = 0.01
+"""The share of the run time that is lost."""
+ACCURACY = 1e-7
+"""The share of the run time to which its loss is found."""
+CALLS_MAX = 10_000
+"""Dozens of replays of a longer timeline take a while: its curves are for who asks for them."""
+SMALL = 1e-3
+"""The share of what costs LOSS that shows the first slope."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What may be added to a parameter before LOSS is lost, None if no amount costs that much:
+    seconds for each message (of `byte_s`: each byte), or a share of computing.
+
+    `slope` is by how many seconds the run time grows with the first second that is added: how
+    many messages (bytes) are on the critical path, or how much computing is.
+    """
+
+    parameter: str
+    added: float | None
+    slope: float
+
+
+def tolerance(slowdown: Slowdown, parameter: str, loss: float = LOSS) -> Tolerance:
+    """What may be added to a parameter."""
+    usual_s = slowdown.at(parameter, 0.0)
+    if usual_s <= 0:
+        return Tolerance(parameter, None, 0.0)
+    added = _costing(slowdown, parameter, loss)
+    small = SMALL * (most_of(parameter, usual_s) if added is None else added)
+    return Tolerance(parameter, added, (slowdown.at(parameter, small) - usual_s) / small)
+
+
+def _costing(slowdown: Slowdown, parameter: str, loss: float) -> float | None:
+    """What costs a share of the run time; None if no amount does."""
+    usual_s = slowdown.at(parameter, 0.0)
+    ends = first_of(parameter), most_of(parameter, usual_s)
+    time_s = partial(slowdown.at, parameter)
+    return crossing(time_s, usual_s, usual_s * (1 + loss), ACCURACY * usual_s, *ends)
+
+
+@fact
+def is_long(program: Program) -> bool:
+    """Whether its timeline is longer than `tolerances` replays."""
+    return len(program.timeline) > CALLS_MAX
+
+
+@fact
+def tolerances(program: Program) -> tuple[Tolerance, ...]:
+    """The tolerance of each parameter; none without a timeline, or of one beyond CALLS_MAX."""
+    if not has_whole_timeline(program) or program.elapsed_s <= 0 or is_long(program):
+        return ()
+    slowdown = Slowdown(program)
+    with without_collection():
+        return tuple(tolerance(slowdown, parameter) for parameter in PARAMETERS)
+
 
 POINTS = 10
 LOSS_SHOWN = 0.2
@@ -84,10 +213,6 @@ class ToleranceCurve:
     tolerated_low: float | None
     tolerated_high: float | None
     slow_ranks: tuple[int, ...] = ()
-
-    def as_json(self) -> Row:
-        """Its fields by their names."""
-        return asdict(self)
 
 
 def curves(
@@ -163,19 +288,7 @@ class SlowedLaunch:
 
 def _curve(launches: Sequence[SlowedLaunch], parameter: str) -> ToleranceCurve:
     first = launches[0].slowdown
-    usual_s = first.at(parameter, 0.0)
-
-    def time_s(added: float) -> float:
-        return first.at(parameter, added)
-
-    end = crossing(
-        time_s,
-        usual_s,
-        usual_s * (1 + LOSS_SHOWN),
-        ACCURACY * usual_s,
-        first_of(parameter),
-        most_of(parameter, usual_s),
-    )
+    end = _costing(first, parameter, LOSS_SHOWN)
     measured_s = median(launch.measured_s for launch in launches)
     if end is None:
         return ToleranceCurve(parameter, measured_s, (), (), None, None, None, first.slow_ranks)
@@ -189,7 +302,7 @@ def _curve(launches: Sequence[SlowedLaunch], parameter: str) -> ToleranceCurve:
         parameter,
         measured_s,
         tuple(points),
-        tuple(bends(time_s, end, step, ACCURACY * usual_s)),
+        tuple(bends(partial(first.at, parameter), end, step, ACCURACY * first.at(parameter, 0.0))),
         _middle(tolerated),
         _reached(points, [point.high_s for point in points], measured_s),
         _reached(points, [point.low_s for point in points], measured_s),

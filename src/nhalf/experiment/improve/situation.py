@@ -233,19 +233,13 @@ def traced_or_given(
     limit_s: float,
     printed_s: float | None,
 ) -> tuple[Situation, str]:
-    """The situation with the program that is given, or else with a trace of it; and a remark."""
-    if program is not None:
-        return with_trace(situation, program, printed_s), ""
-    return traced(situation, folder, limit_s, printed_s)
-
-
-def traced(
-    situation: Situation, folder: Path, limit_s: float, printed_s: float | None = None
-) -> tuple[Situation, str]:
-    """The situation with a trace of the program, and a remark if there is none.
+    """The situation with the program that is given, or else with a trace of it; and a remark if
+    there is none.
 
     `printed_s` is the time that the program printed, None if the whole launch counts.
     """
+    if program is not None:
+        return with_trace(situation, program, printed_s), ""
     launch, trace = situation.launch, folder / "trace"
     with suppress(NhalfError):
         # What has to be compiled once is compiled before the limit begins.

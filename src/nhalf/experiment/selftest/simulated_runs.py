@@ -7,7 +7,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -50,21 +50,19 @@ class ModelMachine:
     def slower(self, factor: float) -> ModelMachine:
         """This machine with all times longer by a factor."""
         times = {name: getattr(self, name) * factor for name in ("o_s", "o_r", "g", "L", "G")}
-        return ModelMachine(**{**vars(self), **times})
+        return replace(self, **times)
 
     def steady(self) -> ModelMachine:
         """This machine with noise, but without a second state."""
-        return ModelMachine(**{**vars(self), "state_fraction": 0.0})
+        return replace(self, state_fraction=0.0)
 
     def unlike_launches(self) -> ModelMachine:
         """This machine without a second state, with 5 % between launches."""
-        parts = {"noise": 0.02, "state_fraction": 0.0, "launch_noise": 0.05}
-        return ModelMachine(**{**vars(self), **parts})
+        return replace(self, noise=0.02, state_fraction=0.0, launch_noise=0.05)
 
     def lasting_states(self) -> ModelMachine:
         """This machine with states that last for whole launches; no flag shows them."""
-        parts = {"noise": 0.02, "launch_noise": 0.02, "state_dwell": 1e9}
-        return ModelMachine(**{**vars(self), **parts})
+        return replace(self, noise=0.02, launch_noise=0.02, state_dwell=1e9)
 
     def options(self) -> str:
         """The parameters in the probe's format: key=value,..."""

@@ -188,7 +188,7 @@ def check(bench: LibraryBench, path: Path, request: TuningRequest) -> Checked:
     screening = screen_algorithms(bench, request)
     share_s = (1 - TRIAL_SHARE) / 2 * request.budget_s
     places = bad_places(bench, screening)
-    ruled = [place for place in places if _covered(rules, place[0])]
+    ruled = [place for place in places if choice(rules, *place[0]) != NATIVE]
     if not places:
         raise FailedError("no algorithm could be measured", "run nhalf doctor")
     places = ruled or places
@@ -199,11 +199,6 @@ def check(bench: LibraryBench, path: Path, request: TuningRequest) -> Checked:
     activity = prove_active(bench, places, write, share_s)
     curves = trial(bench, path, sorted(screening), TRIAL_SHARE * request.budget_s)
     return Checked(rules, bench.tuner.activate(path), activity, curves)
-
-
-def _covered(rules: Sequence[Rule], cell: TuningCell) -> bool:
-    """Whether a rule covers a cell."""
-    return choice(rules, cell.operation, cell.ranks, cell.size_bytes) != NATIVE
 
 
 def _write(bench: LibraryBench, rules: Sequence[Rule]) -> Path:

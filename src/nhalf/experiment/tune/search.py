@@ -146,7 +146,8 @@ def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
         }
     # Tested once, at the end: tests after every round would accumulate error probability.
     race, screening = (_of_right_data(bench, times) for times in (race, screening))
-    won = _won(_raced(race, screening), request)
+    # Sizes that rounding changed were not screened.
+    won = _won({cell: race[cell] for cell in race if cell in screening}, request)
     undecided = sorted(set(racing) - set(won))
     return SearchResult(screening, race, won, undecided)
 
@@ -341,11 +342,6 @@ def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
                 f"{tuner.library.name} offers no choice of algorithm for {name!r}",
                 "name operations such as bcast, allreduce",
             )
-
-
-def _raced(race: MeasuredTimes, screening: MeasuredTimes) -> MeasuredTimes:
-    """The race's cells that were also screened: all except sizes changed by rounding."""
-    return {cell: race[cell] for cell in race if cell in screening}
 
 
 def _slots(

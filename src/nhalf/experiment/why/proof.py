@@ -33,7 +33,7 @@ FALSE_RATE = 0.005
 """The rate at which a whole search names a switch without an effect, at most."""
 JOINT = 0.8
 """Members act only together if this part of the effect, or more, is lost without each."""
-SHARE_CONFIDENCE = 0.95
+RATIO_CONFIDENCE, SHARE_CONFIDENCE = 0.95, 0.95
 SHARE_REACH = 0.1
 """More rounds follow while the interval of a share reaches further than this."""
 SHARE_ROUNDS_MOST = 12
@@ -54,6 +54,18 @@ class SuspectedStep:
     is_needed: bool
     share: Interval | None
 
+    @property
+    def ratio(self) -> Interval | None:
+        """The ratio of times with and without it; None of fewer than two rounds."""
+        if not self.effect.degrees:
+            return None
+        return Interval(self.effect.ratio, *self.effect.interval(1 - RATIO_CONFIDENCE))
+
+    @property
+    def is_only_needed(self) -> bool:
+        """Whether it is needed to run, without its own effect proven."""
+        return self.is_needed and not self.is_proven
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -70,6 +82,11 @@ class Proof:
     def suspects(self) -> Mixture:
         """All switches of C."""
         return frozenset().union(*(member.switches for member in self.members))
+
+    @property
+    def largest_first(self) -> list[SuspectedStep]:
+        """The members by what is lost without each."""
+        return sorted(self.members, key=lambda m: -abs(m.share.median) if m.share else 0.0)
 
     @property
     def is_joint(self) -> bool:
@@ -105,7 +122,9 @@ class Proving:
         proof = self._judged(begin, launches)
         for number in range(1, ROUNDS.pairs[-1] + 1):
             try:
-                self.turns.take(self._mixtures)
+                without = [self._suspects - group for group in self.groups]
+                mixtures = (self.base, self.top, self._suspects, self._remainder, *without)
+                self.turns.take(mixtures)
             except OutOfTime:
                 if proof.holds:
                     return proof
@@ -119,11 +138,6 @@ class Proving:
     @property
     def _suspects(self) -> Mixture:
         return self.base.union(*self.groups)
-
-    @property
-    def _mixtures(self) -> list[Mixture]:
-        without = [self._suspects - group for group in self.groups]
-        return [self.base, self.top, self._suspects, self._remainder, *without]
 
     @property
     def _remainder(self) -> Mixture:

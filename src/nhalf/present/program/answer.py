@@ -12,7 +12,7 @@ from nhalf.base.rows import Row, members
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
-from nhalf.decide.program.tolerance import tolerances
+from nhalf.decide.program.tolerance_curves import tolerances
 from nhalf.facts.program import calls
 from nhalf.facts.program import messages as message_facts
 from nhalf.facts.program.critical_path import critical_path
@@ -77,7 +77,7 @@ def answer_json(program: Program) -> dict[str, Any]:
     tree, path = efficiency(shown), critical_path(shown)
     return {
         "others": others_json(program),
-        "efficiency": None if tree is None else tree.as_json(),
+        "efficiency": tree,
         "critical_path": None
         if path is None
         else {

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from nhalf.base.numbers import fixed, percent, whole
 from nhalf.base.units import format_size, format_time
-from nhalf.decide.engines.names import SIMGRID
+from nhalf.decide.engine_names import SIMGRID
 from nhalf.decide.estimate.estimate import Estimate, Part
 from nhalf.decide.estimate.formula import Formula, Term
 from nhalf.present.terminal.tables import add_literal, house_table, print_table

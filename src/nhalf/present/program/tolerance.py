@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from nhalf.base.numbers import format_number, percent, span
 from nhalf.base.units import format_time
 from nhalf.decide.program import slowdown
-from nhalf.decide.program.tolerance import LOSS, is_long, tolerances
-from nhalf.decide.program.tolerance_curves import ToleranceCurve
+from nhalf.decide.program.tolerance_curves import LOSS, ToleranceCurve, is_long, tolerances
 from nhalf.facts.program.program import Program
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table

@@ -10,9 +10,16 @@ import polars as pl
 
 from nhalf.base.numbers import grouped, percent, times
 from nhalf.base.units import format_time
-from nhalf.decide.program.basis import HELD, QUIET, is_disturbed, shown_run, traced_run
+from nhalf.decide.program.basis import (
+    HELD,
+    QUIET,
+    ShareInMpi,
+    is_disturbed,
+    share_in_mpi,
+    shown_run,
+    traced_run,
+)
 from nhalf.decide.program.efficiency import Efficiency, efficiency
-from nhalf.decide.program.share_in_mpi import ShareInMpi, share_in_mpi
 from nhalf.facts.program import calls as call_facts
 from nhalf.facts.program import disturbance
 from nhalf.facts.program.disturbance import (

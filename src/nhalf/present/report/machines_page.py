@@ -9,12 +9,20 @@ from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
-from nhalf.decide.machines_compared import compare
-from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
-from nhalf.decide.machines_compared.words import factor, labels, sentences, title
+from nhalf.decide import compare_machines as compare
 from nhalf.machines.machine import Machine
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart
+from nhalf.present.machines_words import (
+    WORDS,
+    factor,
+    labels,
+    rows_of,
+    sentences,
+    title,
+    titles,
+    value_text,
+)
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, rendered

@@ -14,8 +14,7 @@ from nhalf.base.listing import few
 from nhalf.base.numbers import grouped, percent, says_nothing, span
 from nhalf.base.plugins import load
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.program.basis import shown_run
-from nhalf.decide.program.share_in_mpi import share_in_mpi
+from nhalf.decide.program.basis import share_in_mpi, shown_run
 from nhalf.decide.runs_compared import measured_runs
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts

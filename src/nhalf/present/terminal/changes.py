@@ -201,7 +201,7 @@ def show_effects(
     `run` is the one to extend where launches are too few.
     """
     from nhalf.decide.check.promise import UNVERIFIED
-    from nhalf.decide.check.regression import finding, open_curves, unmeasured
+    from nhalf.decide.check.verdict import finding, open_curves, unmeasured
 
     comparison = check.comparison
     if comparison is not None:

@@ -17,7 +17,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent, span, whole
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.engines.names import ENGINES
+from nhalf.decide.engine_names import ENGINES
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
@@ -28,8 +28,8 @@ from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
 
 if TYPE_CHECKING:
-    from nhalf.decide.engines.agreement import Agreement, ComparedCell
-    from nhalf.decide.published.prover import JudgedFigure, Trial
+    from nhalf.studies.engines.agreement import Agreement, ComparedCell
+    from nhalf.studies.published.prover import JudgedFigure, Trial
 
 TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
@@ -183,7 +183,7 @@ COLUMNS = ("pattern", "ranks", "bytes", *ENGINES, "published", "apart", "reason"
 
 def show(console: Console, answers: Agreement) -> None:
     """Print how many cells agree, then a row for each that does not, and who was not asked."""
-    from nhalf.decide.engines.agreement import CLOSE
+    from nhalf.studies.engines.agreement import CLOSE
 
     apart = answers.apart
     agreeing, cells = len(answers.cells) - len(apart), count(len(answers.cells), "cell")

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
-from nhalf.experiment.why.explanation import Cause, Explanation, Investigation
+from nhalf.experiment.why.explanation import Explanation, Investigation
+from nhalf.experiment.why.proof import Proof
 from nhalf.experiment.why.switch import Ways
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
 from nhalf.statistics.intervals import Interval
@@ -63,7 +64,7 @@ def _answer(explained: Explanation) -> list[str]:
         return [_equal(explained)]
     first = _difference(explained)
     if verdict == "explained":
-        causes = [_carries(cause) for cause in explained.causes]
+        causes = [_carries(explained, cause) for cause in explained.causes]
         either = ["each of these sets is enough by itself"] if len(causes) > 1 else []
         return [first, *causes, *either]
     if verdict == "unexplained":
@@ -113,9 +114,10 @@ def _difference(explained: Explanation) -> str:
     return f"{text}; {recorded}" if recorded else text
 
 
-def _carries(cause: Cause) -> str:
+def _carries(explained: Explanation, cause: Proof) -> str:
     """The sentence on one set."""
-    switches = [switch for member in cause.members for switch in member.switches]
+    members = cause.largest_first
+    switches = [switch for member in members for switch in explained.named(member.switches)]
     joined = _and([_short(switch.as_in_b) for switch in switches])
     verb = "carries" if len(switches) == 1 else "carry"
     together = " only together" if cause.is_joint else ""
@@ -128,13 +130,13 @@ def _carries(cause: Cause) -> str:
     return f"{text}; everything else {amount}"
 
 
-def _show_cause(console: Console, explained: Explanation, cause: Cause) -> None:
+def _show_cause(console: Console, explained: Explanation, cause: Proof) -> None:
     rounds = "exact" if explained.ways.are_exact else f"{cause.rounds} rounds"
     table = house_table("switch", "A", "B", "its share", "its effect", "proof")
-    for member in cause.members:
-        proof = "needed to run" if member.is_needed else rounds
+    for member in cause.largest_first:
+        proof = "needed to run" if member.is_only_needed else rounds
         effect = change(member.ratio.median) if member.ratio else "–"
-        for switch in member.switches:
+        for switch in explained.named(member.switches):
             sides = _short(switch.a), _short(switch.b)
             add_literal(table, switch.name, *sides, _share(member.share), effect, proof)
     table.add_row("everything else", "", "", _share(cause.remainder_share), "", rounds)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -25,9 +24,9 @@ def _as_rate(gap_per_byte_s: float) -> str:
 class LogPResult(Result):
     """One row per library, ranks and placement; the columns are those at 1 byte."""
 
-    title: ClassVar[str] = "LogP"
-    patterns: ClassVar[frozenset[str]] = PATTERNS
-    columns: ClassVar[Sequence[Column]] = (
+    title = "LogP"
+    patterns = PATTERNS
+    columns = (
         Column("half_round_trip_s", "RTT/2", format_time),
         Column("latency_s", "L", format_time),
         Column("send_overhead_s", "o_s", format_time),

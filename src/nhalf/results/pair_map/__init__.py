@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
 import polars as pl
 
@@ -21,10 +20,10 @@ MEMBERS_MAX = 12
 class PairMap(Result):
     """One row per library, ranks, placement, kind of map and size."""
 
-    title: ClassVar[str] = "Pair map"
-    patterns: ClassVar[frozenset[str]] = frozenset(PATTERNS)
-    parts: ClassVar[frozenset[str]] = patterns
-    columns: ClassVar[Sequence[Column]] = (
+    title = "Pair map"
+    patterns = frozenset(PATTERNS)
+    parts = patterns
+    columns = (
         Column("map", "map"),
         Column("between", "between"),
         Column("middle_s", "median pair", format_time),
@@ -77,19 +76,15 @@ def _cell(row: Row, time_s: float | None) -> str:
     return format_time(time_s) if is_time else format_rate(row["bytes"] / time_s)
 
 
-def _threshold(ratio: float) -> str:
-    """The ratio from which on a pair is slow; beyond WIDEST the launches agree on nothing."""
-    return f"{ratio:.2f}x" if ratio < WIDEST else UNKNOWN
-
-
 def _with_names(row: Row) -> Row:
-    count = len(row["members"])
-    threshold = row.get("threshold_ratio")
+    threshold, words = row.get("threshold_ratio"), None
+    if threshold is not None:  # beyond WIDEST the launches agree on nothing
+        words = f"{threshold:.2f}x" if threshold < WIDEST else UNKNOWN
     return row | {
         "map": map_name(row),
-        "between": f"{count} {row['level']}",
-        "threshold": None if threshold is None else _threshold(threshold),
-        "named": str(len(row["slow"])) if threshold is not None else None,
+        "between": f"{len(row['members'])} {row['level']}",
+        "threshold": words,
+        "named": str(len(row["slow"])) if words else None,
         "sentences": sentences(row),
         "equal": equal_text(row),
     }
@@ -116,7 +111,10 @@ def sentences(row: Row) -> list[str]:
     lines = [_node(suspect, row) for suspect in nodes]
     if links:
         lines.append(_links(links, row))
-    return lines + [_within(suspect) for suspect in internal]
+    return lines + [
+        f"messages within {suspect['members'][0]} take {_ratio(suspect, 'within others')}"
+        for suspect in internal
+    ]
 
 
 def equal_text(row: Row) -> str:
@@ -221,7 +219,3 @@ def _listed(link: Row) -> str:
     """'n1 to n3 1.90x', or 'n1-n3 1.90x' of both ways."""
     ends = (" to " if link["kind"] == "way" else "-").join(link["members"])
     return f"{ends} {fixed(link['ratio'], 2)}x"
-
-
-def _within(suspect: Row) -> str:
-    return f"messages within {suspect['members'][0]} take {_ratio(suspect, 'within others')}"

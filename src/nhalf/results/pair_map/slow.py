@@ -168,13 +168,15 @@ def judge(times_s: Floats, *, directed: bool = True) -> PairMapJudgement | None:
         return None
     search = _Search(logs, is_measured, directed)
     suspects = [*search.nodes(), *search.pairs()]
+    if directed:
+        suspects = _twins(_twins(suspects, "sends", "receives", "node"), "way", "way", "link")
     calm = search.middles[search.unremarkable]
     return PairMapJudgement(
         base_s=math.exp(search.base),
         noise_relative=search.noise,
         threshold_ratio=math.exp(min(search.threshold, LOG_LARGEST)),
         largest_ratio=float(np.exp(calm.max() - calm.min())) if calm.size else 1.0,
-        suspects=_joined(suspects) if directed else suspects,
+        suspects=suspects,
     )
 
 
@@ -315,11 +317,6 @@ class _Search:
 
 def _ratio(launches: Floats) -> Interval:
     return launch_interval(np.exp(launches))
-
-
-def _joined(suspects: list[Suspect]) -> list[Suspect]:
-    """Merges sends and receives of one member, and both ways between two members into a link."""
-    return _twins(_twins(suspects, "sends", "receives", "node"), "way", "way", "link")
 
 
 def _twins(suspects: list[Suspect], first: str, second: str, merged_kind: str) -> list[Suspect]:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.cli.verbs import run
-from nhalf.decide.interim_analyses import INTERIM_ANALYSES
+from nhalf.decide.family import INTERIM_ANALYSES
 from nhalf.jobs.request import RunRequest
 from nhalf.store.keys import VERSION
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes

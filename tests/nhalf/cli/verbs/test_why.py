@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from nhalf.experiment.why.explanation import Explanation
-from nhalf.experiment.why.sides.commands import CommandTiming, command_ways, script_of
+from nhalf.experiment.why.sides.commands import command_ways, script_of
 from nhalf.present.terminal.why import show_explanation
 from nhalf.statistics.intervals import Interval
 from tests.nhalf.experiment.why.sides.runs import measured
@@ -77,9 +77,8 @@ def test_without_progress_the_answer_is_given(call: Call, scripts: tuple[Path, P
 def test_no_sign_is_given_that_is_not_known(
     low: float, high: float, launches: int, said: str, scripts: tuple[Path, Path]
 ) -> None:
-    timing = CommandTiming(SECONDS, 60.0)
     a, b = map(script_of, scripts)
-    ways = command_ways(a, b, timing, [])
+    ways = command_ways(a, b, SECONDS, 60.0, [])
     explained = Explanation(
         ways,
         "unfinished",

@@ -13,8 +13,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.check.expectations import read_expectations
-from nhalf.decide.check.intervals import time_intervals
-from nhalf.decide.check.promise import answers, verified
+from nhalf.decide.check.promise import answers, time_intervals, verified
 from nhalf.decide.check.verdict import JudgedExpectation
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Segment

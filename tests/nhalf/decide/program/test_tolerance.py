@@ -6,10 +6,9 @@ from statistics import fmean
 
 import pytest
 
-from nhalf.decide.program import tolerance
+from nhalf.decide.program import tolerance_curves
 from nhalf.decide.program.slowdown import NOISE_SEEDS, PARAMETERS, Slowdown
-from nhalf.decide.program.tolerance import tolerances
-from nhalf.decide.program.tolerance_curves import curves, network_curves
+from nhalf.decide.program.tolerance_curves import curves, network_curves, tolerances
 from nhalf.facts.program.program import Program
 from nhalf.present.program.answer import answer_lines
 from tests.nhalf.traced_programs import call, program, timed
@@ -41,7 +40,7 @@ def test_each_message_of_the_path_counts(relay: Program) -> None:
 def test_a_long_timeline_is_replayed_only_for_who_asks(
     relay: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tolerance, "CALLS_MAX", len(relay.timeline) - 1)
+    monkeypatch.setattr(tolerance_curves, "CALLS_MAX", len(relay.timeline) - 1)
     assert tolerances(relay) == ()
     assert network_curves(relay) == []
     assert [line for line in answer_lines(relay) if "nhalf show TRACE --tolerance" in line]

@@ -10,7 +10,6 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program import operation_paths
-from nhalf.decide.program.rounds import doubt_s
 from nhalf.decide.program.slowdown import PARAMETERS, Slowdown
 from nhalf.decide.program.tolerance_curves import (
     LEAST_DOUBT,
@@ -18,6 +17,7 @@ from nhalf.decide.program.tolerance_curves import (
     SlowedLaunch,
     ToleranceCurve,
     curves,
+    doubt_s,
 )
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
+from nhalf.decide.program.basis import share_in_mpi, shares_in_mpi
 from nhalf.decide.program.predict import predict_program
-from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
 from nhalf.decide.program.slowdown import NETWORK, PARAMETERS, SLOW_NODE, Slowdown
 from nhalf.decide.program.target import Target
-from nhalf.decide.program.tolerance import tolerance
-from nhalf.decide.program.tolerance_curves import curves
+from nhalf.decide.program.tolerance_curves import curves, tolerance
 from nhalf.decide.program.undisturbed_program import (
     disturbance_doubt_ratio,
     undisturbed_elapsed_s,

@@ -16,8 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.predict import COUNTS, TIMELINE, predict_program
 from nhalf.decide.program.target import Target
-from nhalf.decide.program.tolerance import tolerances
-from nhalf.decide.program.tolerance_curves import curves, network_curves
+from nhalf.decide.program.tolerance_curves import curves, network_curves, tolerances
 from nhalf.facts.program.calls import collective_calls, time_by_rank
 from nhalf.facts.program.messages import (
     better_placement,

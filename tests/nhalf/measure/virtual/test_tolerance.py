@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.decide.program.slowdown import LATENCY, Slowdown
-from nhalf.decide.program.tolerance import LOSS, tolerance
+from nhalf.decide.program.tolerance_curves import LOSS, tolerance
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages

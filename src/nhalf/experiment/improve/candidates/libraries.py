@@ -14,7 +14,6 @@ from nhalf.mpi.preload import ABI, content_of, handles_in, program_named
 from nhalf.mpi.switch import MPI
 
 PROMISE_SHARE = 0.3
-SEARCH_PATH = "LD_LIBRARY_PATH"
 
 
 class Libraries(CandidateSource):

@@ -22,7 +22,8 @@ class Switches(CandidateSource):
         if situation.library is None or situation.is_virtual:
             return
         for switch in _switches(situation, situation.library):
-            if not _applies(switch, situation) or _is_on(switch, situation):
+            is_small = _aim_share(switch, situation) < LEAST_SHARE
+            if is_small or not switch.needs(situation) or _is_on(switch, situation):
                 continue
             words = [f"{name}={value}" for name, value in switch.variables.items()]
             honoured_by = situation.library.vendor if switch.variables else ""
@@ -47,10 +48,6 @@ def _switches(situation: Situation, library: Library) -> Iterator[LibrarySwitch]
             yield switch
     if is_srun:
         yield from SRUN_SWITCHES
-
-
-def _applies(switch: LibrarySwitch, situation: Situation) -> bool:
-    return _aim_share(switch, situation) >= LEAST_SHARE and switch.needs(situation)
 
 
 def _aim_share(switch: LibrarySwitch, situation: Situation) -> float:

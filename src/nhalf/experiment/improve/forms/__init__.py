@@ -64,6 +64,11 @@ class Winner:
         exports = [f"export {name}={shlex.quote(text)}" for name, text in self.exported.items()]
         return [*(f"unset {name}" for name in self.gone), *exports]
 
+    @property
+    def about(self) -> str:
+        """The winner in a line, for those who list modules."""
+        return " ".join((self.remarks[0] if self.remarks else "nhalf improve").split())
+
     def comments(self, mark: str) -> list[str]:
         """The remarks as lines of comment."""
         return [f"{mark} {' '.join(remark.split())}" for remark in self.remarks]
@@ -93,6 +98,28 @@ class WinnerForm(ABC):
     @abstractmethod
     def text(self, winner: Winner) -> str:
         """The whole file."""
+
+
+class ModuleForm(WinnerForm):
+    """A module: it sets variables for the whole shell.
+
+    The plain command has to be the one that is proven, but for a launcher that is found by PATH.
+    """
+
+    def problem(self, winner: Winner) -> str:
+        """Options of a launcher, and what only one program gets."""
+        plain, improved = winner.plain, winner.improved
+        inside = [
+            name for name in FOR_RANKS if any(w.startswith(f"{name}=") for w in improved.inside)
+        ]
+        if inside and plain.inside != improved.inside:
+            return f"a module would set {inside[0]} for every program, not for this one alone"
+        before = (plain.before, plain.options, plain.inside)
+        if before != (improved.before, improved.options, improved.inside):
+            return "a module does not change the options of the command"
+        if plain.launcher != improved.launcher and not _is_found(winner):
+            return "a module does not change which launcher the command names"
+        return ""
 
 
 def forms() -> dict[str, WinnerForm]:
@@ -129,23 +156,6 @@ class ModuleLine(NamedTuple):
     action: Literal["setenv", "unsetenv", "prepend"]
     name: str
     value: str = ""
-
-
-def module_problem(winner: Winner) -> str:
-    """Why a module cannot switch a winner on, '' if it can: it sets variables for the whole shell.
-
-    The plain command has to be the one that is proven, but for a launcher that is found by PATH.
-    """
-    plain, improved = winner.plain, winner.improved
-    inside = [name for name in FOR_RANKS if any(w.startswith(f"{name}=") for w in improved.inside)]
-    if inside and plain.inside != improved.inside:
-        return f"a module would set {inside[0]} for every program, not for this one alone"
-    before = (plain.before, plain.options, plain.inside)
-    if before != (improved.before, improved.options, improved.inside):
-        return "a module does not change the options of the command"
-    if plain.launcher != improved.launcher and not _is_found(winner):
-        return "a module does not change which launcher the command names"
-    return ""
 
 
 def module_lines(winner: Winner) -> Iterator[ModuleLine]:

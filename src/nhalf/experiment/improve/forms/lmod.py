@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from nhalf.experiment.improve.forms import (
-    ModuleLine,
-    Winner,
-    WinnerForm,
-    module_lines,
-    module_problem,
-)
+from nhalf.experiment.improve.forms import ModuleForm, ModuleLine, Winner, module_lines
 
 WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend_path"}
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 
 
-class Lmod(WinnerForm):
+class Lmod(ModuleForm):
     """Winners that are variables."""
 
-    endings: ClassVar[tuple[str, ...]] = (".lua",)
-    needs_ending: ClassVar[bool] = True
-
-    def problem(self, winner: Winner) -> str:
-        """Options of a launcher, and what only one program gets."""
-        return module_problem(winner)
+    endings = (".lua",)
+    needs_ending = True
 
     def text(self, winner: Winner) -> str:
         """The remarks, and a line for each variable."""
-        about = winner.remarks[0] if winner.remarks else "nhalf improve"
-        lines = [*winner.comments("--"), f"whatis({_quoted(' '.join(about.split()))})"]
+        lines = [*winner.comments("--"), f"whatis({_quoted(winner.about)})"]
         return "\n".join([*lines, *map(_line, module_lines(winner)), ""])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import ClassVar
 
 from nhalf.experiment.improve.forms import Winner, WinnerForm
 
@@ -11,8 +10,8 @@ from nhalf.experiment.improve.forms import Winner, WinnerForm
 class Script(WinnerForm):
     """Any winner; arguments of the script follow those of the program."""
 
-    endings: ClassVar[tuple[str, ...]] = (".sh",)
-    is_executable: ClassVar[bool] = True
+    endings = (".sh",)
+    is_executable = True
 
     def text(self, winner: Winner) -> str:
         """The remarks, the variables that differ, and the command."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import ClassVar
 
 from nhalf.experiment.improve.forms import Winner, WinnerForm
 from nhalf.mpi.launch_words import TRIAL
@@ -14,8 +13,8 @@ from nhalf.mpi.launch_words import TRIAL
 class Slurm(WinnerForm):
     """Any winner; arguments after the script's name follow those of the program."""
 
-    endings: ClassVar[tuple[str, ...]] = (".sbatch", ".slurm")
-    is_executable: ClassVar[bool] = True
+    endings = (".sbatch", ".slurm")
+    is_executable = True
 
     def text(self, winner: Winner) -> str:
         """The options of the job, the variables, and the command that starts the ranks."""

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 
-from nhalf.experiment.improve.forms import (
-    ModuleLine,
-    Winner,
-    WinnerForm,
-    module_lines,
-    module_problem,
-)
+from nhalf.experiment.improve.forms import ModuleForm, ModuleLine, Winner, module_lines
 
 WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend-path"}
 
 
-class Tcl(WinnerForm):
+class Tcl(ModuleForm):
     """Winners that are variables. Module files in Tcl usually have a name without an ending."""
 
-    endings: ClassVar[tuple[str, ...]] = (".tcl",)
-
-    def problem(self, winner: Winner) -> str:
-        """Options of a launcher, and what only one program gets."""
-        return module_problem(winner)
+    endings = (".tcl",)
 
     def text(self, winner: Winner) -> str:
         """The line by which modules know their files, the remarks, and a line for each variable."""
-        about = winner.remarks[0] if winner.remarks else "nhalf improve"
         lines = ["#%Module1.0", *winner.comments("#")]
-        lines += [f"module-whatis {_quoted(' '.join(about.split()))}"]
+        lines += [f"module-whatis {_quoted(winner.about)}"]
         return "\n".join([*map(_tame, lines), *map(_line, module_lines(winner)), ""])
 
 

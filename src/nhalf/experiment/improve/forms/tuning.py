@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from nhalf.experiment.improve.change import is_for_all
 from nhalf.experiment.improve.forms import Winner, WinnerForm
 from nhalf.mpi.tuner import Tuner, content
@@ -13,7 +11,7 @@ from nhalf.mpi.vendors import vendor_of
 class Tuning(WinnerForm):
     """Winners that are rules alone, by the tuner of the library."""
 
-    endings: ClassVar[tuple[str, ...]] = (".rules", ".json", ".env")
+    endings = (".rules", ".json", ".env")
 
     def problem(self, winner: Winner) -> str:
         """Whatever else helps, and rules that no form of the library's file holds."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -267,12 +267,9 @@ def takes_the_same(commands: CommandPair) -> bool:
     They do not with noise, and where computing counts.
     """
     options = [launcher_options(side.launch) for side in (commands.a, commands.b)]
-    varies = any("noise" in side or _computes(side) for side in options)
+    computing = [option_value(side.get("computing", ("none",))) for side in options]
+    varies = any("noise" in side for side in options) or computing != ["none", "none"]
     return runs_virtually(commands) and not varies
-
-
-def _computes(options: Mapping[str, Sequence[str]]) -> bool:
-    return option_value(options.get("computing", ("none",))) != "none"
 
 
 def in_folder(started: SideCommand) -> LaunchCommand:
@@ -286,26 +283,23 @@ def in_folder(started: SideCommand) -> LaunchCommand:
 WALL, PRINTED, VIRTUAL = "wall clock", "printed time", "virtual time"
 
 
-@dataclass(frozen=True)
-class CommandTiming:
-    """How launches of commands are timed: `seconds` is a pattern of the output, '' without one."""
-
-    seconds: str
-    timeout_s: float
-
-
 def command_ways(
-    a: LaunchScript, b: LaunchScript, timing: CommandTiming, installed: Sequence[Library]
+    a: LaunchScript,
+    b: LaunchScript,
+    seconds: str,
+    timeout_s: float,
+    installed: Sequence[Library],
 ) -> Ways:
-    """Two commands, ready for the search. Raises InputError for a pattern that is none."""
+    """Two commands, ready for the search, timed by a pattern of their output or, with '', whole.
+
+    Raises InputError for a pattern that is none.
+    """
     commands = pair(started(a, installed), started(b, installed))
-    printed = printed_time(timing.seconds)
+    printed = printed_time(seconds)
     timed = PRINTED if printed else VIRTUAL if runs_virtually(commands) else WALL
     launching = MixtureLauncher(commands, printed)
     is_exact = printed is None and takes_the_same(commands)
-    return Ways(
-        commands.switches, launching, timed, are_exact=is_exact, limits=limits(timing.timeout_s)
-    )
+    return Ways(commands.switches, launching, timed, are_exact=is_exact, limits=limits(timeout_s))
 
 
 def script_of(place: Path) -> LaunchScript:
@@ -318,14 +312,10 @@ def script_of(place: Path) -> LaunchScript:
 
 def recorded_differences(a: Trace, b: Trace) -> list[SettableDifference]:
     """What two traces say of their surroundings, which no launch can switch."""
-    sides = [(trace.library, ", ".join(_hosts(trace))) for trace in (a, b)]
-    names = ("library", "hosts")
+    hosts = [", ".join(sorted({rank.host for rank in trace.ranks})) for trace in (a, b)]
+    sides = {"library": (a.library, b.library), "hosts": hosts}
     return [
         SettableDifference(name, was, became)
-        for name, was, became in zip(names, *sides, strict=True)
+        for name, (was, became) in sides.items()
         if was != became
     ]
-
-
-def _hosts(trace: Trace) -> list[str]:
-    return sorted({rank.host for rank in trace.ranks})

@@ -39,14 +39,6 @@ class RunSide:
     values: Mapping[tuple[str, str], str]
 
 
-@dataclass(frozen=True)
-class MixedPlan:
-    """A plan to measure, with the variables of its environment."""
-
-    plan: Plan
-    variables: Mapping[str, str]
-
-
 def run_side(run: Run, library: str) -> RunSide:
     """What can be switched of a run. Raises InputError for one whose points do not say enough."""
     if run.simulation:
@@ -101,20 +93,16 @@ class RunPair:
     def not_tried(self) -> list[SettableDifference]:
         """The recorded differences that no launch can switch."""
         changes = differences([surroundings(self.a.run)], [surroundings(self.b.run)])
+        a_titles, b_titles = self.a.run.titles, self.b.run.titles
         return [
             SettableDifference(change.name, change.before, change.after)
             for change in changes
             if not change.name.startswith(COVERED)
-        ] + self._titles
-
-    @property
-    def _titles(self) -> list[SettableDifference]:
-        """Libraries of one name that describe themselves differently."""
-        names = set(self.a.run.titles) & set(self.b.run.titles)
-        return [
-            SettableDifference(name, self.a.run.titles[name], self.b.run.titles[name])
-            for name in sorted(names)
-            if self.a.run.titles[name] != self.b.run.titles[name]
+        ] + [
+            # Libraries of one name that describe themselves differently.
+            SettableDifference(name, a_titles[name], b_titles[name])
+            for name in sorted(set(a_titles) & set(b_titles))
+            if a_titles[name] != b_titles[name]
         ]
 
     def check(self) -> None:
@@ -132,8 +120,8 @@ class RunPair:
                 "the runs are on two simulated machines", "see nhalf compare for those"
             )
 
-    def mixed(self, mixture: Mixture) -> MixedPlan:
-        """The plan of A, with these switches as in B."""
+    def mixed(self, mixture: Mixture) -> tuple[Plan, dict[str, str]]:
+        """The plan of A with these switches as in B, and the variables of its environment."""
         values = dict(self.a.values)
         for number, key in enumerate(self.keys):
             if number in mixture:
@@ -151,7 +139,7 @@ class RunPair:
             settings=[],
             blocks=[self._block(block, values) for block in self.a.plan.blocks],
         )
-        return MixedPlan(plan, _of(values, VARIABLE))
+        return plan, _of(values, VARIABLE)
 
     def _block(self, block: Block, values: Mapping[tuple[str, str], str]) -> Block:
         """A block with the axes, the placements and the ranks of the chosen sides."""

@@ -120,11 +120,11 @@ class RunLaunching:
         The plan has limits of its own for each point.
         """
         self.number += 1
-        mixed = self.pair.mixed(mixture)
-        plan = at_points(mixed.plan, self.points, self.number)
+        mixed_plan, variables = self.pair.mixed(mixture)
+        plan = at_points(mixed_plan, self.points, self.number)
         with (
             Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-why-")) as folder,
-            surrounded_by(mixed.variables),
+            surrounded_by(variables),
         ):
             try:
                 rows = _with_logs(launch_medians(self._measured(plan, Path(folder, "run"))))

@@ -9,8 +9,7 @@ import polars as pl
 from nhalf.base.listing import few
 from nhalf.base.numbers import format_number, percent, times
 from nhalf.base.units import format_size, format_time
-from nhalf.decide.program.basis import is_disturbed, traced_run
-from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
+from nhalf.decide.program.basis import is_disturbed, share_in_mpi, shares_in_mpi, traced_run
 from nhalf.facts.program.calls import collective_calls, threads_by_rank
 from nhalf.facts.program.disturbance import most_taken_share, shared_processors
 from nhalf.facts.program.program import Program

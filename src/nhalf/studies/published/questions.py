@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from nhalf.base.operations import NATIVE
-from nhalf.decide.engines.cells import Cell
-from nhalf.decide.published.figures import TOGETHER, Figure, place_of
 from nhalf.machines.curve import OTHER_NODE, PINGPONG
 from nhalf.machines.exchanges import EXCHANGE
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.published_times import NAMES
 from nhalf.measure.plan.plan import Block, sizes_text
 from nhalf.store.keys import parse_axes
+from nhalf.studies.engines.cells import Cell
+from nhalf.studies.published.figures import TOGETHER, Figure, place_of
 
 TIMED_AS = {"latency": PINGPONG, "bidirectional": EXCHANGE, "logp": PINGPONG}
 """The pattern that a published figure is of, where it has another name."""

@@ -12,10 +12,6 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import drawn_b_eff
-from nhalf.decide.engines.answers import ways_of
-from nhalf.decide.engines.cells import Cell
-from nhalf.decide.published.figures import RANGE, Figure, place_of
-from nhalf.decide.published.questions import LONG_BYTES, TIMED_AS, cells_of, value_of
 from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.way import Way
 from nhalf.decide.ways import FOLLOWED, known_ways
@@ -31,6 +27,10 @@ from nhalf.machines.together import ConcurrentMessages
 from nhalf.machines.wires import ranks_per_node
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.store.keys import parse_axes
+from nhalf.studies.engines.answers import ways_of
+from nhalf.studies.engines.cells import Cell
+from nhalf.studies.published.figures import RANGE, Figure, place_of
+from nhalf.studies.published.questions import LONG_BYTES, TIMED_AS, cells_of, value_of
 
 DISTANT_BYTES = (1 << 20, 2 << 20)
 """Sizes at which the rates of distances were published."""

@@ -9,12 +9,11 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.machines_compared.compare import as_json, compare_machines, faster, shown_sizes
-from nhalf.decide.machines_compared.rows import rows_of, titles
-from nhalf.decide.machines_compared.words import labels, sentences
+from nhalf.decide.compare_machines import as_json, compare_machines, faster, shown_sizes
 from nhalf.machines import catalogue
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel, Segment
 from nhalf.machines.timings import BETWEEN, WITHIN, libraries, timings, where_of
+from nhalf.present.machines_words import labels, rows_of, sentences, titles
 
 
 def message(t0_s: float, rate_Bps: float, **further: Any) -> FittedModel:

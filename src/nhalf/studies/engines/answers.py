@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from nhalf.base.errors import FailedError, InputError
+from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.launch.survivor import Survivor
 from nhalf.base.operations import NATIVE
-from nhalf.decide.engines.cells import Cell
+from nhalf.decide.engine_names import LIBRARY, SIMGRID
 from nhalf.decide.way import Way
 from nhalf.decide.ways import FOLLOWED, known_ways
 from nhalf.facts.facts import Facts
@@ -23,6 +23,7 @@ from nhalf.measure.simulate.session import Simulation
 from nhalf.measure.simulate.session import begin as begin_simulation
 from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, in_virtual_time
 from nhalf.models.expression import PART_BYTES
+from nhalf.studies.engines.cells import Cell
 
 SAME = {NATIVE: (NATIVE, FOLLOWED)}
 """The ways of a pattern that has no algorithms to choose from: as known, and message by message."""
@@ -59,6 +60,28 @@ def ways_of(messages: Messages, pattern: str, where: str) -> list[Way]:
         )
     except InputError:
         return []
+
+
+def asked(
+    messages: Messages,
+    blocks: Sequence[Block],
+    engines: Sequence[str],
+    mpi: str,
+    progress: Progress,
+) -> tuple[dict[str, Times], dict[str, str]]:
+    """Times by engine that runs programs, and why the others of `engines` that do are missing."""
+    ask: dict[str, Callable[[], Times]] = {
+        LIBRARY: lambda: by_library(messages, blocks, mpi, progress),
+        SIMGRID: lambda: by_simgrid(messages, blocks, progress),
+    }
+    times_s: dict[str, Times] = {}
+    missing: dict[str, str] = {}
+    for engine in (name for name in ask if name in engines):
+        try:
+            times_s[engine] = ask[engine]()
+        except MissingError as error:
+            missing[engine] = str(error)
+    return times_s, missing
 
 
 def by_library(messages: Messages, blocks: Sequence[Block], mpi: str, progress: Progress) -> Times:
@@ -101,14 +124,6 @@ def _measured(begin: Callable[[Path], session.Prepared], progress: Progress) -> 
     if not rows:
         reasons = "; ".join(outcome.failed.values())
         raise FailedError("nothing was measured", reasons or "ask for fewer ranks")
-    return {_cell(row): float(row["median_s"]) for row in rows if row["median_s"] is not None}
-
-
-def _cell(row: Mapping[str, object]) -> Cell:
-    return Cell(
-        str(row["pattern"]),
-        str(row["algorithm"]),
-        int(str(row["ranks"])),
-        str(row["placement"]),
-        int(str(row["bytes"])),
-    )
+    names = ("pattern", "algorithm", "ranks", "placement", "bytes")
+    times_s = {Cell(*(row[name] for name in names)): row["median_s"] for row in rows}
+    return {cell: time_s for cell, time_s in times_s.items() if time_s is not None}

@@ -12,19 +12,20 @@ import pytest
 from msgspec.structs import replace
 
 from nhalf.base.errors import MissingError
-from nhalf.decide.engines.answers import Times
-from nhalf.decide.engines.cells import Cell
-from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL
-from nhalf.decide.published import prover
-from nhalf.decide.published.figures import BOTH_WAYS, Figure, figures
-from nhalf.decide.published.prover import JudgedFigure, prove
-from nhalf.decide.published.tolerances import TOLERANCES, known_misses
+from nhalf.decide.engine_names import ENGINES, LIBRARY, MODEL
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
 from nhalf.measure.plan.plan import Block
-from tests.nhalf.decide.published.planted import MISTAKES, Mistake
+from nhalf.studies.engines import answers
+from nhalf.studies.engines.answers import Times
+from nhalf.studies.engines.cells import Cell
+from nhalf.studies.published import prover
+from nhalf.studies.published.figures import BOTH_WAYS, Figure, figures
+from nhalf.studies.published.prover import JudgedFigure, prove
+from nhalf.studies.published.tolerances import TOLERANCES, known_misses
 from tests.nhalf.measure.virtual.programs import library_of
+from tests.nhalf.studies.published.planted import MISTAKES, Mistake
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -85,8 +86,8 @@ def test_a_figure_is_in_doubt_where_all_who_count_doubt_it(
 ) -> None:
     """A library's own choice of today does not save a barrier."""
     figure = Figure(PublishedPoint(pattern=pattern, axes=axes, time_s=1.0), "time_s")
-    answers = {MODEL: prover.Answer(9.0, 9.0), LIBRARY: prover.Answer(1.0, 1.0)}
-    assert bool(JudgedFigure(figure, answers).alarms()) is is_alarm
+    judges = {MODEL: prover.Answer(9.0, 9.0), LIBRARY: prover.Answer(1.0, 1.0)}
+    assert bool(JudgedFigure(figure, judges).alarms()) is is_alarm
 
 
 def test_engines_that_run_programs_are_asked_in_the_cells_of_figures(
@@ -111,8 +112,8 @@ def test_engines_that_run_programs_are_asked_in_the_cells_of_figures(
     def by_simgrid(*_: object) -> Times:
         raise MissingError("no SimGrid")
 
-    monkeypatch.setattr(prover, "by_library", by_library)
-    monkeypatch.setattr(prover, "by_simgrid", by_simgrid)
+    monkeypatch.setattr(answers, "by_library", by_library)
+    monkeypatch.setattr(answers, "by_simgrid", by_simgrid)
     trial = prove(catalogue.machine("poweredge-ib"), ENGINES)
     assert trial.agreement.missing == {"simgrid": "no SimGrid"}
     rows = {(row.figure.words, row.figure.unit): row for row in trial.rows}

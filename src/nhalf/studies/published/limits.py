@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nhalf.decide.b_eff import NAMES
-from nhalf.decide.published.figures import figures, place_of
 from nhalf.machines import catalogue
 from nhalf.machines.curve import OTHER_NODE, is_between_nodes
 from nhalf.machines.exchanges import EXCHANGE
@@ -21,6 +20,7 @@ from nhalf.machines.message import Messages
 from nhalf.machines.shared import ends
 from nhalf.machines.wires import ranks_per_node
 from nhalf.store.keys import parse_axes
+from nhalf.studies.published.figures import figures, place_of
 
 LIMITS = "limits"
 """Who says so, in the place of an engine."""

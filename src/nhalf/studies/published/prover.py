@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from msgspec.structs import replace
 
-from nhalf.base.errors import MissingError
 from nhalf.base.operations import NATIVE
-from nhalf.decide.engines.agreement import Agreement, ComparedCell, compare
-from nhalf.decide.engines.answers import Times, by_library, by_simgrid
-from nhalf.decide.engines.cells import Cell
-from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL, SIMGRID
-from nhalf.decide.published.figures import COLLECTIVES, Figure, figures
-from nhalf.decide.published.limits import Alarm, beyond_limits
-from nhalf.decide.published.model_answers import ModelAnswers
-from nhalf.decide.published.questions import answered, blocks_of, cells_of
-from nhalf.decide.published.tolerances import SIBLINGS_LEAST, TOLERANCES, KnownMiss, known_miss
+from nhalf.decide.engine_names import ENGINES, MODEL
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
+from nhalf.studies.engines.agreement import Agreement, ComparedCell, compare
+from nhalf.studies.engines.answers import Times, asked
+from nhalf.studies.engines.cells import Cell
+from nhalf.studies.published.figures import COLLECTIVES, Figure, figures
+from nhalf.studies.published.limits import Alarm, beyond_limits
+from nhalf.studies.published.model_answers import ModelAnswers
+from nhalf.studies.published.questions import answered, blocks_of, cells_of
+from nhalf.studies.published.tolerances import SIBLINGS_LEAST, TOLERANCES, KnownMiss, known_miss
 
 FigureCells = Mapping[Figure, tuple[Cell, ...]]
 Values = Mapping[Figure, Mapping[str, float]]
@@ -129,7 +128,11 @@ def prove(
     One that is not installed is named in `missing` of the agreement.
     """
     cells = {figure: cells_of(machine, figure) for figure in figures(machine) if figure.value > 0}
-    times_s, missing = _engine_times(machine, cells, engines, mpi, progress or Progress(quiet=True))
+    # Engines that run programs know the messages alone.
+    alone = Messages(replace(machine, points=(), patterns=(), operations=()))
+    blocks = blocks_of(cell for figure_cells in cells.values() for cell in figure_cells)
+    progress = progress or Progress(quiet=True)
+    times_s, missing = asked(alone, blocks, engines if blocks else (), mpi, progress)
     model = ModelAnswers(machine)
     judged: dict[str, dict[Figure, Answer]] = {}
     if MODEL in engines:
@@ -151,26 +154,6 @@ def prove(
     alarms = (*beyond_limits(machine), *(alarm for row in rows for alarm in row.alarms()))
     agreement = Agreement(machine.name, _compared(model, cells, times_s), missing)
     return Trial(machine.name, tuple(rows), agreement, alarms)
-
-
-def _engine_times(
-    machine: Machine, cells: FigureCells, engines: Sequence[str], mpi: str, progress: Progress
-) -> tuple[dict[str, Times], dict[str, str]]:
-    """Times by engine that runs programs, which knows the messages alone; and who is missing."""
-    alone = Messages(replace(machine, points=(), patterns=(), operations=()))
-    blocks = blocks_of(cell for figure_cells in cells.values() for cell in figure_cells)
-    ask: dict[str, Callable[[], Times]] = {
-        LIBRARY: lambda: by_library(alone, blocks, mpi, progress),
-        SIMGRID: lambda: by_simgrid(alone, blocks, progress),
-    }
-    times_s: dict[str, Times] = {}
-    missing: dict[str, str] = {}
-    for engine in (name for name in ask if name in engines and blocks):
-        try:
-            times_s[engine] = ask[engine]()
-        except MissingError as error:
-            missing[engine] = str(error)
-    return times_s, missing
 
 
 def _judged(values: Values) -> dict[Figure, Answer]:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from nhalf.decide.published import figures as kinds
-from nhalf.decide.published.figures import Figure
+from nhalf.studies.published import figures as kinds
+from nhalf.studies.published.figures import Figure
 
 
 class FigureTolerance(NamedTuple):

@@ -2,23 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nhalf.base.errors import MissingError
-from nhalf.decide.engines.answers import (
-    Times,
-    by_library,
-    by_model,
-    by_simgrid,
-)
-from nhalf.decide.engines.cells import Cell, blocks_of, is_own_choice
-from nhalf.decide.engines.names import ENGINES, LIBRARY, MODEL, SIMGRID
-from nhalf.decide.engines.reasons import EngineGap, reasons
+from nhalf.decide.engine_names import ENGINES, MODEL, SIMGRID
+from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
+from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
+from nhalf.studies.engines.answers import Times, asked, by_model
+from nhalf.studies.engines.cells import Cell, blocks_of, is_own_choice
+
+
+class EngineGap(NamedTuple):
+    """A cell in which engines are apart: on which machine, and whether the model has its answer
+    from a publication or a fit of the very pattern.
+    """
+
+    machine: Machine
+    cell: Cell
+    is_published: bool
+
+
+class Reason(NamedTuple):
+    """Who is apart, where, and why, in a sentence."""
+
+    engine: str
+    holds: Callable[[EngineGap], bool]
+    words: str
+
+
+MODES = ("pingpong-ssend", "pingpong-bsend")
+REASONS = (
+    Reason(
+        MODEL,
+        lambda gap: gap.cell.pattern in MESSAGES and shares_a_wire(gap.machine),
+        "model counts the messages of a barrier on a wire common to all nodes, as its study does",
+    ),
+    Reason(
+        MODEL,
+        lambda gap: gap.cell.pattern in UNSIZED and bool(waits_at_adapters(gap.machine)),
+        "model lets messages of a barrier wait at adapters, as published",
+    ),
+    Reason(
+        MODEL,
+        lambda gap: gap.is_published,
+        "model has the times of the pattern itself, which are not those of the ping-pong's curve",
+    ),
+    Reason(
+        MODEL,
+        lambda gap: gap.cell.pattern == "many-to-many",
+        "model takes one round alone; those of a probe run into each other",
+    ),
+    Reason(
+        SIMGRID,
+        lambda gap: gap.cell.pattern in MODES,
+        "SMPI has no protocol of its own for synchronous and buffered sends",
+    ),
+    Reason(
+        SIMGRID,
+        lambda gap: (gap.cell.pattern, gap.cell.algorithm) == ("alltoall", "linear"),
+        "of messages that arrive at one time SimGrid lets others come in first",
+    ),
+)
+
+
+def reasons(gap: EngineGap, outliers: Collection[str]) -> dict[str, str]:
+    """The reasons that are known, by the engine that is apart."""
+    words: dict[str, list[str]] = {}
+    for cause in REASONS:
+        if cause.engine in outliers and cause.holds(gap):
+            words.setdefault(cause.engine, []).append(cause.words)
+    return {engine: "; ".join(causes) for engine, causes in words.items()}
+
 
 CLOSE = 0.02
 """Times that are at most this share apart agree."""
@@ -110,17 +169,7 @@ def agreement(messages: Messages, inquiry: Inquiry, progress: Progress) -> Agree
     engines can answer.
     """
     blocks = blocks_of(messages, inquiry.ranks, inquiry.sizes_bytes)
-    measure: dict[str, Callable[[], Times]] = {
-        LIBRARY: lambda: by_library(messages, blocks, inquiry.mpi, progress),
-        SIMGRID: lambda: by_simgrid(messages, blocks, progress),
-    }
-    times_s: dict[str, Times] = {}
-    missing: dict[str, str] = {}
-    for engine in (name for name in measure if name in inquiry.engines):
-        try:
-            times_s[engine] = measure[engine]()
-        except MissingError as error:
-            missing[engine] = str(error)
+    times_s, missing = asked(messages, blocks, inquiry.engines, inquiry.mpi, progress)
     cells = dict.fromkeys(cell for times in times_s.values() for cell in times)
     composed_s, published_s = by_model(messages, cells)
     if MODEL in inquiry.engines:

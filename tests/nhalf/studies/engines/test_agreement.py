@@ -8,16 +8,22 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.decide.engines import agreement as module
-from nhalf.decide.engines.agreement import Agreement, ComparedCell, Inquiry, agreement
-from nhalf.decide.engines.answers import by_model
-from nhalf.decide.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
-from nhalf.decide.engines.names import LIBRARY, MODEL
-from nhalf.decide.engines.reasons import EngineGap, reasons
+from nhalf.decide.engine_names import LIBRARY, MODEL
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
 from nhalf.mpi import simgrid
+from nhalf.studies.engines import agreement as module
+from nhalf.studies.engines.agreement import (
+    Agreement,
+    ComparedCell,
+    EngineGap,
+    Inquiry,
+    agreement,
+    reasons,
+)
+from nhalf.studies.engines.answers import by_model
+from nhalf.studies.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
 from tests.nhalf.measure.virtual.programs import library_of
 
 CELL = Cell("bcast", "binomial", 8, "8x1", 1024)

@@ -1,1 +1,0 @@
-"""Who answers what a machine would take: do their answers agree?"""

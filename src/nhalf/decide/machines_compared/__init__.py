@@ -1,1 +1,0 @@
-"""Two machines compared, as their files describe them: times, parameters, rows and words."""

@@ -1,0 +1,1 @@
+"""Engines, which tell what a machine would take: do their answers agree?"""
