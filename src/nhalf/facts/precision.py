@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.facts.drawn_cores import cores_share
 from nhalf.facts.extent import half_width, of_messages
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -37,7 +38,8 @@ class SpreadParts:
     ranks bound to the same cores; None if they were not bound, or if that is unknown.
     `common_share` is the correlation of its launches with those of another library beside them,
     None if it may be chance: what a start draws is not common to two libraries, a change of the
-    machine is.
+    machine is. `cores_share` is the part of the variance between its launches that goes with their
+    cores, as an interval; None if that is unknown.
     """
 
     mpi: str
@@ -45,6 +47,7 @@ class SpreadParts:
     visit_share: float
     same_cores: bool | None
     common_share: float | None = None
+    cores_share: tuple[float, float] | None = None
 
 
 @fact
@@ -77,6 +80,7 @@ def spread_parts(facts: Facts) -> list[SpreadParts]:
             _share(part.select("within")),
             _cores(facts, mpi),
             shares_by_library.get(str(mpi)),
+            cores_share(launches.filter(pl.col("mpi") == mpi), facts.started),
         )
         for (mpi,), part in spread_points.group_by("mpi")
     ]

@@ -36,6 +36,7 @@ class StartedLaunch(msgspec.Struct):
     asked_placement: str = ""
     placement: list[Place] = []
     start_s: float | None = None
+    launch: int = 0
 
 
 def places(run: Run) -> dict[Start, list[Place]]:

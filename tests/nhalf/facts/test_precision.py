@@ -33,8 +33,11 @@ def visited(
 def placed(*cpus: list[int]) -> dict[str, dict[Start, list[StartedLaunch]]]:
     """Launches with their ranks on these cores, each bound to one."""
     placements = [[Place("n1", cpu, [cpu]) for cpu in launch] for launch in cpus]
-    launches = [StartedLaunch("mpich", placement=placement) for placement in placements]
-    return {"run": {("mpich", 2, "cores"): launches}}
+    launches = [
+        StartedLaunch("mpich", placement=placement, launch=number)
+        for number, placement in enumerate(placements)
+    ]
+    return {"run": {("mpich", 2, ""): launches}}
 
 
 def test_launches_and_visits_are_told_apart(make_measurements: Make) -> None:
@@ -132,6 +135,41 @@ def test_libraries_that_are_slow_apart_show_no_such_change(
 ) -> None:
     parts = spread_parts(side_by_side(make_measurements, a, b))
     assert [part.common_share for part in parts] == [None, None]
+
+
+SIX = ([0, 1], [2, 3], [4, 5], [0, 1], [2, 3], [4, 5])
+
+
+@pytest.mark.parametrize(
+    ("launch_logs", "cpus", "low", "high", "words"),
+    [
+        ((0.0, 0.1, 0.3, 0.01, 0.12, 0.29), SIX, 0.93, 1.0, "100 % of the variance is theirs"),
+        ((0.0, 0.3, 0.1, 0.3, 0.0, 0.2) * 6, SIX * 6, 0.0, 0.3, "it is not the cores, which were"),
+        ((0.0, 0.3, 0.1, 0.1, 0.2, 0.15), SIX, 0.0, 1.0, "launches had different cores; times"),
+    ],
+    ids=["they are", "they are not", "too few"],
+)
+def test_cores_explain_a_part_of_the_spread(
+    make_measurements: Make,
+    launch_logs: tuple[float, ...],
+    cpus: tuple[list[int], ...],
+    low: float,
+    high: float,
+    words: str,
+) -> None:
+    measured = visited(make_measurements, launch_logs)
+    facts = Facts(measured, find_started=lambda: placed(*cpus))
+    (parts,) = spread_parts(facts)
+    assert parts.cores_share is not None
+    assert low <= parts.cores_share[0] <= parts.cores_share[1] <= high
+    (finding,) = (finding for finding in findings(facts) if finding.kind == "launches-differ")
+    assert words in finding.text
+
+
+def test_cores_that_were_the_same_or_never_again_explain_nothing(make_measurements: Make) -> None:
+    for cpus in (([0, 1],) * 3, ([0, 1], [1, 2], [2, 3])):
+        facts = Facts(visited(make_measurements), find_started=lambda cpus=cpus: placed(*cpus))
+        assert spread_parts(facts)[0].cores_share is None
 
 
 def test_a_damaged_journal_hides_the_cores_alone(make_measurements: Make) -> None:

@@ -6,7 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from nhalf.base.errors import NhalfError
@@ -16,8 +16,9 @@ from nhalf.measure.plan.plan import Plan, Point, Start
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Crew, Open, Processes, Subject
+from nhalf.sites.drawn_cores import draw_of, drawn_cores
 from nhalf.sites.health import Examiner
-from nhalf.sites.placement import placement_advice
+from nhalf.sites.placement import CORES, allowed_cpus, placement_advice
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import several_worlds
 
@@ -135,17 +136,23 @@ class Retries:
 
 OTHERS_S = 2.0
 """How long further worlds may take to answer after one that is too small has answered."""
+MAPS = "pair-map"
+"""What patterns begin with that tell pairs of ranks apart."""
 
 
 @dataclass(frozen=True)
 class Starting:
-    """Starts the processes of the subjects of a plan on a site."""
+    """Starts the processes of the subjects of a plan on a site.
+
+    `settled` are starts whose ranks did not go to the cores that were drawn for them.
+    """
 
     plan: Plan
     subjects: Mapping[str, Subject]
     records: Records
     site: Site
     open: Open = Probe
+    settled: set[Start] = field(default_factory=set)
 
     def processes(self, start: Start, doing: str, launch: int, at_once: int = 1) -> Processes:
         """Start the processes; raises LaunchError if they do not come up together.
@@ -153,7 +160,10 @@ class Starting:
         Each launch of a simulated machine has its own seed. Up to `at_once` questions may be asked
         before the first is answered.
         """
-        subject = self.subjects[start.subject]
+        subject, cores = self.subjects[start.subject], self._drawn_cores(start, launch)
+        if cores:
+            drawn = ("--cpus", ",".join(map(str, cores)))
+            subject = replace(subject, command=(*subject.command, *drawn))
         self.records.progress.say(f"{subject.title}  {doing}")
         try:
             tokens, variables = subject.launch(
@@ -169,6 +179,8 @@ class Starting:
             return open_(tokens, variables, self.plan.timeout_s, examiner)
 
         processes = Crew(start_one, at_once) if at_once > 1 else start_one()
+        if cores and _cores_of(processes.launch) != [[core] for core in cores]:
+            self.settled.add(start)
         started = processes.launch.get("ranks")
         if started != start.ranks:
             try:
@@ -176,6 +188,22 @@ class Starting:
             finally:
                 processes.kill()
         return processes
+
+    def _drawn_cores(self, start: Start, launch: int) -> list[int]:
+        """The core of each rank, if cores are drawn for this launch; else the launcher's stay.
+
+        Maps of pairs are those of the cores that their first launch had.
+        """
+        draw, chosen = draw_of(launch), self.records.state.cores.get(start, [])
+        is_mapped = any(
+            start.ranks in block.ranks and any(name.startswith(MAPS) for name in block.patterns)
+            for block in self.plan.blocks
+        )
+        is_free = self.plan.draws_cores and start.placement == CORES and self.site == HERE
+        is_ours = self.subjects[start.subject].library is not None and start not in self.settled
+        if not draw or is_mapped or not (is_free and is_ours):
+            return []
+        return drawn_cores(chosen, allowed_cpus(), f"{self.plan.seed} {draw}")
 
     def _apart(self, processes: Processes, start: Start) -> LaunchError:
         """Return the error for ranks that are not in one world.
@@ -219,6 +247,11 @@ class Starting:
         hosts = self.hosts(start)
         shares_cores = bool(hosts) and self.site.shares_cores
         return placement_advice(opening.get("placement", []), start.placement, hosts, shares_cores)
+
+
+def _cores_of(opening: Mapping[str, Any]) -> list[list[int]]:
+    """What each rank is bound to, by the record of a launch."""
+    return [list(rank.get("allowed_cpus", [])) for rank in opening.get("placement", [])]
 
 
 def is_virtual(opening: Mapping[str, Any]) -> bool:

@@ -307,7 +307,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run began with, so that it does not continue elsewhere unnoticed. Every library is measured as
     it is, and under each of the `settings`; with `one_library` only the first that works is.
     Unless `launches_fixed`, a budget has more launches, of shorter slices, where they serve more.
-    `looks` is how often the run is compared with an earlier one while it goes on.
+    `looks` is how often the run is compared with an earlier one while it goes on. With
+    `draws_cores`, launches have cores of their own where the launcher would repeat them.
     `app` is the application that transports run as one of their patterns, '' without one: an
     application's own programs name theirs.
     """
@@ -332,6 +333,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     one_library: bool = False
     launches_fixed: bool = False
     looks: Count = 1
+    draws_cores: bool = False
 
     @property
     def patterns(self) -> list[str]:

@@ -63,6 +63,7 @@ def plan_of(request: PlanRequest, site: Site) -> Plan:
         blocks=blocks,
         launches=request.launches,
         launches_fixed="launches" in request.given,
+        draws_cores="placement" not in request.given,
         budget_s=budget_s,
         precision=parse_precision(request.precision),
         options=request.model,

@@ -45,11 +45,11 @@ class RunState:
     `visits` holds the median and the flag time of each visit of a launch to a point with samples.
     `placement` is that of events without one (version 1). `refused` maps starts (subject, ranks,
     placement) that this machine cannot provide, and `dead` hosts that were lost while measuring,
-    to the reason; `hosts` are the hosts by rank in the first launch of each start. `ended` is set
-    if the run reached its end and was not extended since. `like` are the sizes of an earlier run's
-    curves (pattern, ranks, placement, axes), if only these are measured; `pursued` are the curves
-    for which the run was extended last, if only these go on, by subject, with their sizes if
-    not all do.
+    to the reason; `hosts` are the hosts by rank in the first launch of each start, `cores` what
+    each rank was bound to there. `ended` is set if the run reached its end and was not extended
+    since. `like` are the sizes of an earlier run's curves (pattern, ranks, placement, axes), if
+    only these are measured; `pursued` are the curves for which the run was extended last, if only
+    these go on, by subject, with their sizes if not all do.
     """
 
     placement: str = CORES
@@ -61,6 +61,7 @@ class RunState:
     refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
     dead: dict[str, str] = field(default_factory=dict)
     hosts: dict[tuple[str, int, str], list[str]] = field(default_factory=dict)
+    cores: dict[tuple[str, int, str], list[list[int]]] = field(default_factory=dict)
     ended: bool = False
     like: dict[CurveKey, list[int]] = field(default_factory=dict)
     pursued: dict[tuple[str, CurveKey], list[int]] = field(default_factory=dict)
@@ -106,7 +107,9 @@ class RunState:
 
     def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
         """Whether a launch has its ranks on different hosts than the first launch of its start."""
-        hosts = [rank["host"] for rank in launch.get("placement", [])]
+        ranks = launch.get("placement", [])
+        self.cores.setdefault(start, [rank.get("allowed_cpus", []) for rank in ranks])
+        hosts = [rank["host"] for rank in ranks]
         return self.hosts.setdefault(start, hosts) != hosts
 
     def _note(self, event: dict[str, Any]) -> None:

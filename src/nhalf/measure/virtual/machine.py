@@ -159,10 +159,11 @@ class VirtualMachine:
 
 def in_virtual_time(plan: Plan, machine: VirtualMachine, timeout_s: float) -> Plan:
     """A plan for a machine: one launch of everything where all would take the same time."""
+    plan = msgspec.structs.replace(plan, timeout_s=timeout_s, draws_cores=False)
     if not machine.is_exact:
-        return msgspec.structs.replace(plan, timeout_s=timeout_s)
+        return plan
     blocks = [msgspec.structs.replace(block, launches=1) for block in plan.blocks]
-    return msgspec.structs.replace(plan, blocks=blocks, launches=1, timeout_s=timeout_s)
+    return msgspec.structs.replace(plan, blocks=blocks, launches=1)
 
 
 ANNOUNCED_S = 30.0

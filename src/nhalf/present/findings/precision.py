@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import few
-from nhalf.base.numbers import half_width_text, percent
+from nhalf.base.numbers import half_width_text, percent, share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts import precision
@@ -248,13 +248,27 @@ class SpreadPartsFinder(Finder[Facts]):
         )
 
 
+CORES_MINOR = 0.5
+"""What explains a smaller part of the variance is not the reason."""
+
+
+def _cores(parts: precision.SpreadParts) -> str:
+    """Whether it is the cores, as far as that is known."""
+    low, high = parts.cores_share or (0.0, 1.0)
+    if parts.same_cores:
+        return "it is not the cores, which were the same in all launches; "
+    if low > 0:
+        part = share_span(low, high)
+        return f"launches on different cores differ by more: {part} of the variance is theirs; "
+    if high < CORES_MINOR:
+        most = percent(high)
+        return f"it is not the cores, which were drawn anew: at most {most} of the variance; "
+    return "launches had different cores; " if parts.same_cores is False else ""
+
+
 def _why(parts: precision.SpreadParts) -> str:
     """What it is not, as far as that is known, and what averages it out."""
-    cores = {
-        True: "it is not the cores, which were the same in all launches; ",
-        False: "launches had different cores; ",
-        None: "",
-    }[parts.same_cores]
+    cores = _cores(parts)
     if parts.launch_share > parts.visit_share and parts.common_share is not None:
         return (
             f"{cores}libraries side by side were slow in the same launches (correlation "

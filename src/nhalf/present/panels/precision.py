@@ -154,7 +154,7 @@ def _numbers(times_s: list[float]) -> list[str]:
 
 
 ROWS_MAX = 60
-BOOKKEEPING = ("blocks", "hosts_found", "launches_fixed", "looks", "precision")
+BOOKKEEPING = ("blocks", "draws_cores", "hosts_found", "launches_fixed", "looks", "precision")
 """What a plan holds for nhalf itself, or what is put in words here."""
 
 
