@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.facts.causes import is_decided_cache
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, describes, labelled_points, plain_points
@@ -30,7 +31,7 @@ class LibraryOverview:
     at which the measured curve first reaches half of it (Hockney), NaN if it never does, with the
     interval over the values from each launch's curve (NaN for fewer than two);
     `switches` the brackets (last size before, first size after) at which the model changes and
-    the launches prove it.
+    the launches prove it, but where a cache is the reason.
     """
 
     series: str
@@ -106,7 +107,11 @@ def _curve(points: pl.DataFrame, facts: Facts) -> LibraryOverview:
     for model in facts.models:
         if describes(model, first):
             changes = evident_changes(facts, model)
-            switch_ends += [(change.low_bytes, change.high_bytes) for change in changes]
+            switch_ends += [
+                (change.low_bytes, change.high_bytes)
+                for change in changes
+                if not is_decided_cache(change.cause)
+            ]
     return LibraryOverview(
         series=first["series"],
         mpi=first["mpi"],

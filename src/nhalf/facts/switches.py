@@ -160,6 +160,20 @@ def _all(facts: Facts) -> Iterator[ProtocolSwitchPoint]:
                 yield replace(switch, is_cache=is_cache)
 
 
+def measured_fall(facts: Facts, model: FittedModel, fall: curve_jumps.RateFall) -> curve_jumps.RateFall:
+    """The fall of a fitted curve's rate, with the rates that were measured at its ends."""
+    is_of_model = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
+    points = facts.summary.filter(*is_of_model).select("bytes", "median_s")
+    time_s = dict(points.iter_rows())
+    if not {fall.from_bytes, fall.to_bytes} <= set(time_s):
+        return fall
+    return replace(
+        fall,
+        from_Bps=fall.from_bytes / time_s[fall.from_bytes],
+        to_Bps=fall.to_bytes / time_s[fall.to_bytes],
+    )
+
+
 def _is_in_fall(model: FittedModel, jump: curve_jumps.Jump) -> bool:
     """Whether a jump is a part of a gradual fall of the rate."""
     fall = curve_jumps.rate_fall(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -265,9 +266,13 @@ def test_a_gradual_fall_is_the_cache_and_said_once_for_all_libraries() -> None:
     ]
     facts = Facts(pl.concat(frames), environments={"run": environment})
     [finding] = RateFalls().find(facts)
+    times = facts.summary.select("bytes", "median_s").iter_rows()
+    measured_rates = {float(f"{size / time_s / 1e9:.3g}") for size, time_s in times}
     assert "the buffers no longer fit the L2 cache, 2 MiB" in finding.text
     assert "mpich-5.0.2 (" in finding.text
     assert "openmpi-5.0.11 (" in finding.text
+    for number in re.findall(r"[\d.]+(?= GB/s)", finding.text):
+        assert float(number) in measured_rates
     assert [*ProtocolSwitch().find(facts)] == []
     causes = {change.cause for model in facts.models for change in model.breakpoints}
     assert causes <= {"", "L2 cache"}

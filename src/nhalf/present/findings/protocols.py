@@ -11,7 +11,7 @@ from nhalf.facts.causes import CoreCache, outgrown
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, RateFall, rate_fall
 from nhalf.facts.series import MAIN_PATTERN, library_label
-from nhalf.facts.switches import ProtocolSwitchPoint, switches
+from nhalf.facts.switches import ProtocolSwitchPoint, measured_fall, switches
 from nhalf.machines.machine import FittedModel
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, exact_size, weight
@@ -173,7 +173,8 @@ class RateFalls(Finder[Facts]):
             fall = rate_fall(model)
             cache = outgrown(facts.environments.get(model.run, {}), fall)
             if fall is not None and cache is not None:
-                by_cache.setdefault(cache, []).append((model, fall))
+                measured = measured_fall(facts, model, fall)
+                by_cache.setdefault(cache, []).append((model, measured))
         for cache, fallen in by_cache.items():
             yield _rate_falls_finding(facts, cache, fallen)
 

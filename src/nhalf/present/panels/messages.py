@@ -211,7 +211,8 @@ class Model(Panel[Facts]):
     title = "Model"
     how_to_read = (
         "Dots are measured, lines are fitted as start-up time plus bytes over rate; a shaded "
-        "stripe brackets the size at which the library switches its protocol."
+        "stripe brackets a size at which the time steps or its slope changes, by the library's "
+        "protocol or a cache."
     )
     order = 40
     patterns = (MAIN_PATTERN,)
