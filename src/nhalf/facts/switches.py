@@ -160,7 +160,9 @@ def _all(facts: Facts) -> Iterator[ProtocolSwitchPoint]:
                 yield replace(switch, is_cache=is_cache)
 
 
-def measured_fall(facts: Facts, model: FittedModel, fall: curve_jumps.RateFall) -> curve_jumps.RateFall:
+def measured_fall(
+    facts: Facts, model: FittedModel, fall: curve_jumps.RateFall
+) -> curve_jumps.RateFall:
     """The fall of a fitted curve's rate, with the rates that were measured at its ends."""
     is_of_model = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
     points = facts.summary.filter(*is_of_model).select("bytes", "median_s")

@@ -209,8 +209,8 @@ def _show_baseline(
     console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool
 ) -> None:
     """Print the changes from a baseline, what was not compared, and the finding."""
-    console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
-    show_effects(console, result, run, all_points, [*result.notes, *_left_out(result)])
+    notes, heading = [*result.notes, *_left_out(result)], f"{run.name} against {expect}:"
+    show_effects(console, result, run, all_points, notes, heading)
 
 
 def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool) -> None:

@@ -43,7 +43,6 @@ with lazily(globals()):
     from nhalf.present.report.machines_page import machines_page
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.changes import show_comparison, show_ratios, show_several
-    from nhalf.present.wording import sentence
     from nhalf.statistics.same_state import same_states
     from nhalf.statistics.summary import flagged_medians
 
@@ -126,8 +125,6 @@ def _two(request: Request) -> int:
     elif request.format == "csv":
         show_ratios(comparison)
     else:
-        for note in comparison.notes:
-            stdout_console().print(f"{sentence(note)}.", markup=False)
         b = request.b[0] if request.b else request.a
         show_comparison(
             stdout_console(),
@@ -170,8 +167,6 @@ def _several(request: Request) -> int:
         lacking = [{"run": b, "reason": reason} for b, reason in skipped.items()]
         emit_json({"baseline": request.a, "comparisons": rows, "skipped": lacking})
     else:
-        for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
-            stdout_console().print(note, markup=False)
         show_several(stdout_console(), [request.a, *compared], comparisons)
     if is_wrong or any(comparison.regressed for comparison in comparisons):
         return 1

@@ -296,9 +296,7 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
 
 def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
     """Print the changes against the run whose points were measured again."""
-    console = stdout_console()
-    console.print(f"\nagainst {former}:", markup=False)
-    show_effects(console, change, run)
+    show_effects(stdout_console(), change, run, heading=f"\nagainst {former}:")
 
 
 def _check_only_resume(request: Request) -> None:

@@ -15,7 +15,7 @@ from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio
 from nhalf.decide.check.verdict import CheckedRun, format_place
 from nhalf.present.changes import curve_names
 from nhalf.present.terminal.tables import raw_text, show_table
-from nhalf.present.wording import count
+from nhalf.present.wording import count, sentence
 from nhalf.statistics.doubt import Doubt, shared_reason, shared_remedies
 from nhalf.store.keys import COMPARED_CURVE
 from nhalf.store.run import Run, launch_interval_s
@@ -43,14 +43,15 @@ def show_changes(
     sides: tuple[str, str] = BASELINE,
     every_size: bool = False,
     launch_s: float = math.nan,
+    heading: str = "",
 ) -> None:
     """Print what can be told, every curve that is decided, then what is unclear, why, what to do.
 
-    `run` is what to extend, whose launches follow each other in `launch_s` seconds; `lost` are
-    further curves about which nothing is known; with `every_size`, unclear curves and all their
-    sizes have rows as well.
+    The first line is `heading` with what can be told. `run` is what to extend, whose launches
+    follow each other in `launch_s` seconds; `lost` are further curves about which nothing is known;
+    with `every_size`, unclear curves and all their sizes have rows as well.
     """
-    if words := resolution_words(comparison):
+    if words := " ".join(filter(None, (heading, resolution_words(comparison)))):
         console.print(words, markup=False, soft_wrap=True)
     curves = comparison.by_evidence()
     names = _names(curves)
@@ -195,10 +196,11 @@ def show_effects(
     run: Run,
     every_size: bool = False,
     notes: Sequence[str] = (),
+    heading: str = "",
 ) -> None:
     """Print what can be told, the curves that changed, surest first, `notes`, and the finding.
 
-    `run` is the one to extend where launches are too few.
+    The first line begins with `heading`. `run` is the one to extend where launches are too few.
     """
     from nhalf.decide.check.promise import UNVERIFIED
     from nhalf.decide.check.verdict import finding, open_curves, unmeasured
@@ -213,7 +215,10 @@ def show_effects(
             lost=lost,
             every_size=every_size,
             launch_s=launch_interval_s(run),
+            heading=heading,
         )
+    else:
+        console.print(heading, markup=False, soft_wrap=True)
     for name in unmeasured(check):
         console.print(f"{name}: not measured", markup=False, soft_wrap=True)
     wrong = [
@@ -248,7 +253,7 @@ def show_comparison(
     lost: Sequence[tuple[str, Doubt]] = (),
     every_size: bool = False,
 ) -> None:
-    """Print the changes, what cannot be compared, and the verdict.
+    """Print the changes, the notes, what cannot be compared, and the verdict.
 
     `names` are those of A and B, `run` is B's, to be extended.
     """
@@ -268,6 +273,8 @@ def show_comparison(
         every_size=every_size,
         launch_s=launch_interval_s(run),
     )
+    for note in comparison.notes:
+        console.print(f"{sentence(note)}.", markup=False, soft_wrap=True)
     missing = comparison.not_comparable
     for entry in missing[:MISSING_MAX]:
         listed = few([format_size(size) for size in entry["bytes"]], 6)
@@ -326,8 +333,12 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
         ]
         for name, key in zip(titles, curves, strict=True)
     ]
-    console.print(f"Change from {names[0]}", markup=False)
+    widest = max(comparisons, key=lambda comparison: comparison.detectable_ratio)
+    heading = f"Change from {names[0]}. {resolution_words(widest)}".rstrip(". ")
+    console.print(f"{heading}.", markup=False, soft_wrap=True)
     show_table(["curve", *names[1:]], rows)
+    for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
+        console.print(f"{sentence(note)}.", markup=False, soft_wrap=True)
     for name, comparison in zip(names[1:], comparisons, strict=True):
         console.print(_sentence(comparison.verdict, names[0], name))
     console.print(

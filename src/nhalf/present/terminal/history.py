@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import numpy as np
 from rich.console import Console
 
 from nhalf.base.arrays import Floats
-from nhalf.base.numbers import change, change_span, fixed
+from nhalf.base.numbers import change, change_span, fixed, half_width_text
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.decide.history.levels import Levels
@@ -27,7 +28,7 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
     names = curve_names([curve.levels.curve for curve in history.curves])
     runs = list(history.started_s)
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
-    screen.print(f"{len(runs)} runs, {first} to {last}", markup=False)
+    screen.print(f"{len(runs)} runs, {first} to {last}{_resolution(history)}", markup=False)
     rows = [
         [
             name,
@@ -44,6 +45,15 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
     if every_run:
         for name, curve in zip(names, history.curves, strict=True):
             _show_levels(screen, name, curve.levels, history)
+
+
+def _resolution(history: History) -> str:
+    """How well the last runs of curves are known, in words."""
+    widths = [curve.levels.high[-1] / curve.levels.ratio[-1] - 1 for curve in history.curves]
+    known = [float(width) for width in widths if width > 0]
+    if not known:
+        return ""
+    return f"; half of the curves are known to {half_width_text(median(known))} in their last run"
 
 
 def _show_changes(screen: Console, history: History, names: list[str]) -> None:

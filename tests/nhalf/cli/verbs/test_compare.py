@@ -53,6 +53,7 @@ def test_a_slower_run_exits_1_and_says_where(
     assert code(a, b) == 1
     out = capsys.readouterr().out
     assert f"{b} is slower than {a}" in out
+    assert out.startswith("Half of the curves resolve the tolerance of 2 %.\n")
     assert re.search(r"pingpong, mpich +all sizes +\+\d+\.\d % +\+.* to .* slower", out)
     assert code(a, b, points=True) == 1
     assert re.search(r"4 MiB +\d", capsys.readouterr().out)

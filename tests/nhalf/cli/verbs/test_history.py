@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,8 @@ def test_people_see_curves_changes_and_on_request_every_run(call: Call, nights: 
     assert (ended.code, ended.err) == (1, "")
     for words in ("pingpong, mpich", "night5", "governor: performance → powersave"):
         assert words in ended.out
+    first = ended.out.splitlines()[0]
+    assert re.search(r"runs, .*; half of the curves are known to ±\d.* in their last run$", first)
     assert "Olshen" not in ended.out
     assert "Olshen" in call("history", "--help").out
     assert ended.out.count("openmpi-5.0.11") == NIGHTS
