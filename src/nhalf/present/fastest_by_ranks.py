@@ -55,8 +55,8 @@ def _cells(row: Row, places: Sequence[Place], titles: Mapping[str, str]) -> list
 
 
 def _cell(cell: ClassStanding, titles: Mapping[str, str]) -> str:
-    """'MPICH 5.0.2, 2.1x', 'MPICH 5.0.2 or Open MPI 5.0.11, 1.5x', or 'tie' of all libraries."""
+    """'MPICH 5.0.2, 2.1x', 'MPICH 5.0.2 or Open MPI 5.0.11, 1.5x', or 'not told apart'."""
     if cell.lead is None:
-        return "tie"
+        return "not told apart"
     names = " or ".join(titles.get(mpi, mpi) for mpi in cell.fastest)
     return f"{names}, {times(cell.lead.median)}"

@@ -27,7 +27,7 @@ class FastestByRanks(Panel[Facts]):
     title = "Fastest library by operation, size and ranks"
     how_to_read = (
         "Each cell names the fastest library and how many times as long the next one takes; "
-        "where several are named, or none but a tie, they are too close to tell apart."
+        "where several are named, or none, the launches do not tell them apart."
     )
     order = 43
 

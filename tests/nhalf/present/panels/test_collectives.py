@@ -212,7 +212,7 @@ def test_the_fastest_library_is_named_by_size_and_ranks(make_measurements: Make)
     table = table_of("fastest-by-ranks", facts)
     assert table.columns == ["operation", "sizes", "2 ranks", "4 ranks"]
     assert table.rows == [
-        ["barrier", "–", "–", "tie"],
+        ["barrier", "–", "–", "not told apart"],
         ["bcast", "4 B", "A 1, 2.0x", "B 1, 3.0x"],
         ["bcast", "5000 B", "A 1, 2.0x", "B 1, 3.0x"],
     ]
