@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import math
 from typing import Literal
 
@@ -11,6 +10,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.machines.computing import Computing
 from nhalf.machines.leftover import Leftover
+from nhalf.machines.network import times_s
 from nhalf.machines.operation import OperationMethod
 from nhalf.machines.shared import Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
@@ -49,7 +49,11 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     def time_s(self, size_bytes: float) -> float:
         """The time of a message of this many bytes."""
-        return self.t0_s + size_bytes / self.r_inf_Bps + self.root_s * math.sqrt(size_bytes)
+        return float(times_s([self.piece(0)], size_bytes))
+
+    def piece(self, from_bytes: int) -> tuple[float, ...]:
+        """It as a piece of a curve from a size on, as the network takes it."""
+        return from_bytes, self.t0_s, 1 / self.r_inf_Bps, self.root_s
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,12 +116,16 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
             return [0, *(segment.from_bytes for segment in self.segments[1:])]
         return [0, *(math.ceil(change.at_bytes) for change in self.breakpoints)]
 
+    @property
+    def pieces(self) -> list[tuple[float, ...]]:
+        """The pieces of the curve, as the network takes them."""
+        return [own.piece(at) for own, at in zip(self.segments, self.start_bytes, strict=True)]
+
     def time_s(self, size_bytes: int) -> float:
         """The time of a size; raises InputError beyond the first and the last segment."""
         segments = self.segments
         if segments and segments[0].from_bytes <= size_bytes <= segments[-1].to_bytes:
-            number = bisect.bisect_right(self.start_bytes, size_bytes) - 1
-            return segments[number].time_s(size_bytes)
+            return float(times_s(self.pieces, size_bytes))
         ranges = ", ".join(f"{segment.from_bytes} to {segment.to_bytes}" for segment in segments)
         raise InputError(
             f"the model of {self.pattern} says nothing of {size_bytes} B",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
@@ -17,6 +19,7 @@ from nhalf.machines.curve import (
     threshold_bytes,
 )
 from nhalf.machines.machine import FittedModel, LogGP, Machine
+from nhalf.machines.network import times_s
 from nhalf.store.keys import parse_axes
 
 
@@ -24,23 +27,16 @@ class Message:
     """The curve of a ping-pong on arrays of sizes."""
 
     def __init__(self, curve: FittedModel) -> None:
-        self.start_bytes = np.array(curve.start_bytes, dtype=np.float64)
-        self.t0_s = np.array([segment.t0_s for segment in curve.segments])
-        self.root_s = np.array([segment.root_s for segment in curve.segments])
-        self.per_byte_s = np.array([1 / segment.r_inf_Bps for segment in curve.segments])
+        self._pieces = np.array(curve.pieces)
+        self.start_bytes, _, self.per_byte_s, _ = self._pieces.T
 
     def segment(self, size_bytes: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
         """The index of the segment that holds each size."""
         return np.maximum(np.searchsorted(self.start_bytes, size_bytes, side="right") - 1, 0)
 
-    def time_s(self, size_bytes: Floats) -> Floats:
+    def time_s(self, size_bytes: Floats | NDArray[np.integer[Any]]) -> Floats:
         """Seconds for each size."""
-        size_bytes = np.asarray(size_bytes, dtype=np.float64)
-        i = self.segment(size_bytes)
-        time_s: Floats = (
-            self.t0_s[i] + size_bytes * self.per_byte_s[i] + self.root_s[i] * np.sqrt(size_bytes)
-        )
-        return time_s
+        return times_s(self._pieces, size_bytes)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""The door to native/network: what messages between ranks share, and what each of them moves.
+"""The door to native/network: what messages take alone, what they share, and what each moves.
 
-Nothing in Python knows what a message passes, or divides it (native/network/concurrent.hpp). The
+Nothing in Python knows what a message takes or passes, or divides it (native/network). The
 library, which has the replays as well, comes into this process when it is first asked: an answer
 takes less than starting a program that would be sent the draws.
 """
@@ -58,6 +58,19 @@ def ask(function: str, *arguments: object) -> str | None:
     if wrong == b"memory":
         raise MemoryError
     return None if wrong is None else wrong.decode()
+
+
+def times_s(pieces: ArrayLike, size_bytes: ArrayLike) -> Floats:
+    """What messages take alone by the pieces of a curve: from how many bytes on, seconds of an
+    empty message, and per byte and root of a byte.
+    """
+    curve, sizes = (np.asarray(values, float, order="C") for values in (pieces, size_bytes))
+    answer_s = np.empty(sizes.shape)
+    places = [ctypes.c_void_p(array.ctypes.data) for array in (curve, sizes, answer_s)]
+    counts = ctypes.c_int64(len(curve)), ctypes.c_int64(sizes.size)
+    if wrong := ask("nhalf_curve", places[0], counts[0], places[1], counts[1], places[2]):
+        raise ValueError(wrong)
+    return answer_s
 
 
 class _Question(ctypes.Structure):

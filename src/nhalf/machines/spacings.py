@@ -23,10 +23,7 @@ SPACINGS = {"out": "M", "in": "R"}
 
 def curve_lines(name: str, curve: FittedModel) -> list[str]:
     """The lines of a curve, one for each of its segments."""
-    return [
-        _line(name, start, segment.t0_s, 1 / segment.r_inf_Bps, segment.root_s)
-        for start, segment in zip(curve.start_bytes, curve.segments, strict=True)
-    ]
+    return [_line(name, int(start), *seconds) for start, *seconds in curve.pieces]
 
 
 def spacing_lines(messages: Messages, ranks: int) -> list[str]:

@@ -77,22 +77,10 @@ def cost_columns(
     columns: Columns, script: Script, costs: Costs, computing: float = 1.0
 ) -> CostColumns:
     """The columns of a machine."""
-    routes, always_waits = script.routes, bool(script.always_waits.any())
-    busy_s = np.array([costs.busy_s(*route) for route in routes]).reshape(-1, 2)
-    crossing_s = [
-        costs.crossing_s(*route) if always_waits or route[2] >= costs.rendezvous_bytes else 0.0
-        for route in routes
-    ]
+    messages = costs.of_routes(script.routes)
     works = zip(script.parts.works, script.parts.seats, strict=True)
     operations_s = np.array([work_s(costs, *own) for own in works]).reshape(-1, 2)
-    seconds = (
-        [costs.message_s(*route) for route in routes],
-        crossing_s,
-        busy_s[:, 0],
-        busy_s[:, 1],
-        *operations_s.T,
-        _shortest_waits_s(script, costs),
-    )
+    seconds = (*messages[:-1], *operations_s.T, _shortest_waits_s(script, costs))
     members = (columns.add(column_s, float) for column_s in seconds)
     return CostColumns(*members, costs.rendezvous_bytes, computing)
 

@@ -46,9 +46,8 @@ def contention(script: Script, costs: Costs) -> Contention:
     begins_s, ends_s = script.times_s
     beyond = _observed(script, costs, begins_s, ends_s)
     sizes = np.array([size_bytes for _, _, size_bytes in script.routes], np.int64)
-    bytes_s = np.array(
-        [costs.message_s(*route) - costs.message_s(*route[:2], 0) for route in script.routes]
-    )
+    empty = [(source, target, 0) for source, target, _ in script.routes]
+    bytes_s = costs.of_routes(script.routes).way_s - costs.of_routes(empty).way_s
     bytes_s, sizes = bytes_s[script.route], sizes[script.route]
     streams = (bytes_s > 0) & (beyond.sends_s >= STREAMED * bytes_s)
     operations_s = _operations_s(script, costs, begins_s, ends_s)
@@ -60,8 +59,7 @@ def _observed(script: Script, costs: Costs, begins_s: Floats, ends_s: Floats) ->
     columns, messages = Columns(), len(script.route)
     sends_s, receives_s, transits_s = np.zeros((3, messages))
     before = np.full(messages, -1, np.int32)
-    occupancy_s = [costs.port_s(*route) for route in script.routes]
-    moments_s = [np.array(occupancy_s), begins_s, ends_s]
+    moments_s = [costs.of_routes(script.routes).port_s, begins_s, ends_s]
     beyond = [columns.add(seconds, float) for seconds in (sends_s, receives_s, transits_s)]
     misfit = ask(
         "nhalf_observe",

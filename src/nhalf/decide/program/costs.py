@@ -13,10 +13,12 @@ import numpy as np
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import BY_NAME, NATIVE, PER_RANK
-from nhalf.decide.program.message_costs import MessageCosts
+from nhalf.decide.program.message_costs import MessageCosts, MessageTimes
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
+from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.curve import (
@@ -69,20 +71,21 @@ class Costs(ABC):
     """Whether a wait takes its shortest measured time."""
 
     @abstractmethod
+    def messages(self, source: Whole, target: Whole, size_bytes: Whole) -> MessageTimes:
+        """The times of messages."""
+
+    def of_routes(self, routes: Sequence[Route]) -> MessageTimes:
+        """The times of messages by source, target and bytes of each."""
+        return self.messages(*np.array(routes, np.int64).reshape(-1, 3).T)
+
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
         """From the start of the send to the end of a receive posted in time."""
+        return float(self.of_routes([(source, target, size_bytes)]).way_s[0])
 
-    def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The time of a message while another one goes the opposite way."""
-        return self.message_s(source, target, size_bytes)
-
-    def port_s(self, source: int, target: int, size_bytes: int) -> float:
-        """How long a message keeps the next one of its sender from leaving; 0 if unknown."""
-        return 0.0
-
-    @abstractmethod
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
         """Processor time of the sender and of the receiver."""
+        times = self.of_routes([(source, target, size_bytes)])
+        return float(times.sending_s[0]), float(times.receiving_s[0])
 
     @abstractmethod
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
@@ -176,30 +179,18 @@ class MachineCosts(Costs):
         self._answer, self._left, self._crowd, self._leave = answer, share, crowd, leave
         self._asks_where_measured = where_measured
 
-    def _distance(self, source: int, target: int) -> MessageCosts:
-        return (
-            self._within_node if self.hosts[source] == self.hosts[target] else self._between_nodes
+    def messages(self, source: Whole, target: Whole, size_bytes: Whole) -> MessageTimes:
+        """By the curves within a node, and between nodes."""
+        nodes = np.array(self.nodes)
+        is_apart = nodes[source] != nodes[target]
+        within, between = (
+            distance.times(size_bytes) for distance in (self._within_node, self._between_nodes)
         )
-
-    def message_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The time by the ping-pong's curve within a node, or between nodes."""
-        return self._distance(source, target).time_s(size_bytes)
-
-    def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The time by the ping-ping's curve, if both share a node and the machine has one."""
-        return self._distance(source, target).crossing_s(size_bytes)
-
-    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
-        """Measured overheads between nodes; half of the message each within one."""
-        return self._distance(source, target).busy_s(size_bytes)
-
-    def port_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The gap between messages, or what the bytes of one take if that is longer."""
-        if source == target:
-            return 0.0
-        distance = self._distance(source, target)
-        bytes_s = max(0.0, distance.time_s(size_bytes) - distance.time_s(0))
-        return self.port_ratio * max(distance.software.gap_s, bytes_s)
+        times = MessageTimes(
+            *(np.where(is_apart, *pair) for pair in zip(between, within, strict=True))
+        )
+        port_s = np.where(source == target, 0.0, self.port_ratio * times.port_s)
+        return times._replace(port_s=port_s)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The algorithm of a rule, else what a library answered, else the machine's own model, else
@@ -293,7 +284,8 @@ class MachineCosts(Costs):
         rounds = math.ceil(math.log2(count))
         if pattern in PER_RANK:
             rounds = count - 1
-        return self.guess_ratio * rounds * distance.time_s(part_bytes), IN_ROUNDS
+        way_s = distance.times(np.array([part_bytes])).way_s[0]
+        return self.guess_ratio * rounds * float(way_s), IN_ROUNDS
 
     def _measured_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float | None:
         """The time of the library's own operation, measured or published; of one with counts, such

@@ -18,11 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.costs import Costs
+from nhalf.decide.program.message_costs import MessageTimes
 from nhalf.decide.program.replay import replays
 from nhalf.facts.fact import fact
 from nhalf.facts.program.calls import has_threads
+from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program, has_whole_timeline
 
@@ -33,13 +37,9 @@ class IdealCosts(Costs):
     rendezvous_bytes = 1 << 62
     calls_take_time = False
 
-    def message_s(self, source: int, target: int, size_bytes: int) -> float:
+    def messages(self, source: Whole, target: Whole, size_bytes: Whole) -> MessageTimes:
         """Nothing."""
-        return 0.0
-
-    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
-        """Nothing."""
-        return 0.0, 0.0
+        return MessageTimes(*np.zeros((5, len(size_bytes))))
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """Nothing."""

@@ -1,11 +1,14 @@
-"""The cost of messages at one distance: within a node, or between nodes."""
+"""The cost of messages: what a replay knows of each, and what a curve says of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from nhalf.base.arrays import Floats
+from nhalf.facts.program.distinct import Whole
 from nhalf.machines.curve import SoftwareCosts
 from nhalf.machines.message import Message
 
@@ -13,43 +16,40 @@ BUSY_SHARE = 0.5
 """Share of a message within a node per side: the sender copies it in, the receiver out."""
 
 
+class MessageTimes(NamedTuple):
+    """Seconds of messages: from the start of a send to the end of a receive posted in time, alone
+    and while another one goes the opposite way; processor time of sender and receiver; and for how
+    long each keeps the next one of its sender from leaving, 0 if unknown.
+    """
+
+    way_s: Floats
+    crossing_s: Floats
+    sending_s: Floats
+    receiving_s: Floats
+    port_s: Floats
+
+
 @dataclass(frozen=True)
 class MessageCosts:
-    """Messages within a node, or between nodes."""
+    """Messages within a node, or between nodes.
+
+    The additional time of messages that cross, where it is known, is processor time of each rank.
+    """
 
     message: Message
     software: SoftwareCosts
     between: bool
     both_ways: Message | None = None
-    """Messages that cross: their additional time is processor time of each rank."""
 
-    time_by_size_s: dict[int, float] = field(default_factory=dict)
-    busy_by_size_s: dict[int, tuple[float, float]] = field(default_factory=dict)
-
-    def time_s(self, size_bytes: int) -> float:
-        """By the curve."""
-        if size_bytes not in self.time_by_size_s:
-            times_s = self.message.time_s(np.array([float(size_bytes)]))
-            self.time_by_size_s[size_bytes] = float(times_s[0])
-        return self.time_by_size_s[size_bytes]
-
-    def crossing_s(self, size_bytes: int) -> float:
-        """With another one the opposite way; as without where nobody knows."""
-        if self.both_ways is None:
-            return self.time_s(size_bytes)
-        return float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
-
-    def busy_s(self, size_bytes: int) -> tuple[float, float]:
-        """Processor time of the sender and of the receiver."""
-        if size_bytes not in self.busy_by_size_s:
-            self.busy_by_size_s[size_bytes] = self._busy_s(size_bytes)
-        return self.busy_by_size_s[size_bytes]
-
-    def _busy_s(self, size_bytes: int) -> tuple[float, float]:
-        whole_s = self.time_s(size_bytes)
-        if not self.between:
-            busy_s = BUSY_SHARE * whole_s
-            busy_s = min(max(busy_s, BUSY_SHARE * self.crossing_s(size_bytes)), whole_s)
-            return busy_s, busy_s
-        most_s = BUSY_SHARE * whole_s
-        return min(self.software.send_s, most_s), min(self.software.receive_s, most_s)
+    def times(self, size_bytes: Floats | Whole) -> MessageTimes:
+        """By the curve: measured overheads between nodes; half of the message each within one."""
+        way_s = self.message.time_s(size_bytes)
+        crossing_s = self.both_ways.time_s(size_bytes) if self.both_ways else way_s
+        bytes_s = np.maximum(way_s - self.message.time_s(np.zeros(1)), 0.0)
+        send_s, receive_s, gap_s = self.software
+        busy_s = np.minimum(BUSY_SHARE * np.maximum(way_s, crossing_s), way_s)
+        sending_s, receiving_s = (
+            np.minimum(cost_s, BUSY_SHARE * way_s) if self.between else busy_s
+            for cost_s in (send_s, receive_s)
+        )
+        return MessageTimes(way_s, crossing_s, sending_s, receiving_s, np.maximum(gap_s, bytes_s))

@@ -339,7 +339,7 @@ def _queued_s(program: Program, target: Target, costs: MachineCosts) -> float:
     queued = target.costs(costs.hosts)
     queued.port_ratio, queued.rendezvous_bytes = 2.0, 1 << 62
     nothing = np.zeros(len(script.route))
-    longer_s = np.array([queued.port_s(*route) / 2 for route in script.routes])[script.route]
+    longer_s = (queued.of_routes(script.routes).port_s / 2)[script.route]
     order = replace(
         contention(script, queued),
         transits_s=longer_s,

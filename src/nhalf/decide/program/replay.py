@@ -139,6 +139,6 @@ def _contention(
         add(contention.receives_s, float),
         add(contention.transits_s, float),
         add(contention.before, np.int32),
-        add([costs.port_s(*route) for route in script.routes], float),
+        add(costs.of_routes(script.routes).port_s, float),
         add(np.nan_to_num(contention.operations_s), float),
     ]

@@ -18,12 +18,14 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import NhalfError
 from nhalf.decide.program.contention import Contention, contention
 from nhalf.decide.program.costs import Costs, MachineCosts
+from nhalf.decide.program.message_costs import MessageTimes
 from nhalf.decide.program.operation_paths import Paths, observed_paths, usual_path
 from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_contention, undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
+from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script, Work
@@ -57,32 +59,20 @@ class SlowerCosts(Costs):
         self._slower = slower
         self._paths = paths or usual_path
 
-    def message_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The usual time and what is added."""
-        usual_s = self._usual.message_s(source, target, size_bytes)
-        return usual_s + self._added_s(source, target, size_bytes)
-
-    def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The usual time and what is added."""
-        usual_s = self._usual.crossing_s(source, target, size_bytes)
-        return usual_s + self._added_s(source, target, size_bytes)
-
-    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
-        """The usual times and the overhead that is added to each."""
-        sending_s, receiving_s = self._usual.busy_s(source, target, size_bytes)
-        if source == target:
-            return sending_s, receiving_s
-        return sending_s + self._slower.overhead_s, receiving_s + self._slower.overhead_s
-
-    def port_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The usual time, or what the bytes take if that is longer."""
-        usual_s = self._usual.port_s(source, target, size_bytes)
-        if source == target or usual_s == 0:
-            return usual_s
-        longer_s = size_bytes * self._slower.byte_s
-        bytes_s = self._usual.message_s(source, target, size_bytes)
-        bytes_s -= self._usual.message_s(source, target, 0)
-        return max(usual_s, bytes_s + longer_s)
+    def messages(self, source: Whole, target: Whole, size_bytes: Whole) -> MessageTimes:
+        """The usual times and what is added; a port is kept for what the bytes take at least."""
+        usual, is_apart = self._usual.messages(source, target, size_bytes), source != target
+        empty_s = self._usual.messages(source, target, np.zeros_like(size_bytes)).way_s
+        overhead_s, bytes_s = self._slower.overhead_s, size_bytes * self._slower.byte_s
+        longer_s = is_apart * (self._slower.latency_s + 2 * overhead_s + bytes_s)
+        at_least_s = is_apart * (usual.port_s > 0) * (usual.way_s - empty_s + bytes_s)
+        return MessageTimes(
+            usual.way_s + longer_s,
+            usual.crossing_s + longer_s,
+            usual.sending_s + is_apart * overhead_s,
+            usual.receiving_s + is_apart * overhead_s,
+            np.maximum(usual.port_s, at_least_s),
+        )
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The usual time and what is added to its messages."""
@@ -93,9 +83,6 @@ class SlowerCosts(Costs):
     def leave(self, work: Work, seat: int) -> tuple[float, float]:
         """The usual shares."""
         return self._usual.leave(work, seat)
-
-    def _added_s(self, source: int, target: int, size_bytes: int) -> float:
-        return 0.0 if source == target else self._slower.messages_s(1, size_bytes)
 
 
 LATENCY, OVERHEAD, BYTE = "latency_s", "overhead_s", "byte_s"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from nhalf.base.arrays import Floats
 from nhalf.decide.program.costs import Costs
+from nhalf.decide.program.message_costs import MessageTimes
 from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
 from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, with_any_root
@@ -34,8 +34,6 @@ class TracedCosts(Costs):
 
     def __init__(self, program: Program) -> None:
         self.rendezvous_bytes = 1 << 62
-        self._busy_s: dict[int, tuple[float, float]] = {}
-        self._message_s: dict[int, float] = {}
         self._sent = _shortest(program.calls, "sent")
         self._received = _shortest(program.calls, "received")
         has_order = not program.timeline.is_empty()
@@ -44,30 +42,21 @@ class TracedCosts(Costs):
             _after_last_arrival(program) if has_order else _shortest_of_all(program.calls)
         )
 
-    def message_s(self, source: int, target: int, size_bytes: int) -> float:
-        """From the begin of a send to the end of a receive that waited for it."""
+    def messages(self, source: Whole, target: Whole, size_bytes: Whole) -> MessageTimes:
+        """A message takes from the begin of its send to the end of a receive that waited for it;
+        processors the shortest send and receive of the size, which may have waited as well.
+        """
+        sending_s, receiving_s = (_at(own, size_bytes) for own in (self._sent, self._received))
+        way_s = sending_s + receiving_s
         if self._messages:
-            if size_bytes not in self._message_s:
-                self._message_s[size_bytes] = _at(self._messages, size_bytes)
-            return self._message_s[size_bytes]
-        return sum(self.busy_s(source, target, size_bytes))
-
-    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
-        """The shortest send and the shortest receive of the size, which may have waited as well."""
-        if size_bytes not in self._busy_s:
-            self._busy_s[size_bytes] = self._shortest_s(size_bytes)
-        return self._busy_s[size_bytes]
-
-    def _shortest_s(self, size_bytes: int) -> tuple[float, float]:
-        sends_s, receives_s = _at(self._sent, size_bytes), _at(self._received, size_bytes)
-        if self._messages:
-            whole_s = _at(self._messages, size_bytes)
-            return min(sends_s, whole_s), min(receives_s, whole_s)
-        return sends_s, receives_s
+            way_s = _at(self._messages, size_bytes)
+            sending_s, receiving_s = np.minimum(sending_s, way_s), np.minimum(receiving_s, way_s)
+        return MessageTimes(way_s, way_s, sending_s, receiving_s, np.zeros(len(size_bytes)))
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The time of the call on any communicator."""
-        return _at(self._collective.get(with_any_root(call), ()), size_bytes)
+        times_s = self._collective.get(with_any_root(call), ())
+        return float(_at(times_s, np.array([size_bytes]))[0])
 
 
 def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
@@ -198,8 +187,9 @@ def _listed(frame: pl.DataFrame) -> SizeTimes:
     return [(int(size), float(time_s)) for size, time_s in frame.sort("size_bytes").iter_rows()]
 
 
-def _at(times_s: SizeTimes, size_bytes: int) -> float:
+def _at(times_s: SizeTimes, size_bytes: Whole) -> Floats:
     if not times_s:
-        return 0.0
-    place = bisect_right(times_s, (size_bytes, math.inf))
-    return times_s[max(0, place - 1)][1]
+        return np.zeros(len(size_bytes))
+    sizes, seconds = np.array(times_s).T
+    own: Floats = seconds[np.maximum(np.searchsorted(sizes, size_bytes, side="right") - 1, 0)]
+    return own
