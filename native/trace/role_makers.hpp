@@ -154,12 +154,33 @@ auto exchange_begun(Recorder& on, Call call, Bytes bytes, int to, int tag, Begun
   return {on.subject(call, Kind::received, group, no_process, 0), tag, group, request, true};
 }
 
+/// A vector of which each rank gets its own part.
+struct Divided {
+  std::uint64_t whole_bytes;
+  std::uint64_t own_bytes;
+};
+
+template <class Count>
+[[gnu::noinline]] Divided divided(Recorder& on, const Count* counts, MPI_Datatype type,
+                                  MPI_Comm comm) {
+  return {sum(on, counts, type, group_size(on, comm)),
+          on.bytes(counts[on.communicator(comm).rank], type)};
+}
+
 /// The tag of an operation tells whether its result comes where the data was, for which libraries
 /// have other algorithms.
 [[gnu::noinline]] inline Counted collective(Recorder& on, Call call, std::uint64_t bytes,
                                             MPI_Comm comm, const void* in = nullptr) {
   return {on.subject(call, Kind::collective, on.communicator(comm), no_partner, bytes),
           in == MPI_IN_PLACE};
+}
+
+/// Of a vector that is divided it also has the rank's part, twice as much; 0 if that does not fit.
+[[gnu::noinline]] inline Counted collective(Recorder& on, Call call, const Divided& bytes,
+                                            MPI_Comm comm, const void* in) {
+  auto role = collective(on, call, bytes.whole_bytes, comm, in);
+  if (bytes.own_bytes <= INT32_MAX / 2) role.tag += 2 * static_cast<std::int32_t>(bytes.own_bytes);
+  return role;
 }
 
 [[gnu::noinline]] inline Counted rooted(Recorder& on, Call call, std::uint64_t bytes, int root,

@@ -203,8 +203,8 @@ inline Share many(const Members& members, std::uint64_t bytes) {
   return {many(group.is_between() ? group.size : group.size - 1, bytes), bytes};
 }
 template <class Count>
-Share sum(const Caller& on, const Count* counts, MPI_Datatype type, const Members& members) {
-  const auto group = Group::of(members.comm);
+Share divided(const Caller& on, const Count* counts, MPI_Datatype type, MPI_Comm comm) {
+  const auto group = Group::of(comm);
   if (group.others() == 0) return {};
   Share share{0, on.bytes(counts[group.own], type)};
   for (int member = 0; member < group.size; ++member)

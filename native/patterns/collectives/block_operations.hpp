@@ -7,29 +7,32 @@
 #include "algorithms/all_gather.hpp"
 #include "algorithms/all_scatter.hpp"
 #include "patterns/bases/collectives/forms.hpp"
+#include "patterns/bases/collectives/shares.hpp"
 
 namespace nhalf {
 
-/// Blocks of size_bytes_, each of which a rank made for another one or for everybody. The bytes
-/// differ by both; whatever the operation does not write is found, down to the last byte.
+/// Blocks, each of which a rank made for another one or for everybody. The bytes differ by both;
+/// whatever the operation does not write is found, down to the last byte.
 template <Collectives T>
 class BlockOperation : public Operation<T> {
  public:
   bool verify() override {
-    for (int block = 0; block < out_blocks(); ++block) {
-      fill(got(block), got_seed(block));
-      std::ranges::transform(got(block), got(block).begin(), [](std::byte b) { return ~b; });
+    for (int block = 0; block < blocks(this->out_); ++block) {
+      const auto got = this->block(this->out_, block);
+      fill(got, got_seed(block));
+      std::ranges::transform(got, got.begin(), [](std::byte b) { return ~b; });
     }
-    for (int block = 0; block < in_blocks(); ++block)
-      fill(block_of(this->in_, block, this->size_bytes_), given_seed(block));
+    for (int block = 0; block < blocks(this->in_); ++block)
+      fill(this->block(this->in_, block), given_seed(block));
     this->run(1);
-    for (int block = 0; block < out_blocks(); ++block)
-      if (!holds(got(block), got_seed(block))) return false;
+    for (int block = 0; block < blocks(this->out_); ++block)
+      if (!holds(this->block(this->out_, block), got_seed(block))) return false;
     return true;
   }
 
  protected:
-  using Operation<T>::Operation;
+  BlockOperation(T& transport, const Case& point, std::size_t in_bytes, std::size_t out_bytes)
+      : Operation<T>(transport, point, in_bytes, out_bytes), shares_(point, transport.size()) {}
 
   /// Who made the block of this number in `in_` for whom, and the same for `out_` afterwards.
   [[nodiscard]] virtual std::uint32_t given_seed(int block) const = 0;
@@ -40,20 +43,38 @@ class BlockOperation : public Operation<T> {
   }
   [[nodiscard]] std::uint32_t seed(int from) const { return seed(from, 0); }
 
-  /// All of a buffer's blocks, one per rank.
-  [[nodiscard]] static std::size_t per_rank(const T& transport, const Case& point) {
-    return point.size_bytes * static_cast<std::size_t>(transport.size());
+  /// The block of this rank, and all blocks of a buffer, one per rank.
+  [[nodiscard]] static std::size_t own(const T& transport, const Case& point) {
+    return Shares(point, transport.size()).of(point.size_bytes, transport.rank());
+  }
+  [[nodiscard]] static std::size_t per_rank(const T& transport, const Case& point,
+                                            int other = Shares::nobody) {
+    const int ranks = transport.size();
+    return Shares(point, ranks).before(point.size_bytes, ranks, other);
+  }
+  [[nodiscard]] std::size_t block_bytes(int rank) const {
+    return shares_.of(this->size_bytes_, rank, other_);
+  }
+  [[nodiscard]] std::size_t before(int rank) const {
+    return shares_.before(this->size_bytes_, rank, other_);
+  }
+  /// One of the blocks of a buffer, which may be one itself.
+  [[nodiscard]] Bytes block(Bytes part, int rank) const {
+    return is_one(part) ? part : part.subspan(before(rank), block_bytes(rank));
   }
 
+  /// Whose blocks for others these are; nobody's if they are the same for all.
+  int other_ = Shares::nobody;
+
  private:
+  [[nodiscard]] bool is_one(ConstBytes part) const {
+    return part.size() != before(this->transport_.size());
+  }
   [[nodiscard]] int blocks(ConstBytes part) const {
-    return this->size_bytes_ == 0 ? 0 : static_cast<int>(part.size() / this->size_bytes_);
+    return is_one(part) ? int{!part.empty()} : this->transport_.size();
   }
-  [[nodiscard]] int in_blocks() const { return blocks(this->in_); }
-  [[nodiscard]] int out_blocks() const { return blocks(this->out_); }
-  [[nodiscard]] Bytes got(int block) const {
-    return block_of(this->out_, block, this->size_bytes_);
-  }
+
+  Shares shares_;
 };
 
 inline constexpr auto bcast_axes = joined(algorithm_axes, part_axis);
@@ -94,7 +115,8 @@ class Gather : public ChosenOperation<T, BlockOperation, algorithms::gather::all
  public:
   Gather(T& transport, const Case& point)
       : Gather::ChosenOperation(
-            gather_info, transport, point, point.size_bytes, this->per_rank(transport, point),
+            gather_info, transport, point, this->own(transport, point),
+            this->per_rank(transport, point),
             [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.gather(root, in, out); }) {
     aim();
   }
@@ -102,9 +124,8 @@ class Gather : public ChosenOperation<T, BlockOperation, algorithms::gather::all
  protected:
   void aim() final {
     this->out_ = this->is_root() ? this->out_buffer_.bytes() : Bytes{};
-    this->in_ = this->in_place_ && this->is_root()
-                    ? block_of(this->out_, this->root_, this->size_bytes_)
-                    : this->in_buffer_.bytes();
+    this->in_ = this->in_place_ && this->is_root() ? this->block(this->out_, this->root_)
+                                                   : this->in_buffer_.bytes();
   }
   [[nodiscard]] std::uint32_t given_seed(int) const override {
     return this->seed(this->transport_.rank(), this->root_);
@@ -124,7 +145,8 @@ class Scatter : public ChosenOperation<T, BlockOperation, algorithms::scatter::a
  public:
   Scatter(T& transport, const Case& point)
       : Scatter::ChosenOperation(
-            scatter_info, transport, point, this->per_rank(transport, point), point.size_bytes,
+            scatter_info, transport, point, this->per_rank(transport, point),
+            this->own(transport, point),
             [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.scatter(root, in, out); }) {
     aim();
   }
@@ -132,9 +154,8 @@ class Scatter : public ChosenOperation<T, BlockOperation, algorithms::scatter::a
  protected:
   void aim() final {
     this->in_ = this->is_root() ? this->in_buffer_.bytes() : Bytes{};
-    this->out_ = this->in_place_ && this->is_root()
-                     ? block_of(this->in_, this->root_, this->size_bytes_)
-                     : this->out_buffer_.bytes();
+    this->out_ = this->in_place_ && this->is_root() ? this->block(this->in_, this->root_)
+                                                    : this->out_buffer_.bytes();
   }
   [[nodiscard]] std::uint32_t given_seed(int block) const override {
     return this->seed(this->root_, block);
@@ -154,7 +175,8 @@ class Allgather : public ChosenOperation<T, BlockOperation, algorithms::allgathe
  public:
   Allgather(T& transport, const Case& point)
       : Allgather::ChosenOperation(
-            allgather_info, transport, point, point.size_bytes, this->per_rank(transport, point),
+            allgather_info, transport, point, this->own(transport, point),
+            this->per_rank(transport, point),
             [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allgather(in, out); }) {
     aim();
   }
@@ -162,7 +184,7 @@ class Allgather : public ChosenOperation<T, BlockOperation, algorithms::allgathe
  protected:
   void aim() final {
     this->out_ = this->out_buffer_.bytes();
-    this->in_ = this->in_place_ ? block_of(this->out_, this->transport_.rank(), this->size_bytes_)
+    this->in_ = this->in_place_ ? this->block(this->out_, this->transport_.rank())
                                 : this->in_buffer_.bytes();
   }
   [[nodiscard]] std::uint32_t given_seed(int) const override {
@@ -182,9 +204,11 @@ class Alltoall : public ChosenOperation<T, BlockOperation, algorithms::alltoall:
  public:
   Alltoall(T& transport, const Case& point)
       : Alltoall::ChosenOperation(
-            alltoall_info, transport, point, this->per_rank(transport, point),
-            this->per_rank(transport, point),
-            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.alltoall(in, out); }) {}
+            alltoall_info, transport, point, this->per_rank(transport, point, transport.rank()),
+            this->per_rank(transport, point, transport.rank()),
+            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.alltoall(in, out); }) {
+    this->other_ = transport.rank();
+  }
 
  protected:
   [[nodiscard]] std::uint32_t given_seed(int block) const override {

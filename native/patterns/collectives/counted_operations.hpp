@@ -3,20 +3,23 @@
 
 #include <climits>
 
+#include "patterns/bases/collectives/shares.hpp"
 #include "patterns/collectives/block_operations.hpp"
 #include "patterns/collectives/sum_operations.hpp"
 
 namespace nhalf {
 
+inline constexpr auto counted_axes = joined(in_place_axes, shares_axis);
+
 /// The operation Equal, with its buffers, blocks and checks, told the size of each rank's block:
-/// the same for all, as in the suites, so that what naming them costs can be seen.
+/// the same for all, as in the suites, so that what naming them costs can be seen, or by shares.
 template <Collectives T, class Equal>
 class Counted : public Equal {
  public:
   Counted(T& transport, const Case& point) : Equal(transport, addressable(transport, point)) {
     for (int rank = 0; rank < transport.size(); ++rank) {
-      counts_.push_back(static_cast<int>(point.size_bytes));
-      offsets_.push_back(rank * counts_.back());
+      counts_.push_back(static_cast<int>(this->block_bytes(rank)));
+      offsets_.push_back(static_cast<int>(this->before(rank)));
     }
   }
 
@@ -28,7 +31,8 @@ class Counted : public Equal {
  private:
   /// A case whose offsets can be named, before there is memory for it.
   static const Case& addressable(const T& transport, const Case& point) {
-    if (point.size_bytes > INT_MAX / static_cast<std::size_t>(transport.size()))
+    const auto longest = Shares(point, transport.size()).longest(point.size_bytes);
+    if (longest > INT_MAX / static_cast<std::size_t>(transport.size()))
       throw InputError("offsets above 2147483647 bytes do not fit operations with counts");
     return point;
   }
@@ -45,7 +49,7 @@ constexpr PatternInfo counted_pattern(std::string_view name, std::string_view de
           .what = description,
           .needs = needs,
           .timing = Timing::operation,
-          .axes = in_place_axes,
+          .axes = counted_axes,
           .rooted = rooted};
 }
 
@@ -99,17 +103,17 @@ inline constexpr PatternInfo reduce_scatterv_info{
         "that of a vector, rounded up to one float per rank",
     .needs = "varying-collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes,
+    .axes = counted_axes,
     .size_multiple = 4};
 
-/// reduce-scatter, told how many floats each rank gets: the same for all.
+/// reduce-scatter, told how many floats each rank gets.
 template <VaryingCollectives T>
 class CountedReduceScatter : public ReduceScatter<T> {
  public:
-  CountedReduceScatter(T& transport, const Case& point)
-      : ReduceScatter<T>(transport, point),
-        counts_(static_cast<std::size_t>(transport.size()),
-                static_cast<int>(this->out_.size() / sizeof(float))) {}
+  CountedReduceScatter(T& transport, const Case& point) : ReduceScatter<T>(transport, point) {
+    for (int rank = 0; rank < transport.size(); ++rank)
+      counts_.push_back(static_cast<int>(this->floats(transport, point, rank)));
+  }
 
  protected:
   [[nodiscard]] Operands operands() const {

@@ -6,6 +6,7 @@
 #include "algorithms/all_reduce_scatter.hpp"
 #include "algorithms/all_scan.hpp"
 #include "patterns/bases/collectives/forms.hpp"
+#include "patterns/bases/collectives/shares.hpp"
 
 namespace nhalf {
 
@@ -120,11 +121,11 @@ class ReduceScatter : public ChosenOperation<T, SumOperation, algorithms::reduce
  public:
   ReduceScatter(T& transport, const Case& point)
       : ReduceScatter::ChosenOperation(
-            reduce_scatter_info, transport, point, block_bytes(transport, point) * ranks(transport),
-            block_bytes(transport, point),
+            reduce_scatter_info, transport, point,
+            before(transport, point, transport.size()) * sizeof(float),
+            floats(transport, point, transport.rank()) * sizeof(float),
             [](T& t, Scratch&, ConstBytes in, Bytes out) { t.reduce_scatter(in, out); }) {
-    this->first_ =
-        block_bytes(transport, point) / sizeof(float) * static_cast<std::size_t>(transport.rank());
+    this->first_ = before(transport, point, transport.rank());
     aim();
   }
 
@@ -135,14 +136,18 @@ class ReduceScatter : public ChosenOperation<T, SumOperation, algorithms::reduce
     this->out_ = this->in_place_ ? this->in_.first(block.size()) : block;
   }
 
- private:
-  static std::size_t ranks(const T& transport) {
-    return static_cast<std::size_t>(transport.size());
+  /// What a rank gets, and those before it: all together as many floats as suffice for the vector.
+  static std::size_t floats(const T& transport, const Case& point, int rank) {
+    return Shares(point, transport.size()).of(mean_floats(transport, point), rank);
   }
-  /// What every rank gets: as many floats as suffice for the vector.
-  static std::size_t block_bytes(const T& transport, const Case& point) {
-    const auto floats = point.size_bytes / sizeof(float);
-    return (floats + ranks(transport) - 1) / ranks(transport) * sizeof(float);
+  static std::size_t before(const T& transport, const Case& point, int rank) {
+    return Shares(point, transport.size()).before(mean_floats(transport, point), rank);
+  }
+
+ private:
+  static std::size_t mean_floats(const T& transport, const Case& point) {
+    const auto ranks = static_cast<std::size_t>(transport.size());
+    return (point.size_bytes / sizeof(float) + ranks - 1) / ranks;
   }
 };
 NHALF_PATTERN(reduce_scatter_info, ReduceScatter);

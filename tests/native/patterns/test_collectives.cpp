@@ -148,6 +148,22 @@ TEST_CASE("operations with a root verify at every root, in place and out of plac
   }
 }
 
+TEST_CASE("blocks differ as their shares say, and an all-to-all gives what it gets") {
+  const Shares shares(point(1000, "shares=3:1"), 5);
+  CHECK(shares.of(1100, 0) == 1500);
+  CHECK(shares.of(1100, 3) == 500);
+  CHECK(shares.before(1100, 5) == 5500);
+  CHECK(shares.of(1210, 0, 1) == shares.of(1210, 1, 0));
+  CHECK(shares.of(1210, 0, 0) == 2250);
+  CHECK(shares.longest(1100) == 1500);
+  CHECK(Shares(point(8), 3).before(8, 3) == 24);
+  for (const auto* wrong : {"shares=", "shares=1:", "shares=a", "shares=0:0"})
+    CHECK_THROWS_AS(Shares(point(8, wrong), 2), InputError);
+  for (const int ranks : {2, 5})
+    for (const auto* axes : {"shares=3:1", "shares=0:7:1,place=in", "shares=0:1"})
+      CHECK(everywhere(ranks, [axes](auto& t) { return passes<Alltoallv>(t, 1200, axes); }));
+}
+
 TEST_CASE("one wrong byte in a result is found, and an operation that does nothing") {
   for (const int ranks : {2, 5})
     for (const std::size_t size : {4UL, 5000UL})

@@ -30,6 +30,7 @@ from nhalf.facts.program.operations import (
     is_persistent,
     operation,
     place_of_root,
+    shares_of,
     with_any_root,
 )
 from nhalf.facts.program.program import Program, has_whole_timeline
@@ -39,7 +40,7 @@ from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar, FatTree, elementary
-from nhalf.measure.virtual.asked import PLACED_IN, ROOTED, WITH_WORK, Question, Times
+from nhalf.measure.virtual.asked import PLACED_IN, ROOTED, SHARED, WITH_WORK, Question, Times
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""
@@ -47,6 +48,9 @@ PLACEMENTS_MAX = 8
 """Sets of nodes that are asked for, each in its own launch."""
 ROOTS_MAX = 16
 """Roots of an operation that are asked for; the others' answers are those of the nearest one."""
+SHARES_MAX = 16
+"""Kinds of shares of ranks that are asked for; other operations are asked with equal blocks."""
+EQUAL_SHARES = "1"
 CLOSE = 0.02
 """An algorithm whose messages take this share more or less than the library is its algorithm."""
 OWN = "its own"
@@ -142,14 +146,22 @@ class AskedOperations:
             self._keep(nodes, self.ask(nodes, {*grid, *between}))
 
     def _keep_nearest(self, nodes: Nodes, patterns: Iterable[str]) -> None:
-        alike: dict[str, list[str]] = defaultdict(list)
-        for pattern in sorted(patterns, key=_root):
-            alike[re.sub(rf"{ROOTED}\d+", "", pattern)].append(pattern)
-        for own in alike.values():
-            chosen = _spread(own, ROOTS_MAX)
-            for pattern in own:
-                distances = {abs(_root(stand_in) - _root(pattern)): stand_in for stand_in in chosen}
-                self.nearest[nodes, pattern] = distances[min(distances)]
+        """Choose what stands for each pattern: another root, or equal shares."""
+        shares = {pattern: pattern.partition(SHARED)[2] for pattern in patterns}
+        asked = set(_spread(sorted(set(shares.values())), SHARES_MAX))
+        if not asked.issuperset(shares.values()):
+            self.refusals.add(f"blocks with more than {SHARES_MAX} kinds of shares")
+        alike: dict[str, set[str]] = defaultdict(set)
+        for pattern, own in shares.items():
+            base = pattern if own in asked else pattern.partition(SHARED)[0]
+            self.nearest[nodes, pattern] = base
+            alike[_with_any_root(base)].add(base)
+        for pattern in shares:
+            own_roots = sorted(alike[_with_any_root(self.nearest[nodes, pattern])], key=_root)
+            distances = {
+                abs(_root(other) - _root(pattern)): other for other in _spread(own_roots, ROOTS_MAX)
+            }
+            self.nearest[nodes, pattern] = distances[min(distances)]
 
     def _keep(self, nodes: Nodes, times_s: Mapping[Question, Times]) -> None:
         by_pattern: dict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -276,8 +288,10 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
         pattern = f"i{pattern}"
     if root := place_of_root(call):
         pattern += f"{ROOTED}{root}"
-    if call.endswith(IN_PLACE):
+    if IN_PLACE in call:
         pattern += PLACED_IN
+    if (shares := shares_of(call)) not in ("", EQUAL_SHARES):
+        pattern += f"{SHARED}{shares}"
     return Question(pattern, 0 if row.data == "nothing" else part_bytes)
 
 
@@ -294,6 +308,10 @@ def _grid(sizes_bytes: Sequence[int]) -> Sequence[int]:
 def _spread(values: Sequence[_Value], most: int) -> Sequence[_Value]:
     """At most this many of values, over all of them."""
     return values[:: max(1, -(-len(values) // most))]
+
+
+def _with_any_root(pattern: str) -> str:
+    return re.sub(rf"{ROOTED}\d+", "", pattern)
 
 
 def _root(pattern: str) -> int:

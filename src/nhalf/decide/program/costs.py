@@ -17,7 +17,7 @@ from nhalf.decide.program.message_costs import MessageCosts, MessageTimes
 from nhalf.decide.way import Way
 from nhalf.decide.ways import known_ways
 from nhalf.facts.program.distinct import Whole
-from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.operations import is_non_blocking, operation, shares_of
 from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
@@ -45,6 +45,8 @@ Leave = Callable[[str, Sequence[int], int, int], tuple[float, float]]
 goes on without it."""
 CROWDED = 1.02
 """Operations that take less than this many times as long are alone."""
+PAIRWISE = ("among_all", "blocks")
+"""Flow and data of operations whose blocks differ by sender and receiver."""
 THE_MACHINES = "the machine's own"
 IN_ROUNDS = "messages in rounds"
 
@@ -229,9 +231,10 @@ class MachineCosts(Costs):
             # From not at all to all of it; as a guess goes, and in the middle of both.
             time_s *= crowd ** (0.5 + 0.5 * np.sign(self.guess_ratio - 1))
             self.guessed.add(name)
-        if not BY_NAME[name].is_varying:
+        row = BY_NAME[name]
+        if not row.is_varying or (shares_of(call) and (row.flow, row.data) != PAIRWISE):
             return time_s
-        self.guessed.add(name)  # It was asked with blocks of one size.
+        self.guessed.add(name)  # Not all blocks are known.
         return self.guess_ratio * time_s
 
     def hidden_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:

@@ -113,7 +113,7 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     calls = numbered(program).lazy().filter(pl.col("kind") == "collective").select(names).collect()
     name = pl.col("call").cast(pl.String)
     calls = calls.with_columns(
-        call=pl.when(pl.col("tag") != 0).then(name + IN_PLACE).otherwise(name),
+        call=pl.when(pl.col("tag") % 2 != 0).then(name + IN_PLACE).otherwise(name),
         queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s")),
     )
     operations = calls.group_by("communicator", "call", "number").agg(

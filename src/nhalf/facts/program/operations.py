@@ -39,6 +39,10 @@ IN_PLACE = ", in place"
 """After a call whose result comes where the data was: libraries have other algorithms for it."""
 ROOT = ", root "
 """After a call, before the place of its root among its ranks, where that is not the first one."""
+SHARES = ", shares "
+"""After a call with a count for each rank, before the shares of its ranks, as far as a trace tells
+them; they repeat themselves, so that 1 says that all are equal.
+"""
 
 
 @functools.cache
@@ -55,9 +59,15 @@ def place_of_root(call: str) -> int:
 
 
 @functools.cache
+def shares_of(call: str) -> str:
+    """The shares of a call's ranks; '' if nothing tells them."""
+    return call.partition(SHARES)[2]
+
+
+@functools.cache
 def with_any_root(call: str) -> str:
-    """A call without the place of its root."""
-    return re.sub(rf"{ROOT}\d+", "", call)
+    """A call without the place of its root and the shares of its ranks."""
+    return re.sub(rf"{ROOT}\d+", "", call.partition(SHARES)[0])
 
 
 @functools.cache

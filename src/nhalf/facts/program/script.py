@@ -28,11 +28,12 @@ from nhalf.facts.program.operations import (
 )
 from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.shares import DIVIDED, VARYING, shares_by_operation
 
 Work = tuple[str, tuple[int, ...], int]
 """What ranks do in an operation once nobody is waited for: its call, with ROOT and its place unless
-that is the first, and IN_PLACE if it is so, its ranks and the mean size of their input. Of a rank
-that only sends its part to a root the call is '', and the ranks are both.
+that is the first, IN_PLACE if it is so, and SHARES if they are known, its ranks and the mean size
+of their input. Of a rank that only sends its part to a root the call is '', and the ranks are both.
 """
 SEATS_MOST = 1024
 """Ranks of an operation of which each one's own time is told apart; of more, all leave together."""
@@ -69,46 +70,51 @@ class OperationParts:
     ) -> Self:
         """The parts of actors whose steps are from `first` on."""
         columns = [_columns(*own) for own in zip(actors, first.tolist(), strict=False)]
-        step, rank, form, communicator, number, root, size_bytes, in_place = np.concatenate(
+        step, rank, form, communicator, number, root, size_bytes, tag = np.concatenate(
             [np.zeros((8, 0), np.int64), *columns], axis=1
         )
         meetings = _Meetings(communicator, number, rank)
+        number = meetings.operation
         names = [operation(of_call.call) for of_call in forms]
-        comes_from, goes_to, scatters = (
-            np.array([name in flow for name in names], bool)[form]
-            for flow in (FROM_ROOT, TO_ROOT, SCATTERS)
+        comes_from, goes_to, scatters, varies, is_divided = (
+            np.array([name in chosen for name in names], bool)[form]
+            for chosen in (FROM_ROOT, TO_ROOT, SCATTERS, VARYING, DIVIDED)
         )
         is_root = rank == root
         # Where a rank lacks calls, its later ones meet others, which may have another root.
-        roots = np.bincount(meetings.operation[is_root], minlength=meetings.count)
-        has_root = roots[meetings.operation] == 1
+        roots = np.bincount(number[is_root], minlength=meetings.count)
+        has_root = roots[number] == 1
         root_of = np.full(meetings.count, -1)
-        root_of[meetings.operation[is_root & has_root]] = root[is_root & has_root]
+        root_of[number[is_root & has_root]] = root[is_root & has_root]
         role = np.where(comes_from & has_root, Role.ROOT, Role.ALL)
         role[goes_to & has_root & ~is_root] = Role.NOBODY
         # The root of a scatter holds all blocks; the other ranks have the size of one.
-        mean_bytes = meetings.mean(size_bytes, ~(scatters & is_root))[meetings.operation]
+        is_whole = scatters & is_root
+        meetings.keep_own(size_bytes, is_whole, is_whole & varies)
+        mean_bytes = meetings.mean(size_bytes, ~is_whole | varies)[number]
+        own_bytes = np.where(is_divided, tag >> 1, size_bytes)[varies]
+        shares, texts = shares_by_operation(number[varies], rank[varies], own_bytes, meetings.count)
         only_sends = role == Role.NOBODY
         blocks = ~np.array([is_non_blocking(of_call.call) for of_call in forms], bool)[form]
         amounts = np.array([len(own) for own in meetings.member_sets], np.int64)
-        is_few = amounts[meetings.members][meetings.operation] <= SEATS_MOST
+        is_few = amounts[meetings.members][number] <= SEATS_MOST
         kinds = np.stack([
             np.where(only_sends, -1, form),
-            np.where(only_sends, rank, meetings.members[meetings.operation]),
-            np.where(only_sends, root, root_of[meetings.operation]),
+            np.where(only_sends, rank, meetings.members[number]),
+            np.where(only_sends, root, root_of[number]),
             np.where(only_sends, size_bytes, mean_bytes),
-            np.where(only_sends, 0, in_place != 0),
+            np.where(only_sends, 0, tag & 1),
+            np.where(only_sends, 0, shares[number]),
             np.where((role == Role.ROOT) & blocks & is_few, rank, -1),
         ])  # fmt: skip
         work = distinct_rows(*kinds)
         works: list[Work] = []
         seats: list[int] = []
-        for call, who, to, size, place, own in kinds[:, place_of_each(work)].T.tolist():
+        for call, who, to, size, place, share, own in kinds[:, place_of_each(work)].T.tolist():
             members = meetings.member_sets[who] if call >= 0 else (who, to)
             name = _named(forms[call].call, members, to) + IN_PLACE * place if call >= 0 else ""
-            works.append((name, members, size))
+            works.append((name + texts[share], members, size))
             seats.append(members.index(own) if own >= 0 else -1)
-        number = meetings.operation
         return cls(step, form, number, role, is_root, work, works, seats, meetings.count)
 
     def at(self, step: int) -> int:
@@ -152,6 +158,12 @@ class _Meetings:
                 self.members[begins : begin + amount] = len(self.member_sets)
                 self.member_sets.append(tuple(ranks[amounts > last].tolist()))
                 begins, last = begin + amount, amount
+
+    def keep_own(self, sizes: Places, is_whole: Places, is_wanted: Places) -> None:
+        """Take what the others have from the wanted ones of sizes that are of all ranks."""
+        others = np.bincount(self.operation[~is_whole], sizes[~is_whole], minlength=self.count)
+        left = sizes - others.astype(np.int64)[self.operation]
+        sizes[is_wanted] = np.maximum(left, 0)[is_wanted]
 
     def mean(self, sizes: Places, counts: Places) -> Places:
         """The mean by operation, rounded down, of what counts, or else of all."""

@@ -46,6 +46,8 @@ WITH_WORK = " axis.work=1"
 """After a pattern: what is left of a begun operation after as much work as it takes."""
 ROOTED = " axis.root="
 """After a pattern, before the rank that is the root."""
+SHARED = " axis.shares="
+"""After a pattern, before the shares of its ranks."""
 FROM_ROOT = frozenset(row.like or row.pattern for row in TABLE if row.flow == "from_root")
 """Patterns of which the ranks' own times are kept."""
 Times = tuple[float, ...]

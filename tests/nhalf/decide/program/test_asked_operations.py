@@ -12,6 +12,7 @@ from nhalf.decide.program.asked_operations import (
     OWN,
     PLACEMENTS_MAX,
     ROOTS_MAX,
+    SHARES_MAX,
     SIZES_MAX,
     AskedOperations,
     Nodes,
@@ -24,7 +25,7 @@ from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import Target, hosts_on
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.script import script
+from nhalf.facts.program.script import Work, script
 from nhalf.machines import catalogue
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
@@ -82,6 +83,12 @@ def answers(library: Library) -> AskedOperations:
         ("MPI_Igather, root 1, in place", 8, Question("igather axis.root=1 axis.place=in", 8)),
         ("MPI_Allreduce, in place", 9, Question("allreduce axis.place=in", 12)),
         ("MPI_Ialltoall, in place", 64, Question("ialltoall axis.place=in", 16)),
+        (
+            "MPI_Allgatherv, in place, shares 3:1",
+            8,
+            Question("allgatherv axis.place=in axis.shares=3:1", 8),
+        ),
+        ("MPI_Igatherv, root 2, shares 1", 8, Question("igatherv axis.root=2", 8)),
         ("MPI_Reduce_scatter_block", 64, Question("reduce-scatter", 64)),
         ("MPI_Reduce_scatter", 64, Question("reduce-scatterv", 64)),
         ("MPI_Barrier", 0, Question("barrier", 0)),
@@ -159,6 +166,64 @@ def test_an_operation_is_asked_with_its_root() -> None:
     # The trace's own cost is that of any root, and a rank that only sends has none.
     assert TracedCosts(made).collective_s(names[2], APART, 64) == pytest.approx(0.5)
     assert works_of(rooted_at([2], "MPI_Reduce")) == {("MPI_Reduce, root 2", APART, 64)}
+
+
+def with_blocks(name: str, blocks: Sequence[int], own_bytes: Sequence[int] = ()) -> Program:
+    """One operation in which ranks have blocks, and get a part of what they add up."""
+    tags = [2 * size_bytes for size_bytes in own_bytes] or [0] * len(blocks)
+    partner = 1 if "Scatterv" in name else -2
+    rows = [
+        call(name, "collective", rank, partner, (0, 0.5), size_bytes=size, tag=tag)
+        for rank, (size, tag) in enumerate(zip(blocks, tags, strict=True))
+    ]
+    return with_counts(rows, len(blocks), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("made", "work"),
+    [
+        (with_blocks("MPI_Allgatherv", [96, 32, 96, 32]),
+         ("MPI_Allgatherv, shares 3:1", APART, 64)),
+        (with_blocks("MPI_Allgatherv", [1000, 1001, 1000, 1000]),
+         ("MPI_Allgatherv, shares 1", APART, 1000)),
+        (with_blocks("MPI_Allgatherv", [0, 0, 0, 0]), ("MPI_Allgatherv", APART, 0)),
+        # The root holds what all get, half of it for itself.
+        (with_blocks("MPI_Scatterv", [8, 48, 8, 8]),
+         ("MPI_Scatterv, root 1, shares 1:3:1", APART, 12)),
+        (with_blocks("MPI_Reduce_scatter", [64] * 4, [16, 32, 16, 0]),
+         ("MPI_Reduce_scatter, shares 1:2:1:0", APART, 64)),
+        (with_blocks("MPI_Reduce_scatter", [64] * 4), ("MPI_Reduce_scatter", APART, 64)),
+        (with_blocks("MPI_Allgather", [64] * 4), ("MPI_Allgather", APART, 64)),
+    ],
+)  # fmt: skip
+def test_an_operation_is_asked_with_the_shares_of_its_ranks(made: Program, work: Work) -> None:
+    assert works_of(made) == {work}
+
+
+def test_known_shares_are_no_guess_but_those_of_pairs() -> None:
+    asked = answers(lambda _, some: dict.fromkeys(some, (0.5,)))
+    calls = ["MPI_Allgatherv, shares 3:1", "MPI_Allgatherv", "MPI_Alltoallv, shares 3:1"]
+    asked.prepare([(own, APART, 64) for own in calls], APART)
+    for own, guessed in zip(calls, [set(), {"allgatherv"}, {"alltoallv"}], strict=True):
+        costs = MachineCosts(MYRINET, list("abcd"), guess_ratio=2.0)
+        costs.asks(asked.answer, asked.left, asked.crowd, where_measured=True)
+        assert costs.collective_s(own, APART, 64) == (1.0 if guessed else 0.5)
+        assert costs.guessed == guessed
+
+
+def test_of_many_shares_some_are_asked_and_the_others_as_if_equal() -> None:
+    seen = set[Question]()
+
+    def ask(_: Nodes, some: Iterable[Question]) -> Mapping[Question, Times]:
+        seen.update(some)
+        return {key: (2.0 if "shares" in key.pattern else 1.0,) for key in some}
+
+    asked = answers(ask)
+    works = [(f"MPI_Allgatherv, shares {2 * share + 1}:2", APART, 8) for share in range(40)]
+    asked.prepare(works, APART)
+    assert len(seen) <= SHARES_MAX + 1 and Question("allgatherv", 8) in seen
+    assert {(asked.answer(work[0], APART, 8) or (0,))[0] for work in works} == {1.0, 2.0}
+    assert asked.reasons == (f"blocks with more than {SHARES_MAX} kinds of shares",)
 
 
 def test_of_many_roots_some_are_asked_and_stand_for_those_next_to_them() -> None:

@@ -105,6 +105,15 @@ def test_tables_agree_with_each_other(tmp_path: Path, programs: Path) -> None:
     assert sums["tag"].to_list() == RANKS * [0, 1], "the second one is in place"
 
 
+def test_a_sum_that_is_divided_tells_what_each_rank_gets(tmp_path: Path, programs: Path) -> None:
+    library, compiler = CASES[0]
+    program = built(library, compiler, "operations.cpp", programs)
+    options = ("--detail", "timeline")
+    _, trace = traced(library, tmp_path / "trace", RANKS, [str(program)], *options)
+    calls = trace.table("timeline").filter(pl.col("call") == "MPI_Reduce_scatter").collect()
+    assert calls.sort("rank")["tag"].to_list() == [2 * 4 * (rank + 1) for rank in range(RANKS)]
+
+
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     absent = nhalf(FOUND[0], "--out", str(tmp_path / "two"), "--", "nowhere")
     assert absent.exit_code == 2

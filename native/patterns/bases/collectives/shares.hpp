@@ -1,0 +1,79 @@
+// How the blocks of ranks differ in size: the axis `shares`.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+
+namespace nhalf {
+
+inline constexpr std::array shares_axis{
+    AxisInfo{"shares", "1", "1",
+             "3:1: the block of every other rank is three times as long as the others; the size is "
+             "that of the mean block"}};
+
+/// The shares of ranks. An all-to-all has a block between two of them, which is as long as the
+/// product of both says, so that each sends as much as it gets.
+class Shares {
+ public:
+  static constexpr int nobody = -1;
+
+  /// Throws InputError for an axis that has none.
+  Shares(const Case& point, int ranks) {
+    const auto text = point.axes.text("shares", "1");
+    for (const char *at = text.data(), *const end = at + text.size(); at <= end; ++at) {
+      std::uint32_t share = 0;
+      const auto [stop, error] = std::from_chars(at, end, share);
+      if (error != std::errc{} || (stop != end && *stop != ':'))
+        throw InputError("axis shares is a list of whole numbers such as 3:1");
+      given_.push_back(share);
+      at = stop;
+    }
+    double sum = 0;
+    for (int rank = 0; rank < ranks && !are_equal(); ++rank) sum += given(rank);
+    if (are_equal()) return;
+    if (sum == 0) throw InputError("axis shares gives no rank anything");
+    inverse_mean_ = ranks / sum;
+  }
+
+  /// How long the block of a rank is where the mean one has `mean`: bytes, or elements.
+  [[nodiscard]] std::size_t of(std::size_t mean, int rank, int other = nobody) const {
+    if (are_equal()) return mean;
+    const double product =
+        other == nobody ? given(rank) : given(rank) * given(other) * inverse_mean_;
+    return static_cast<std::size_t>(
+        std::llround(static_cast<double>(mean) * inverse_mean_ * product));
+  }
+  /// How long the blocks before that of a rank are together.
+  [[nodiscard]] std::size_t before(std::size_t mean, int rank, int other = nobody) const {
+    if (are_equal()) return mean * static_cast<std::size_t>(rank);
+    std::size_t sum = 0;
+    for (int each = 0; each < rank; ++each) sum += of(mean, each, other);
+    return sum;
+  }
+  [[nodiscard]] std::size_t longest(std::size_t mean) const {
+    const auto largest = std::ranges::max_element(given_) - given_.begin();
+    return of(mean, static_cast<int>(largest));
+  }
+  [[nodiscard]] bool are_equal() const { return given_.size() == 1; }
+
+ private:
+  [[nodiscard]] double given(int rank) const {
+    return given_[static_cast<std::size_t>(rank) % given_.size()];
+  }
+
+  std::vector<std::uint32_t> given_;
+  double inverse_mean_ = 1;
+};
+
+}  // namespace nhalf
