@@ -22,7 +22,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.operations import BY_NAME
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
-from nhalf.decide.program.crowding import slower_ratios
+from nhalf.decide.program.crowding import Nodes, at_once, followed_ratio, slower_ratios
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.operations import (
     IN_PLACE,
@@ -57,7 +57,6 @@ OWN = "its own"
 PERSISTENT = "-persistent"
 
 _Value = TypeVar("_Value", int, str)
-Nodes = tuple[int, ...]
 Ask = Callable[[Nodes, Iterable[Question]], Mapping[Question, Times]]
 """What operations of ranks on nodes take, without those that have no answer."""
 
@@ -103,6 +102,7 @@ class AskedOperations:
     refusals: set[str] = field(default_factory=set)
     curves: dict[tuple[Nodes, str], _Curve] = field(default_factory=dict)
     slower_ratio: dict[tuple[str, int, Nodes], float] = field(default_factory=dict)
+    at_once: dict[tuple[str, int], list[Nodes]] = field(default_factory=dict)
     placed: dict[tuple[Nodes, bytes], Nodes] = field(default_factory=dict)
     nearest: dict[tuple[Nodes, str], str] = field(default_factory=dict)
     leaves_s: dict[tuple[Nodes, Question], Times] = field(default_factory=dict)
@@ -111,6 +111,8 @@ class AskedOperations:
         """Ask for operations of a program whose ranks are on these nodes, as far as needed."""
         works = sorted(works)
         self.slower_ratio.update(slower_ratios(self.messages, works, nodes))
+        for kind, groups in at_once(works).items():
+            self.at_once[kind] = [tuple(nodes[rank] for rank in group) for group in groups]
         by_nodes: dict[Nodes, set[Question]] = defaultdict(set)
         for call, members, size_bytes in works:
             if question := question_of(call, len(members), size_bytes):
@@ -191,9 +193,23 @@ class AskedOperations:
             self.unanswered.add(operation(call))
         return answer or None
 
-    def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
-        """How many times as long at most, beside the same operation of other communicators."""
-        return self.slower_ratio.get((with_any_root(call), size_bytes, tuple(nodes)), 1.0)
+    def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> tuple[float, float]:
+        """How many times as long beside the same operation of other communicators: likely, by the
+        messages of algorithms that take as long alone, or else half-way; and at most.
+        """
+        kind = with_any_root(call), size_bytes
+        most = self.slower_ratio.get((*kind, tuple(nodes)), 1.0)
+        placed, question = self._question(call, nodes, size_bytes)
+        answer = question and self._at(placed, *question)
+        if most <= 1 or not question or not answer:
+            return math.sqrt(most), most
+        root = _root(question.pattern)
+        composer = self._composer((*placed[root:], *placed[:root]))
+        close = _close(composer, question.pattern, len(nodes), question.size_bytes, answer[0])
+        way = f"{question.size_bytes} {place_of_root(call)}"
+        performed = [f"{_base(question.pattern)} {name} {way}" for name, _ in close]
+        likely = followed_ratio(self.messages, self.at_once[kind], tuple(nodes), performed)
+        return min(max(1.0, likely or math.sqrt(most)), most), most
 
     def left(self, call: str, nodes: Sequence[int], size_bytes: int) -> float:
         """The share of an operation that is left after as much work as it takes, at the size next
@@ -329,12 +345,17 @@ def _names(
     ]
 
 
+def _base(pattern: str) -> str:
+    """The operation of a pattern in any form."""
+    base = pattern.partition(" ")[0].removesuffix(PERSISTENT)
+    return base if base in algorithms() else base.removeprefix("i")
+
+
 def _close(
     composer: Composer | None, pattern: str, ranks: int, size_bytes: int, time_s: float
 ) -> Iterator[tuple[str, float]]:
     """The algorithms that take as long as the library, with how much more or less they take."""
-    base = pattern.partition(" ")[0].removesuffix(PERSISTENT)
-    base = base if base in algorithms() else base.removeprefix("i")
+    base = _base(pattern)
     for algorithm in algorithms().get(base, ()) if composer else ():
         composed_s = composer.time_s(base, algorithm.name, ranks, size_bytes) if composer else None
         if composed_s and abs(composed_s / time_s - 1) <= CLOSE:

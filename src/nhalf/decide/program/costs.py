@@ -38,8 +38,9 @@ CROSSING = "pingping"
 Answer = Callable[[str, Sequence[int], int], tuple[float, str] | None]
 """Seconds and algorithm of an MPI library that was asked, by call, node of each rank and bytes."""
 Share = Callable[[str, Sequence[int], int], float]
-"""The share of an asked operation that is left after as much work as it takes, and how many times
-as long it takes at most beside others."""
+"""The share of an asked operation that is left after as much work as it takes."""
+Crowd = Callable[[str, Sequence[int], int], tuple[float, float]]
+"""How many times as long it takes beside others, likely and at most."""
 Leave = Callable[[str, Sequence[int], int, int], tuple[float, float]]
 """The share of an asked operation after which the rank in a place leaves it, and how much of that
 goes on without it."""
@@ -147,7 +148,7 @@ class MachineCosts(Costs):
         self.used: set[UsedAlgorithm] = set()
         self._answer: Answer | None = None
         self._left: Share = lambda *work: 1.0
-        self._crowd: Share = lambda *work: 1.0
+        self._crowd: Crowd = lambda *work: (1.0, 1.0)
         self._leave: Leave = lambda *work: (1.0, 0.0)
         self._asks_where_measured = True
         numbers: dict[str, int] = {}
@@ -172,7 +173,7 @@ class MachineCosts(Costs):
         self,
         answer: Answer,
         share: Share,
-        crowd: Share,
+        crowd: Crowd,
         leave: Leave = lambda *work: (1.0, 0.0),
         *,
         where_measured: bool,
@@ -226,10 +227,10 @@ class MachineCosts(Costs):
             return None
         time_s, algorithm = answer
         self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=True))
-        crowd = self._crowd(call, [self.nodes[rank] for rank in ranks], size_bytes)
-        if crowd > CROWDED:
-            # From not at all to all of it; as a guess goes, and in the middle of both.
-            time_s *= crowd ** (0.5 + 0.5 * np.sign(self.guess_ratio - 1))
+        likely, most = self._crowd(call, [self.nodes[rank] for rank in ranks], size_bytes)
+        if most > CROWDED:
+            # From not at all to all of it, as a guess goes.
+            time_s *= likely if self.guess_ratio == 1 else max(1.0, most * (self.guess_ratio > 1))
             self.guessed.add(name)
         row = BY_NAME[name]
         if not row.is_varying or (shares_of(call) and (row.flow, row.data) != PAIRWISE):

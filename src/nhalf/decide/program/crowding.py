@@ -10,6 +10,7 @@ from itertools import permutations
 from nhalf.base.errors import NhalfError
 from nhalf.facts.program.operations import with_any_root
 from nhalf.facts.program.script import Work
+from nhalf.machines.composed import follow
 from nhalf.machines.draws import Draws
 from nhalf.machines.message import Messages
 from nhalf.machines.together import ConcurrentMessages
@@ -17,8 +18,44 @@ from nhalf.machines.together import ConcurrentMessages
 PAIRS_MOST = 20_000
 """What more pairs of ranks share is left open."""
 MESSAGE_BYTES = 65536.0
-_Key = tuple[str, int, tuple[int, ...]]
+Nodes = tuple[int, ...]
+_Key = tuple[str, int, Nodes]
 """A call, its size, and the nodes of its ranks."""
+
+
+def at_once(works: Iterable[Work]) -> dict[tuple[str, int], list[tuple[int, ...]]]:
+    """By call and size the ranks of communicators that may do it at the same time."""
+    groups: dict[tuple[str, int], list[tuple[int, ...]]] = defaultdict(list)
+    for call, members, size_bytes in sorted(works):
+        before = groups[with_any_root(call), size_bytes]
+        if call and len(members) > 1 and not any(set(members) & set(group) for group in before):
+            before.append(members)
+    return groups
+
+
+def followed_ratio(
+    messages: Messages, nodes: Sequence[Nodes], own: Nodes, performed: Iterable[str]
+) -> float | None:
+    """How many times as long one of several communicators, by the nodes of their ranks, takes
+    beside the others, by the messages of an operation; of several ways to do it the least. None if
+    none can be followed.
+    """
+    ratios = []
+    for words in performed:
+        alone_s, together_s = (_followed_s(messages, some, words) for some in ([own], nodes))
+        if alone_s and together_s:
+            ratios.append(together_s / alone_s)
+    return min(ratios, default=None)
+
+
+def _followed_s(messages: Messages, nodes: Sequence[Nodes], words: str) -> float:
+    """When the last rank ends; 0 if it is not followed."""
+    lines: list[str] = []
+    for own in nodes:
+        members = range(len(lines) // 2, len(lines) // 2 + len(own))
+        lines += ["rank", f"perform {words} {' '.join(map(str, members))}"] * len(own)
+    answer = follow(messages, [node for own in nodes for node in own], lines)
+    return max(answer[1]) if answer else 0.0
 
 
 def slower_ratios(
@@ -29,14 +66,9 @@ def slower_ratios(
     By what every pair of a communicator's ranks moves at the same time as all others, over what it
     moves beside those of its own communicator.
     """
-    groups: dict[tuple[str, int], list[tuple[int, ...]]] = defaultdict(list)
-    for call, members, size_bytes in sorted(works):
-        before = groups[with_any_root(call), size_bytes]
-        if call and len(members) > 1 and not any(set(members) & set(group) for group in before):
-            before.append(members)
     ratios_of: dict[tuple[tuple[int, ...], ...], list[float]] = {}
     slower_ratio: dict[_Key, float] = {}
-    for (call, size_bytes), of_call in groups.items():
+    for (call, size_bytes), of_call in at_once(works).items():
         key = tuple(of_call)
         if len(key) > 1 and key not in ratios_of:
             ratios_of[key] = _slower(messages, key, nodes)

@@ -334,7 +334,8 @@ def test_answers_come_before_guesses_and_after_what_was_measured_with_the_librar
         costs = MachineCosts(of_machine, ["a", "b"])
         costs.asks(
             lambda call, nodes, size: (0.5, "ring"),
-            *[lambda call, nodes, size: 1.0] * 2,
+            lambda call, nodes, size: 1.0,
+            lambda call, nodes, size: (1.0, 1.0),
             where_measured=where_measured,
         )
         assert costs.collective_s("MPI_Alltoall", (0, 1), 64) == pytest.approx(time_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.crowding import slower_ratios
+from nhalf.decide.program.crowding import followed_ratio, slower_ratios
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 
@@ -40,11 +40,24 @@ def test_who_works_alone_shares_nothing() -> None:
     assert list(alone.values()) == pytest.approx([1.0] * 8)
 
 
+def test_what_columns_leave_of_each_other_is_followed_by_messages() -> None:
+    nodes = [tuple(NODES[rank] for rank in group) for group in COLUMNS]
+    ways = [f"bcast {name} 524288 0" for name in ("chain", "binomial")]
+    chain, binomial = (followed_ratio(TREE, nodes, nodes[0], [way]) for way in ways)
+    assert chain and binomial and 1 < chain < binomial < 8
+    assert followed_ratio(TREE, nodes, nodes[0], ways) == chain
+    assert followed_ratio(TREE, nodes[:1], nodes[0], ways) == pytest.approx(1)
+    assert followed_ratio(TREE, nodes, nodes[0], []) is None
+
+
 @pytest.mark.parametrize(("guess_ratio", "time_s"), [(0.5, 1.0), (1.0, 2.0), (2.0, 4.0)])
 def test_a_crowded_operation_is_a_guess_up_to_its_most(guess_ratio: float, time_s: float) -> None:
     costs = MachineCosts(TREE, ["0", "1"], guess_ratio=guess_ratio)
     costs.asks(
-        lambda *work: (1.0, "ring"), lambda *work: 1.0, lambda *work: 4.0, where_measured=True
+        lambda *work: (1.0, "ring"),
+        lambda *work: 1.0,
+        lambda *work: (2.0, 4.0),
+        where_measured=True,
     )
     assert costs.collective_s("MPI_Allreduce", (0, 1), 8) == pytest.approx(time_s)
     assert costs.guessed == {"allreduce"}
