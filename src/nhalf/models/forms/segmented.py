@@ -27,6 +27,8 @@ BLOCKS_MAX = 360
 """With more sizes, breaks are first placed between blocks of sizes, then moved to a size."""
 NOISE_FLOOR = 1e-7
 """Relative rounding error of a clock read in double precision: less is no misfit."""
+PICOSECOND_S = 1e-12
+"""Times in virtual time are whole ones, which is no misfit either."""
 NARROW_BRACKET = 1.6
 """A break known within this factor is taken to lie at the roundest size of its bracket."""
 BRIDGE_PERCENT = 25.0
@@ -80,7 +82,9 @@ class Segmented(Model):
         divisions = _divisions(*data) + _apart_from_empty(*data)
         misfits = [misfit_of(*data, starts) for starts in divisions]
         count = curve.size_bytes.size
-        best = _choose([len(d) for d in divisions], misfits, count, (weight * noise**2).mean())
+        rounding = NOISE_FLOOR + PICOSECOND_S / curve.time_s.min(initial=1, where=curve.time_s > 0)
+        noise_variance = float((weight * noise**2).mean())
+        best = _choose([len(d) for d in divisions], misfits, count, noise_variance, rounding)
         starts = divisions[best]
         return cls._from_starts(curve, weight, starts)
 
@@ -147,7 +151,9 @@ def _divisions(size_bytes: Floats, time_s: Floats, weight: Floats) -> list[list[
     return [move_breaks(*data, starts, block, POINTS_PER_SEGMENT_MIN) for starts in divisions]
 
 
-def _choose(segments: list[int], misfits: list[float], count: int, noise_variance: float) -> int:
+def _choose(
+    segments: list[int], misfits: list[float], count: int, noise_variance: float, rounding: float
+) -> int:
     """The position of the division that minimises Schwarz's criterion.
 
     A break counts as two parameters: counted as one, breaks are found in pure noise (Zhang and
@@ -163,7 +169,7 @@ def _choose(segments: list[int], misfits: list[float], count: int, noise_varianc
             scores.append(math.inf)
             continue
         variance = (misfit + (observations - count) * noise_variance) / observations
-        score = observations * math.log(variance + NOISE_FLOOR**2)
+        score = observations * math.log(variance + rounding**2)
         scores.append(score + parameters * math.log(count))
     return int(np.argmin(scores))
 

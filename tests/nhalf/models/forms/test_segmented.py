@@ -56,6 +56,16 @@ def test_one_line_is_recovered_exactly():
     assert piece.n_half_bytes == pytest.approx(1.7e5, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("t0_s", "r_inf_Bps"), [(1.25e-6, 1264e6), (1.25e-6, 632e6), (47e-6, 23.5e6)]
+)
+def test_whole_picoseconds_are_no_bend(t0_s, r_inf_Bps):
+    sizes = SIZES[np.log2(np.maximum(SIZES, 1)) % 1 == 0]
+    times = np.floor(1e12 * (t0_s + sizes / r_inf_Bps)) / 1e12
+    (piece,) = Segmented.fit(curve_of(sizes, times)).pieces
+    assert piece.r_inf_Bps == pytest.approx(r_inf_Bps, rel=1e-5)
+
+
 def test_three_segments_are_recovered_exactly():
     model = Segmented.fit(curve_of(SIZES, three_segments(SIZES)))
     assert [p.t0_s for p in model.pieces] == pytest.approx([2e-7, 1.8e-6, 4e-6], rel=1e-6)
