@@ -48,6 +48,8 @@ STUDIES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 """Machines, ranks, and the operations that b-eff-2005 and sp2-1995 concluded something of."""
 TIMEOUT_S = 2400
 DIGITS = 6
+FIELDS = 3
+"""An operation, its size and its time, in a line of the program."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +215,11 @@ def ran(
         cwd=ROOT,
         check=False,
     )
-    for line in done.stdout.splitlines():
-        operation, size, time_us = line.split()
+    # Libraries that end in the middle of it say so here, too.
+    for words in filter(
+        lambda words: len(words) == FIELDS, map(str.split, done.stdout.splitlines())
+    ):
+        operation, size, time_us = words
         times_us.setdefault(operation, {})[size] = round(float(time_us), DIGITS)
     words_of_end = done.stderr.strip().splitlines()
     return "" if done.returncode == 0 else (words_of_end or ["?"])[-1]

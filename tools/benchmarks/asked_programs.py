@@ -134,9 +134,10 @@ WHY = """
 
 - **training.** Open MPI's first broadcast takes longer than later ones, and its sums take less \
 together than one after the other.
-- **grid.** Columns share links with each other.
+- **grid.** Columns share links with each other: as much as the messages of algorithms that take \
+as long alone.
 - **roots.** A rank that comes late to a broadcast is taken to make no other rank late.
-- **halo.** Operations are asked with blocks of one size, and halos do not wait for each other.
+- **halo.** Halos do not wait for each other.
 """
 
 
