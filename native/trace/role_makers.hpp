@@ -175,7 +175,7 @@ template <class Count>
           in == MPI_IN_PLACE};
 }
 
-/// Of a vector that is divided it also has the rank's part, twice as much; 0 if that does not fit.
+/// The tag of a vector that is divided also has twice the rank's part; 0 if that does not fit.
 [[gnu::noinline]] inline Counted collective(Recorder& on, Call call, const Divided& bytes,
                                             MPI_Comm comm, const void* in) {
   auto role = collective(on, call, bytes.whole_bytes, comm, in);

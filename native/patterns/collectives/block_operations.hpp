@@ -48,15 +48,15 @@ class BlockOperation : public Operation<T> {
     return Shares(point, transport.size()).of(point.size_bytes, transport.rank());
   }
   [[nodiscard]] static std::size_t per_rank(const T& transport, const Case& point,
-                                            int other = Shares::nobody) {
+                                            int partner = Shares::nobody) {
     const int ranks = transport.size();
-    return Shares(point, ranks).before(point.size_bytes, ranks, other);
+    return Shares(point, ranks).before(point.size_bytes, ranks, partner);
   }
   [[nodiscard]] std::size_t block_bytes(int rank) const {
-    return shares_.of(this->size_bytes_, rank, other_);
+    return shares_.of(this->size_bytes_, rank, partner_);
   }
   [[nodiscard]] std::size_t before(int rank) const {
-    return shares_.before(this->size_bytes_, rank, other_);
+    return shares_.before(this->size_bytes_, rank, partner_);
   }
   /// One of the blocks of a buffer, which may be one itself.
   [[nodiscard]] Bytes block(Bytes part, int rank) const {
@@ -64,7 +64,7 @@ class BlockOperation : public Operation<T> {
   }
 
   /// Whose blocks for others these are; nobody's if they are the same for all.
-  int other_ = Shares::nobody;
+  int partner_ = Shares::nobody;
 
  private:
   [[nodiscard]] bool is_one(ConstBytes part) const {
@@ -207,7 +207,7 @@ class Alltoall : public ChosenOperation<T, BlockOperation, algorithms::alltoall:
             alltoall_info, transport, point, this->per_rank(transport, point, transport.rank()),
             this->per_rank(transport, point, transport.rank()),
             [](T& t, Scratch&, ConstBytes in, Bytes out) { t.alltoall(in, out); }) {
-    this->other_ = transport.rank();
+    this->partner_ = transport.rank();
   }
 
  protected:

@@ -36,44 +36,44 @@ class Shares {
       const auto [stop, error] = std::from_chars(at, end, share);
       if (error != std::errc{} || (stop != end && *stop != ':'))
         throw InputError("axis shares is a list of whole numbers such as 3:1");
-      given_.push_back(share);
+      shares_.push_back(share);
       at = stop;
     }
     double sum = 0;
-    for (int rank = 0; rank < ranks && !are_equal(); ++rank) sum += given(rank);
+    for (int rank = 0; rank < ranks && !are_equal(); ++rank) sum += share_of(rank);
     if (are_equal()) return;
     if (sum == 0) throw InputError("axis shares gives no rank anything");
-    inverse_mean_ = ranks / sum;
+    scale_ratio_ = ranks / sum;
   }
 
   /// How long the block of a rank is where the mean one has `mean`: bytes, or elements.
-  [[nodiscard]] std::size_t of(std::size_t mean, int rank, int other = nobody) const {
+  [[nodiscard]] std::size_t of(std::size_t mean, int rank, int partner = nobody) const {
     if (are_equal()) return mean;
     const double product =
-        other == nobody ? given(rank) : given(rank) * given(other) * inverse_mean_;
+        partner == nobody ? share_of(rank) : share_of(rank) * share_of(partner) * scale_ratio_;
     return static_cast<std::size_t>(
-        std::llround(static_cast<double>(mean) * inverse_mean_ * product));
+        std::llround(static_cast<double>(mean) * scale_ratio_ * product));
   }
   /// How long the blocks before that of a rank are together.
-  [[nodiscard]] std::size_t before(std::size_t mean, int rank, int other = nobody) const {
+  [[nodiscard]] std::size_t before(std::size_t mean, int rank, int partner = nobody) const {
     if (are_equal()) return mean * static_cast<std::size_t>(rank);
     std::size_t sum = 0;
-    for (int each = 0; each < rank; ++each) sum += of(mean, each, other);
+    for (int earlier = 0; earlier < rank; ++earlier) sum += of(mean, earlier, partner);
     return sum;
   }
   [[nodiscard]] std::size_t longest(std::size_t mean) const {
-    const auto largest = std::ranges::max_element(given_) - given_.begin();
+    const auto largest = std::ranges::max_element(shares_) - shares_.begin();
     return of(mean, static_cast<int>(largest));
   }
-  [[nodiscard]] bool are_equal() const { return given_.size() == 1; }
+  [[nodiscard]] bool are_equal() const { return shares_.size() == 1; }
 
  private:
-  [[nodiscard]] double given(int rank) const {
-    return given_[static_cast<std::size_t>(rank) % given_.size()];
+  [[nodiscard]] double share_of(int rank) const {
+    return shares_[static_cast<std::size_t>(rank) % shares_.size()];
   }
 
-  std::vector<std::uint32_t> given_;
-  double inverse_mean_ = 1;
+  std::vector<std::uint32_t> shares_;
+  double scale_ratio_ = 1;
 };
 
 }  // namespace nhalf

@@ -150,19 +150,18 @@ class AskedOperations:
     def _keep_nearest(self, nodes: Nodes, patterns: Iterable[str]) -> None:
         """Choose what stands for each pattern: another root, or equal shares."""
         shares = {pattern: pattern.partition(SHARED)[2] for pattern in patterns}
-        asked = set(_spread(sorted(set(shares.values())), SHARES_MAX))
-        if not asked.issuperset(shares.values()):
+        chosen = set(_spread(sorted(set(shares.values())), SHARES_MAX))
+        if not chosen.issuperset(shares.values()):
             self.refusals.add(f"blocks with more than {SHARES_MAX} kinds of shares")
         alike: dict[str, set[str]] = defaultdict(set)
         for pattern, own in shares.items():
-            base = pattern if own in asked else pattern.partition(SHARED)[0]
+            base = pattern if own in chosen else pattern.partition(SHARED)[0]
             self.nearest[nodes, pattern] = base
             alike[_with_any_root(base)].add(base)
         for pattern in shares:
             own_roots = sorted(alike[_with_any_root(self.nearest[nodes, pattern])], key=_root)
-            distances = {
-                abs(_root(other) - _root(pattern)): other for other in _spread(own_roots, ROOTS_MAX)
-            }
+            stand_ins = _spread(own_roots, ROOTS_MAX)
+            distances = {abs(_root(name) - _root(pattern)): name for name in stand_ins}
             self.nearest[nodes, pattern] = distances[min(distances)]
 
     def _keep(self, nodes: Nodes, times_s: Mapping[Question, Times]) -> None:

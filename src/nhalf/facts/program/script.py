@@ -161,9 +161,9 @@ class _Meetings:
 
     def keep_own(self, sizes: Places, is_whole: Places, is_wanted: Places) -> None:
         """Take what the others have from the wanted ones of sizes that are of all ranks."""
-        others = np.bincount(self.operation[~is_whole], sizes[~is_whole], minlength=self.count)
-        left = sizes - others.astype(np.int64)[self.operation]
-        sizes[is_wanted] = np.maximum(left, 0)[is_wanted]
+        sums = np.bincount(self.operation[~is_whole], sizes[~is_whole], minlength=self.count)
+        own_bytes = sizes - sums.astype(np.int64)[self.operation]
+        sizes[is_wanted] = np.maximum(own_bytes, 0)[is_wanted]
 
     def mean(self, sizes: Places, counts: Places) -> Places:
         """The mean by operation, rounded down, of what counts, or else of all."""
