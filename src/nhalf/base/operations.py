@@ -86,6 +86,12 @@ PER_RANK = tuple(o.pattern for o in _MEASURED if o.has_blocks and not (o.is_vary
 CALLS = {o.pattern: o.name for o in _MEASURED if not o.is_native and o.name != o.pattern}
 """Names of operations in libraries, if they differ from those of their patterns."""
 
+
+def has_root(pattern: str) -> bool:
+    """Whether a pattern is an operation in which one rank has what all others get, or gets it."""
+    return any(row.pattern == pattern and row.is_rooted for row in TABLE)
+
+
 NATIVE = "native"
 """The value of the column `algorithm` if the library chooses the algorithm itself."""
 

@@ -9,6 +9,8 @@ from nhalf.base.errors import unknown
 from nhalf.base.request import REQUIRED, Request, option, word
 
 OUTPUT = "Output"
+COMPLETION = "completion"
+"""By what algorithms are compared unless `--for` says otherwise."""
 PREDICTED_CORES = 64
 """Value of `cores` in --ranks of a prediction, which is not about the machine at hand."""
 FORMATS = ("table", "csv", "json", "markdown")
@@ -116,7 +118,6 @@ class PrefixOptions(Request, heading="Where"):
     )
 
 
-COMPLETION = "completion"
 SIZES = "1:64K"
 """Message sizes of predictions unless others are named."""
 

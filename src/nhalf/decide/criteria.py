@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.operations import TABLE
+from nhalf.base.operations import has_root
 from nhalf.decide.one_wire import MESSAGES, shares_a_wire
 from nhalf.decide.way import COMPOSED, ValidityRange, Way
 from nhalf.decide.ways import COMPLETION, with_full_name
@@ -23,6 +23,11 @@ from nhalf.machines.spread import over_nodes
 from nhalf.models.expression import PART_BYTES
 
 ROOT, PROCESSORS = CRITERIA[1:]
+IN_WORDS = {
+    COMPLETION: "the time of the whole operation",
+    ROOT: "the time until the root is free",
+    PROCESSORS: "the time of all ranks, added up",
+}
 CAVEATS = {
     ROOT: "until the root has sent its last message, or received it; with parts of {parts} B, of "
     "nhalf's algorithms alone",
@@ -31,11 +36,16 @@ CAVEATS = {
 }
 
 
+def chosen_by(criterion: str) -> str:
+    """What a file says of the time by which it was chosen; '' for completion."""
+    return "" if criterion == COMPLETION else f"chosen by {IN_WORDS[criterion]}: --for {criterion}"
+
+
 def check_criterion(criterion: str, pattern: str) -> None:
     """Raises InputError for an unknown criterion, and for the root of an operation without one."""
     if criterion not in CRITERIA:
         raise unknown("criterion", criterion, CRITERIA)
-    if criterion == ROOT and not any(row.pattern == pattern and row.is_rooted for row in TABLE):
+    if criterion == ROOT and not has_root(pattern):
         raise InputError(f"{pattern} has no root", f"ask for --for {COMPLETION} or {PROCESSORS}")
 
 

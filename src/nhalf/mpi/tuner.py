@@ -52,6 +52,7 @@ class Tuner(ABC):
         self.nodes_of: Callable[[int], int] = lambda ranks: 1
         self.is_placed = False
         self.note = ""
+        self.comment = ""
         self.shares_memory = True
         if form and form not in self.forms:
             raise unknown(f"form of {library.vendor}'s file", form, self.forms)
@@ -129,8 +130,12 @@ class Tuner(ABC):
         """The whole file; calls without a rule keep the library's own choice."""
 
     def write(self, path: Path, rules: Sequence[Rule]) -> None:
-        """Write the file, and what belongs to it beside it."""
-        path.write_text(self.text(rules), "utf-8")
+        """Write the file, and what belongs to it beside it.
+
+        It ends with the comment, if there is one and its form has such lines.
+        """
+        ending = f"# {self.comment}\n" if self.comment and self.form != "json" else ""
+        path.write_text(self.text(rules) + ending, "utf-8")
 
     def write_with(self, source: Path, rule: Rule, path: Path) -> None:
         """Write a file with one more rule that takes precedence over all others of `source`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -68,7 +69,9 @@ def test_what_has_no_such_time_is_refused() -> None:
         linear.time_s(600, 8)
 
 
-def test_the_command_compares_by_what_it_is_told(call: Callable[..., Ended]) -> None:
+def test_the_command_compares_by_what_it_is_told(
+    call: Callable[..., Ended], tmp_path: Path
+) -> None:
     words = ("predict", "bcast", "--machine", "sp2-mpl", "--ranks", "16", "--bytes", "64K", "--for")
     rows = {
         criterion: {row["algorithm"]: row["time_s"] for row in json.loads(
@@ -80,5 +83,11 @@ def test_the_command_compares_by_what_it_is_told(call: Callable[..., Ended]) -> 
     assert rows["root"]["linear"] > 2 * rows["root"]["binomial"]
     assert rows["processors"]["linear"] == pytest.approx(rows["processors"]["binomial"])
     assert "root free first of 1 cell" in call(*words, "root").out
+    table = tmp_path / "root.table"
+    call(*words, "root", "--out", table)
+    said = "# chosen by the time until the root is free: --for root"
+    assert said in table.read_text().splitlines()
+    call(*words, "completion", "--out", table)
+    assert "--for" not in table.read_text()
     call(*words, "root", "--report", "page.html").is_error(2, "--report", "--for")
     call("predict", "traffic", "--machine", "sp2-mpl", "--for", "root").is_error(2, "leave it out")

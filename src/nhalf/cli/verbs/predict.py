@@ -21,6 +21,7 @@ with lazily(globals()):
     from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations, predict_queues
     from nhalf.cli.sides import calibrated_machine, machine_and_library
     from nhalf.decide.choice import Grid
+    from nhalf.decide.criteria import chosen_by
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
     from nhalf.decide.predict import (
         Prediction,
@@ -244,5 +245,6 @@ def _write_table(prediction: Prediction, path: Path) -> None:
     ]
     best = prediction.best()
     rules = rules_of(prediction.pattern, prediction.ranks, prediction.size_bytes, best, parts)
-    comment = f"predicted for {prediction.machine}, not measured"
-    write_text(path, table_text(rules, [comment]))
+    comments = [f"predicted for {prediction.machine}, not measured"]
+    comments += filter(None, [chosen_by(prediction.criterion)])
+    write_text(path, table_text(rules, comments))

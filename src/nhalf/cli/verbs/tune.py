@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
+from nhalf.base.operations import has_root
 from nhalf.base.printable import say
 from nhalf.base.request import option
 from nhalf.base.units import parse_duration
 from nhalf.cli.lazy import lazily
-from nhalf.cli.options import OUTPUT, QuietOption
+from nhalf.cli.options import COMPLETION, OUTPUT, QuietOption
 from nhalf.cli.sides import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
 from nhalf.measure.plan.plan import parse_sizes, sizes_text
@@ -24,6 +25,7 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.sites.placement import Placement
 
 with lazily(globals()):
+    from nhalf.decide.criteria import check_criterion, chosen_by
     from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.outcome import Checked, check, tune
     from nhalf.experiment.tune.search import TuningRequest, check_operations, violated_cells
@@ -65,6 +67,12 @@ class Request(StartOptions, OnMachine, Where, QuietOption, heading="What to tune
         "",
         "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
         "table of nhalf's algorithms for libnhalf_coll.so).",
+    )
+    criterion: str = option(
+        COMPLETION,
+        "By what algorithms are compared: completion, until the root is free (root), or the time "
+        "of all ranks together (processors).",
+        "--for",
     )
     placement: str = option("cores", "Placement of ranks, as for nhalf run.", heading=WHERE)
     least_share: float = option(
@@ -112,19 +120,34 @@ def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
         partial(_nodes, site, placement.text), shares_memory=machine is None
     )
     if "pattern" not in request.given:
-        offered = tuple(name for name in goal.operations if tuner.algorithms(name))
+        offered = tuple(
+            name
+            for name in goal.operations
+            if tuner.algorithms(name) and (request.criterion != "root" or has_root(name))
+        )
         goal = replace(goal, operations=offered or goal.operations)
     if request.violated is not None:
         goal = _where_violated(goal, request, tuner)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
     check_operations(tuner, goal.operations)
+    for operation in goal.operations:
+        check_criterion(request.criterion, operation)
     if request.check is not None:
         tuner.read(request.check)
     _create(folder)
     quiet = request.is_silent
     bench = LibraryBench(
-        library, tuner, folder, plan, site, lambda: Progress(quiet), placement.text, machine
+        library,
+        tuner,
+        folder,
+        plan,
+        site,
+        lambda: Progress(quiet),
+        placement.text,
+        machine,
+        request.criterion,
     )
+    tuner.comment = chosen_by(request.criterion)
     if not quiet:
         bench.tell = say
     bench.notes += [tuner.note] if tuner.note else []
@@ -251,6 +274,7 @@ def _about(bench: LibraryBench, goal: TuningRequest) -> dict[str, Any]:
     return {
         "library": bench.library.name,
         **({"virtual": bench.machine.as_json()} if bench.machine else {}),
+        "for": bench.criterion,
         "form": bench.tuner.form,
         "folder": str(bench.folder),
         "operations": list(goal.operations),

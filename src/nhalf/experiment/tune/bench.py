@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
+from nhalf.decide.criteria import COMPLETION, ROOT
 from nhalf.experiment.race import TuningCell
 from nhalf.facts.facts import Facts
 from nhalf.facts.wrong_data import WrongData, wrong_data
@@ -45,6 +46,8 @@ class LibraryBench:
     progress: Callable[[], Progress]
     placement: str
     machine: VirtualMachine | None = None
+    criterion: str = COMPLETION
+    """By which time algorithms are compared, of CRITERIA."""
     notes: list[str] = field(default_factory=list)
     tell: Callable[[str], None] = lambda text: None
     """Takes a line about the time that a measurement takes."""
@@ -92,7 +95,8 @@ class LibraryBench:
         ]
         self.notes += [f"{name}: {text}" for text in messages]
         self._keep_wrong(name, Facts.of([outcome.run]))
-        return launch_times(outcome.run.measurements(), elsewhere=elsewhere)
+        measurements = outcome.run.measurements()
+        return launch_times(measurements, elsewhere=elsewhere, criterion=self.criterion)
 
     def _keep_wrong(self, name: str, facts: Facts) -> None:
         """Remember what delivered wrong data in a run."""
@@ -129,12 +133,19 @@ class LibraryBench:
         return times
 
 
-def launch_times(measurements: pl.LazyFrame, *, elsewhere: bool = False) -> pl.DataFrame:
+def launch_times(
+    measurements: pl.LazyFrame, *, elsewhere: bool = False, criterion: str = COMPLETION
+) -> pl.DataFrame:
     """Launch times in the reported state, with the lower quartile of the samples as `median_s`.
 
     Disturbances add time, and they affect all algorithms equally only in the long run; the lower
-    quartile needs only a quarter of undisturbed samples.
+    quartile needs only a quarter of undisturbed samples. By another criterion than completion it
+    is how long the root is in the operation, or all ranks added up: the median of each of them.
     """
-    quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
-    stated = stated_visits(measurements.with_columns(samples_s=quartile))
+    time_s = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
+    if criterion != COMPLETION:
+        ranks = pl.col("rank_s").list
+        kept_s = ranks.first() if criterion == ROOT else ranks.sum()
+        time_s = pl.when(ranks.len() == pl.col("ranks")).then(pl.concat_list(kept_s)).otherwise([])
+    stated = stated_visits(measurements.with_columns(samples_s=time_s))
     return reported_medians(stated, elsewhere=elsewhere)

@@ -12,6 +12,7 @@ from rich.table import Table
 from nhalf.base.numbers import fixed, percent, share_span, span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.changes import CurveRatio
+from nhalf.decide.criteria import COMPLETION, IN_WORDS
 from nhalf.experiment.race import AlgorithmGain
 from nhalf.experiment.tune.bench import LibraryBench
 from nhalf.experiment.tune.outcome import Checked, Tuned
@@ -27,6 +28,7 @@ def show_tuned(console: Console, bench: LibraryBench, tuned: Tuned) -> None:
     cells = len(tuned.search.screening)
     if bench.machine:
         console.print(f"{bench.library.title}, {bench.machine.host}", markup=False)
+    _show_criterion(console, bench)
     if not tuned.search.won:
         console.print(
             f"{bench.library.title}: no algorithm is significantly and sufficiently faster than "
@@ -71,6 +73,7 @@ def show_tuned(console: Console, bench: LibraryBench, tuned: Tuned) -> None:
 
 def show_checked(console: Console, bench: LibraryBench, checked: Checked) -> None:
     """Print the rules, the proof and the comparison."""
+    _show_criterion(console, bench)
     for rule in checked.rules:
         console.print(rule.line, markup=False)
     if bench.tuner.note:
@@ -78,6 +81,12 @@ def show_checked(console: Console, bench: LibraryBench, checked: Checked) -> Non
     console.print(_trial(checked.curves))
     _show_activity(console, bench, checked.activity)
     _show_use(console, checked.variables)
+
+
+def _show_criterion(console: Console, bench: LibraryBench) -> None:
+    """Print by which time algorithms are compared, unless by the usual one."""
+    if bench.criterion != COMPLETION:
+        console.print(f"by {IN_WORDS[bench.criterion]}")
 
 
 def _winners(tuned: Tuned) -> Table:

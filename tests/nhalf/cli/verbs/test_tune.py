@@ -54,6 +54,8 @@ def test_what_a_library_cannot_be_told(call: Call, tmp_path: Path) -> None:
     begin = ("tune", "--mpi", name, "--out", out)
     call(*begin, "--pattern", "bcats").is_error(2, "offers no choice of algorithm for 'bcats'")
     call(*begin, "--pattern", "scan").is_error(2, "'scan'")
+    call(*begin, "--pattern", "allreduce", "--for", "root").is_error(2, "allreduce has no root")
+    call(*begin, "--for", "cost").is_error(2, "unknown criterion 'cost'")
     call(*begin, "--to", "7").is_error(2, "unknown form")
     assert not out.exists()
     out.mkdir()

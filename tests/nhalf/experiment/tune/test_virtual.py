@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.tuning import tuner_for
+from nhalf.store.run import Run
 from tests.nhalf.measure.virtual.programs import library_of
 
 Call = Callable[..., Any]
@@ -63,6 +65,30 @@ def test_a_planted_bad_choice_is_replaced(
     assert curve["verdict"] == "faster"
     assert tuned["taken_out"] == []
     assert Path(tuned["file"]).is_file()
+
+
+@pytest.mark.slow
+def test_a_root_that_is_free_soon_takes_another_tree(call: Call, tmp_path: Path) -> None:
+    """Of 16 ranks a root sends four messages in a binomial tree, one or two parts in others."""
+    name = library_of("mpich").name
+    words = ("--bytes", "64", "--ranks", "16", "--mpi", name, "--machine", "altix-bx2", "--json")
+    out = tmp_path / "tuned"
+    ended = call("tune", *words, "--pattern", "bcast", "--for", "root", "--to", "variables",
+                 "--out", out)  # fmt: skip
+    assert ended.code == 0, ended.err
+    tuned = json.loads(ended.out)
+    assert tuned["for"] == "root"
+    (cell,) = tuned["cells"]
+    assert cell["algorithm"] not in ("native", "binomial")
+    # The root is free long before the operation ends, and what is compared is its time.
+    (curve,) = tuned["trial"]
+    (size,) = curve["sizes"]
+    run = Run.open(out / "trial")
+    (usual,) = run.measurements().filter(pl.col("mpi") == name).collect().to_dicts()[:1]
+    assert size["default_s"] == pytest.approx(usual["rank_s"][0])
+    assert size["tuned_s"] < size["default_s"] < 0.9 * usual["samples_s"][0]
+    last = Path(tuned["file"]).read_text().splitlines()[-1]
+    assert last == "# chosen by the time until the root is free: --for root"
 
 
 @pytest.mark.slow
