@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
 from nhalf.facts.active_messages import LONG, crossovers
 from nhalf.facts.facts import Facts
+from nhalf.facts.soak import PATTERN as SOAK
+from nhalf.facts.soak import soaked
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.spread import spans_nodes
-from nhalf.results.traffic import FALLBACKS
+from nhalf.results.traffic import FALLBACKS, OVER_LOADS, launches
 from nhalf.studies.form import Quantity
+from nhalf.studies.launch_ratio import Launch
 from nhalf.studies.value import StudyValue
 
 B_EFF = {
@@ -45,13 +51,15 @@ DERIVED: dict[str, Mapping[str, str]] = {"b_eff": B_EFF, "logp": LOGP, "traffic"
 def is_derived(quantity: Quantity) -> bool:
     """Whether a number comes from many points of a run."""
     is_result = quantity.pattern in DERIVED and not quantity.extra
-    return is_result or quantity.figure == CROSSOVER
+    return is_result or quantity.figure == CROSSOVER or quantity.pattern == SOAK
 
 
 def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyValue:
     """A number of a derived result, of the most ranks; raises InputError if there is none."""
     if quantity.figure == CROSSOVER:
         return _crossover(quantity, facts)
+    if quantity.pattern == SOAK:
+        return _soaked(quantity, facts, of)
     name = quantity.pattern
     member = DERIVED[name].get(quantity.figure)
     if member is None:
@@ -68,7 +76,17 @@ def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyVal
     if ends and ends[0] == ends[1] and of["transport"] not in WITHOUT_NOISE:
         ends = None  # a single launch had all that it takes
     value = StudyValue(row[member], ends, int(row["ranks"]), "measured")
-    return _part(value, row, quantity) if name == "traffic" else value
+    if name == "traffic":
+        value = _part(replace(value, per_launch=_saturated(row, facts)), row, quantity)
+    return value
+
+
+def _saturated(row: Row, facts: Facts) -> dict[Launch, float]:
+    """The saturated rate of each launch of a row of traffic."""
+    same = [pl.col(name).eq_missing(row[name]) for name in OVER_LOADS]
+    rates = launches(facts.measurements).filter(same)
+    medians = rates.group_by("run", "launch").agg(pl.col("saturated_Bps").median()).drop_nulls()
+    return {(run, launch): rate for run, launch, rate in medians.sort("run", "launch").rows()}
 
 
 def _is_asked(row: Row, quantity: Quantity, of: Mapping[str, str]) -> bool:
@@ -99,6 +117,20 @@ def _interval(row: Row, member: str) -> tuple[float, float] | None:
     """The interval of a member; None if there is none."""
     ends: Any = row.get(f"{member}_ci")
     return (ends[0], ends[1]) if ends and None not in ends else None
+
+
+def _soaked(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyValue:
+    """How many calls of a long series there were, or by how much they took longer at its end."""
+    wanted = (of["mpi"], quantity.axes.get("of", "barrier"))
+    series = [row for row in soaked(facts) if (row.mpi, row.of) == wanted]
+    if not series:
+        raise InputError(f"there was no long series of {wanted[1]}")
+    if quantity.extra == "calls":
+        number = float(min(row.calls for row in series))
+        return StudyValue(number, (number, number), quantity.ranks, "measured")
+    growth = max((row.time_trend for row in series), key=lambda trend: trend.median)
+    ends = (1 + growth.low, 1 + growth.high)
+    return StudyValue(1 + growth.median, ends, quantity.ranks, "measured")
 
 
 def _crossover(quantity: Quantity, facts: Facts) -> StudyValue:

@@ -39,6 +39,9 @@ FIRST_SHARE = 0.5
 """The share of the time for the first turn, when nothing is known of any conclusion."""
 TURNS = 5
 TURN_LEAST_S = 2.0
+ENOUGH = 4
+"""A turn takes at most so many times as long as its launches should: what they decide is then known
+to twice as much, and the time is for what did not fit into the turn."""
 POINT_S = 0.02
 """Time of a point in a launch relative to that of a start, which is learned."""
 LAUNCHES_MOST = 500
@@ -61,14 +64,16 @@ class DecisionTurns:
     tried: set[str] = field(default_factory=set)
     pace_ratio: float = 1.0
     """How many times as long as assumed launches take."""
+    launches: int = 1
+    """How many there were, for numbers that come from all of them together."""
 
-    def next(self, slice_s: float, left_s: float = math.inf) -> tuple[Work, float]:
+    def next(self, slice_s: float, left_s: float = math.inf) -> tuple[Work, float, float]:
         """What to measure in the next seconds, most verdicts for the time first; nothing if no
         conclusion is open.
 
         Conclusions that were never tried come before those that are open, unless they take more
         than all that is left. The first of them may take more than the slice: their seconds are
-        returned as well.
+        returned as well, and then those of all.
         """
         lacking = {name: lacks for name in self.works if (lacks := self._lacking(name))}
         chosen: Work = frozenset()
@@ -90,7 +95,7 @@ class DecisionTurns:
                 n: launches for n, launches in lacking.items() if not self.works[n] <= chosen
             }
         self.tried |= {name for name, work in self.works.items() if work <= chosen}
-        return chosen, fresh_s
+        return chosen, fresh_s, spent_s
 
     def _gain(self, name: str, chosen: Work, costs: Mapping[str, float]) -> float:
         """Verdicts that the work of one may bring, by the second."""
@@ -105,7 +110,7 @@ class DecisionTurns:
         judgement = self.verdicts.get(name)
         if self.is_exact or judgement is None or judgement.value is None:
             return 0
-        launches = max(len(judgement.value.per_launch), 1)
+        launches = len(judgement.value.per_launch) or self.launches
         if judgement.value.ci is None:
             return LAUNCHES_MIN if launches < LAUNCHES_MIN else 0
         share = margin(judgement)
@@ -174,7 +179,9 @@ def measure_in_turns(
     outcome: RunOutcome | None = None
     for usual_s, is_last in _slices_s(ends_s):
         left_s = ends_s - time.monotonic()
-        work, fresh_s = turns.next(usual_s, left_s)
+        work, fresh_s, spent_s = turns.next(usual_s, left_s)
+        if work and not is_last:
+            usual_s = min(usual_s, max(TURN_LEAST_S, ENOUGH * spent_s))
         slice_s = max(usual_s, min(fresh_s, left_s))
         if is_last or slice_s > left_s - TURN_LEAST_S or not work:
             work |= turns.tables
@@ -186,6 +193,7 @@ def measure_in_turns(
         failed |= outcome.failed
         if (assumed_s := _assumed_s(prepared) - before_s) > 0:
             turns.pace_ratio = (time.monotonic() - began_s) / assumed_s
+        turns.launches = _launches(prepared)
         source = Measured(name, Facts.of([outcome.run]))
         for conclusion in form.conclusion:
             if conclusion.id in turns.works:
@@ -197,6 +205,12 @@ def _assumed_s(prepared: Prepared) -> float:
     """The seconds that the launches and points of a run should have taken so far."""
     kinds = Counter(event["event"] for event in prepared.run.events())
     return LAUNCH_COST_S * kinds["launch"] + POINT_S * kinds["point"]
+
+
+def _launches(prepared: Prepared) -> int:
+    """How many launches of a run have points, at least 1."""
+    points = (event for event in prepared.run.events() if event["event"] == "point")
+    return len({event["launch"] for event in points}) or 1
 
 
 def _slices_s(ends_s: float) -> Iterator[tuple[float, bool]]:

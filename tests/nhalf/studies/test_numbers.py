@@ -18,6 +18,7 @@ from nhalf.studies.node_figures import NodeFigure
 from nhalf.studies.published.numbers import published
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.value import StudyValue
+from tests.nhalf.facts.test_soak import CALLS, PARTS, series
 from tests.nhalf.synthetic import build_logp, build_measurements, build_traffic
 
 
@@ -161,6 +162,26 @@ class TestOfARun:
         assert rates == pytest.approx([8e9, 2e9, 6e9])
         with pytest.raises(InputError, match="traffic, to=transpose was not measured"):
             source.value(quantity(**asked, axes={"to": "transpose"}))
+
+    def test_how_far_a_long_series_came_and_whether_calls_took_longer(self) -> None:
+        facts = series(build_measurements, time_s=lambda calls: 1e-6 * (1 + calls * 1e-5))
+        source = Measured("run", facts)
+        asked = {"pattern": "soak", "ranks": 16, "axes": {"of": "barrier"}}
+        calls = source.value(quantity(**asked, extra="calls"))
+        assert (calls.median, calls.ci) == (PARTS * CALLS, (PARTS * CALLS, PARTS * CALLS))
+        growth = source.value(quantity(**asked, extra="time_growth"))
+        assert growth.median == pytest.approx(1.16, abs=0.01)
+        with pytest.raises(InputError, match="no long series of bcast"):
+            source.value(quantity(pattern="soak", axes={"of": "bcast"}, extra="calls"))
+
+    def test_the_rate_of_traffic_has_its_launches(self) -> None:
+        facts = Facts(build_traffic(to="complement", on_node_share=0.25, saturated_Bps=8e9))
+        size = int(facts.summary["bytes"][0])
+        asked = {"pattern": "traffic", "figure": "rate", "bytes": size, "ranks": 64}
+        value = Measured("run", facts).value(quantity(**asked, axes={"to": "complement"}))
+        launches = facts.launches["launch"].unique().to_list()
+        assert sorted(launch for _, launch in value.per_launch) == sorted(launches)
+        assert list(value.per_launch.values()) == pytest.approx([8e9] * len(launches))
 
     def test_without_a_transport_it_is_one_that_has_the_pattern(self) -> None:
         source = points(

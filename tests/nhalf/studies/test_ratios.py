@@ -15,7 +15,7 @@ from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import ratio_interval
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
-from nhalf.studies.launch_ratio import ratio_over_launches
+from nhalf.studies.launch_ratio import limited, ratio_over_launches
 from nhalf.studies.measured import Measured
 from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_measurements
@@ -99,6 +99,24 @@ def test_launches_that_a_clock_rounds_reach_from_end_to_end() -> None:
     assert ends(rounded.over(measured([1.0, 1.01, 1.02])))[0] < 1.6
     exact = StudyValue(2.0, (2.0, 2.0), origin="measured", per_launch=numbers([2, 2, 2]))
     assert ends(exact.over(StudyValue(1.0, (1.0, 1.0), per_launch=numbers([1, 1, 1])))) == (2, 2)
+
+
+def test_of_many_launches_those_that_met_others_do_not_hide_the_rest() -> None:
+    """One launch of thirty takes a thousand times as long; its pair was left in peace."""
+    random = np.random.default_rng(7)
+    divisor = np.exp(random.normal(0, 0.02, 300))
+    dividend = 1.2 * divisor * np.exp(random.normal(0, 0.02, 300))
+    dividend[::30] *= 1000
+    ratio = measured(dividend.tolist()).over(measured(divisor.tolist()))
+    assert ratio.median == pytest.approx(1.2, rel=0.01)
+    assert ends(ratio) == pytest.approx((1.2, 1.2), rel=0.02)
+    published = StudyValue(1.0, origin="published")
+    low, high = ends(measured(dividend.tolist()).over(published))
+    assert 1.1 < low < 1.2 < high < 1.3
+    few = dividend[:15].tolist()
+    assert limited(few) == few
+    assert limited([2.0] * 19 + [9.0]) == [2.0] * 19 + [9.0]
+    assert limited([0.0, *few, *few]) == [0.0, *few, *few]
 
 
 def test_rates_and_scaled_numbers_keep_their_launches() -> None:

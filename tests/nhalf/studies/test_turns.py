@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from nhalf.measure.plan.budget import LAUNCHES_MIN
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, Verdict
 from nhalf.studies.turns import (
+    ENOUGH,
     LAUNCHES_MOST,
     POINT_S,
     DecisionTurns,
@@ -54,22 +56,24 @@ def test_what_decides_most_for_its_time_is_measured_first() -> None:
         },
         work((PAIR, "d")),
     )
-    taken, takes_s = turns.next(0.1)
+    taken, takes_s, all_s = turns.next(0.1)
+    assert all_s == takes_s
     assert taken == turns.works["alone"] | turns.works["apart"]
     assert takes_s == pytest.approx(LAUNCHES_MIN * (1 + 2 / 8 + 2 * POINT_S))
     assert turns.tried == {"alone", "same", "apart"}
-    taken, takes_s = turns.next(0.1)
+    taken, takes_s, all_s = turns.next(0.1)
+    assert all_s == takes_s
     assert taken == turns.works["slow"]
     assert takes_s == pytest.approx(LAUNCHES_MIN * (1 + 64 / 8 + POINT_S))
-    assert turns.next(NO_LIMIT_S) == (frozenset(), 0)
+    assert turns.next(NO_LIMIT_S) == (frozenset(), 0, 0)
 
 
 def test_what_was_never_tried_comes_before_what_is_open() -> None:
     turns = DecisionTurns({"open": work((PAIR, "a")), "slow": work((MANY, "b"))}, frozenset())
     turns.tried, turns.verdicts = {"open"}, {"open": judged(1.01, 1.1, 1.2, HOLDS)}
-    assert turns.next(0.1, left_s=10) == (turns.works["open"], 0)
+    assert turns.next(0.1, left_s=10)[:2] == (turns.works["open"], 0)
     assert turns.next(0.1, left_s=50)[0] == turns.works["slow"]
-    assert turns.next(0.1) == (turns.works["open"], 0)
+    assert turns.next(0.1)[:2] == (turns.works["open"], 0)
 
 
 def test_a_verdict_that_fell_is_left_and_an_open_one_goes_on() -> None:
@@ -91,6 +95,12 @@ def test_launches_that_an_open_verdict_lacks() -> None:
     half = math.exp(0.2)
     turns.verdicts["it"] = judged(math.exp(0.1) / half, math.exp(0.1), math.exp(0.1) * half)
     assert turns._lacking("it") == 10 * (3**2 - 1)  # half a width away, and 1.5 are wanted
+    # A parameter that all launches gave together lacks as many times those.
+    together = turns.verdicts["it"]
+    assert together.value is not None
+    turns.verdicts["it"] = replace(together, value=replace(together.value, per_launch={}))
+    turns.launches = 20
+    assert turns._lacking("it") == 20 * (3**2 - 1)
     turns.verdicts["it"] = judged(0.5, 1.0, 2.0)
     assert turns._lacking("it") == LAUNCHES_MOST
     turns.is_exact = True
@@ -221,7 +231,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
 
 def test_turns_end_with_the_time_and_the_last_has_the_tables(runs: Runs) -> None:
     study = form(conclusion(SHORT, SHORT | {"bytes": 16}))
-    turns = DecisionTurns({"it": work((PAIR, "pingpong"))}, work((PAIR, "barrier")))
+    turns = DecisionTurns({"it": work((PAIR, "pingpong"))}, work((PAIR, "barrier")), pace_ratio=2)
     outcome = measure_in_turns(runs, turns, study, "here", runs.measured)  # type: ignore[arg-type]
     assert outcome.failed == {"it": f"turn {len(runs.asked)}"}
     budgets = [budget_s for budget_s, _ in runs.asked]
@@ -234,7 +244,7 @@ def test_turns_end_with_the_time_and_the_last_has_the_tables(runs: Runs) -> None
 def test_what_was_never_tried_may_take_all_that_is_left(runs: Runs) -> None:
     works = {"it": work((PAIR, "pingpong")), "slow": work((MANY, "bcast"))}
     study = form(conclusion(SHORT, SHORT | {"bytes": 16}))
-    turns = DecisionTurns(works, work((PAIR, "barrier")))
+    turns = DecisionTurns(works, work((PAIR, "barrier")), pace_ratio=2)
     measure_in_turns(runs, turns, study, "here", runs.measured)  # type: ignore[arg-type]
     assert [names for _, names in runs.asked[:1]] == [["pingpong"]]
     takes_s = 45 / LAUNCHES_OF_A_TURN * LAUNCHES_MIN * (1 + 64 / 8 + POINT_S)
@@ -242,6 +252,13 @@ def test_what_was_never_tried_may_take_all_that_is_left(runs: Runs) -> None:
     budget_s, names = runs.asked[1]
     assert budget_s == pytest.approx(takes_s)
     assert sorted(names) == ["barrier", "bcast"]
+
+
+def test_a_turn_ends_soon_when_its_launches_are_enough(runs: Runs) -> None:
+    study = form(conclusion(SHORT, SHORT | {"bytes": 16}))
+    turns = DecisionTurns({"it": work((PAIR, "pingpong"))}, frozenset(), pace_ratio=0.5)
+    measure_in_turns(runs, turns, study, "here", runs.measured)  # type: ignore[arg-type]
+    assert runs.asked[0][0] == pytest.approx(ENOUGH * 0.5 * LAUNCHES_MIN * (1 + 2 / 8 + POINT_S))
 
 
 def curves(points: Work) -> list[dict[str, str]]:
