@@ -58,6 +58,8 @@ struct KernelInfo {
   double (*operations)(char problem_class);
   double (*memory_bytes)(char problem_class);
   int (*ranks_max)(char problem_class) = nullptr;
+  /// Whether ranks may meet in a barrier after each step on one of its grids.
+  bool has_grids = false;
 };
 
 /// A kernel as a program of one programming model knows it.

@@ -26,6 +26,8 @@ class MpiWorld {
   MPI_Comm all = MPI_COMM_NULL;
   int rank = 0;
   int size = 1;
+  /// Whether a kernel with grids has a barrier after each step on one of them.
+  bool meets_on_grids = false;
 
   /// Calls MPI, and adds its time to this rank's time in communication, by MPI's own clock, which
   /// is the virtual one where the machine is simulated.

@@ -27,15 +27,27 @@ inline constexpr std::string_view usage =
     "with slice_s=, precision=, samples_min=, samples_max= where wanted.\n"
     "The line 'end' or the end of the input ends the run.\n";
 
-inline constexpr AxisInfo class_axis{"class", "A", "", "class of the problem: S, W, A, B, C or D"};
+inline constexpr AxisInfo axes[] = {
+    {"threads", "1", "", "threads of each rank"},
+    {"class", "A", "", "class of the problem: S, W, A, B, C or D"},
+    {"barriers", "none", "none", "none, or grids: all ranks meet after each step on a grid"}};
+
+/// More threads of a rank than any processor has cores are a mistake.
+inline constexpr int threads_max = 4096;
+
+/// Whether ranks of a programming model have threads.
+template <class World>
+inline constexpr bool has_threads = requires(World& world) { world.set_threads(1); };
 
 /// A kernel as records and descriptions have it.
-inline PatternInfo pattern_of(const KernelInfo& info) {
+template <class World>
+PatternInfo pattern_of(const KernelInfo& info) {
   return {.name = info.name,
           .what = info.what,
           .ranks_min = 1,
           .timing = Timing::slowest_rank,
-          .axes = std::span(&class_axis, 1),
+          .axes = std::span(axes + (has_threads<World> ? 0 : 1),
+                            axes + (World::divides_data && info.has_grids ? 3 : 2)),
           .whole_runs = true,
           .sized = false};
 }
@@ -66,7 +78,7 @@ std::string description(const std::vector<KernelEntry<World>>& kernels) {
       const int most = ranks_max_in<World>(info, name);
       if (most > 0) ranks_max.add(std::string(1, name), most);
     }
-    listed.push_back(description_of(pattern_of(info), true, {})
+    listed.push_back(description_of(pattern_of<World>(info), true, {})
                          .add("ranks_rule", name_of(rule_in<World>(info)))
                          .add("ranks_max", ranks_max)
                          .add("memory_bytes", memory)
@@ -104,11 +116,21 @@ class Program {
     if (name.size() != 1 || entry.info.classes.find(name) == std::string_view::npos)
       throw InputError("there is no class '" + name + "'");
     check_ranks(entry.info, name[0]);
+    const auto barriers = point.text("axis.barriers", "none");
+    if (barriers != "none" && barriers != "grids")
+      throw InputError("barriers are 'none' or 'grids', not '" + barriers + "'");
+    if constexpr (World::divides_data) world_.meets_on_grids = barriers == "grids";
+    if constexpr (has_threads<World>) {
+      const int threads = point.number("axis.threads", 1);
+      if (threads < 1 || threads > threads_max)
+        throw InputError("a rank has 1 to " + std::to_string(threads_max) + " threads");
+      world_.set_threads(threads);
+    }
     auto kernel = made_everywhere(
         control_, "there is not enough memory for the arrays of the kernel",
         "another rank could not prepare the kernel", [&] { return entry.make(world_, name[0]); });
     KernelRuns runs(control_, world_, std::move(kernel));
-    const auto info = pattern_of(entry.info);
+    const auto info = pattern_of<World>(entry.info);
     auto measured = Sampler(control_, clock_, effort_of(point)).measure(runs, info);
     auto samples_s = measured.samples_s;
     if (control_.rank() == 0)

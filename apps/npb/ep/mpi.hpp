@@ -20,8 +20,7 @@ class Mpi : public Kernel {
     const auto batches = std::uint64_t{1} << (problem_.log_pairs - log_batch);
     const auto rank = static_cast<std::uint64_t>(world_.rank);
     const auto ranks = static_cast<std::uint64_t>(world_.size);
-    for (auto batch = batches * rank / ranks; batch < batches * (rank + 1) / ranks; ++batch)
-      add_batch(batch, tally_);
+    add_batches(batches * rank / ranks, batches * (rank + 1) / ranks, tally_);
     double pairs = tally_.pairs();
     world_.communicate([&] {
       total(&tally_.sum_x, 1);
@@ -34,6 +33,11 @@ class Mpi : public Kernel {
   std::vector<Check> checks() override { return checks_of(problem_, tally_); }
 
  private:
+  /// Adds the batches of this rank, from the first up to the end.
+  virtual void add_batches(std::uint64_t first, std::uint64_t end, Tally& tally) {
+    for (auto batch = first; batch < end; ++batch) add_batch(batch, tally);
+  }
+
   void total(double* numbers, int count) {
     MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, MPI_SUM, world_.all);
   }

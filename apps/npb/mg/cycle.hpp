@@ -5,6 +5,7 @@
 //   spread(level)     gives u of a grid that only some ranks have to those of the next finer one
 //   wait()            for threads that share a block
 //   is_active(level)  whether this rank has points of a grid
+//   leave_grid()      after each step on a grid, also of those who have none of it
 #pragma once
 
 #include <cstddef>
@@ -49,14 +50,19 @@ class Cycle {
 
   /// One V-cycle: u comes nearer to the solution; then the new residual.
   void step() {
-    for (std::size_t level = grids_.top(); level > 0; --level) go_down(level);
+    for (std::size_t level = grids_.top(); level > 0; --level) {
+      go_down(level);
+      exchange_.leave_grid();
+    }
     if (exchange_.is_active(0)) {
       smooth_first(grids_.blocks[0], smoother_, grids_.r[0].data(), grids_.u[0].data(),
                    exchange_.planes(0));
       exchange_.halo(0, grids_.u[0]);
     }
-    for (std::size_t level = 1; level < grids_.top(); ++level)
+    for (std::size_t level = 1; level < grids_.top(); ++level) {
       if (exchange_.is_active(level)) go_up(level);
+      exchange_.leave_grid();
+    }
     finish();
     find_residual();
   }

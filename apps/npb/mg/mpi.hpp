@@ -66,6 +66,9 @@ class MpiExchange {
     return std::ranges::all_of(grids_.blocks[level].points, [](int count) { return count > 0; });
   }
   void wait() {}
+  void leave_grid() {
+    if (world_.meets_on_grids) world_.communicate([&] { MPI_Barrier(world_.all); });
+  }
 
   void halo(std::size_t level, std::vector<double>& grid) {
     const auto& block = grids_.blocks[level];
@@ -189,21 +192,33 @@ class Mpi : public Kernel {
 
   void prepare() override {
     start();
-    cycle_.find_residual();
-    norm();
-    cycle_.step();
-    norm();
+    steps(1);
     start();
   }
 
-  void run() override {
-    cycle_.find_residual();
-    norm();
-    for (int step = 0; step < problem_.iterations; ++step) cycle_.step();
-    norm_ = norm();
-  }
+  void run() override { norm_ = steps(problem_.iterations); }
 
   std::vector<Check> checks() override { return {{"norm", norm_, problem_.norm, tolerance}}; }
+
+ protected:
+  /// Some V-cycles; returns the norm of the residual after them.
+  virtual double steps(int count) {
+    cycle_.find_residual();
+    norm(cycle_.residual_squares());
+    for (int step = 0; step < count; ++step) cycle_.step();
+    return norm(cycle_.residual_squares());
+  }
+
+  /// The norm, of what this rank adds to its square.
+  double norm(double squares) {
+    const double sum = exchange_.total(squares);
+    exchange_.largest(sum);
+    return std::sqrt(sum / points(problem_));
+  }
+
+  const Problem& problem_;
+  Hierarchy grids_;
+  MpiExchange exchange_;
 
  private:
   void start() {
@@ -214,15 +229,6 @@ class Mpi : public Kernel {
     exchange_.halo(grids_.top(), grids_.v);
   }
 
-  double norm() {
-    const double sum = exchange_.total(cycle_.residual_squares());
-    exchange_.largest(sum);
-    return std::sqrt(sum / points(problem_));
-  }
-
-  const Problem& problem_;
-  Hierarchy grids_;
-  MpiExchange exchange_;
   Cycle<MpiExchange> cycle_;
   Largest largest_;
   Smallest smallest_;

@@ -26,6 +26,7 @@ class OpenMpExchange {
   }
   [[nodiscard]] static bool is_active(std::size_t) { return true; }
   static void spread(std::size_t) {}
+  static void leave_grid() {}
   void wait() { world_.wait(); }
 
   void halo(std::size_t level, std::vector<double>& grid) {

@@ -55,6 +55,7 @@ inline constexpr KernelInfo info{
     .classes = "SWABCD",
     .operations = operations,
     .memory_bytes = memory_bytes,
+    .has_grids = true,
 };
 
 }  // namespace nhalf::npb::mg

@@ -47,13 +47,13 @@ struct MpiStart {
   /// By partner of rank 0; empty if nobody asked.
   static inline std::vector<RoundTrips> first_messages;
 
-  /// Starts MPI, for several threads if the option `threads` is set, and times the first messages
-  /// before there are any others if the option `first` is.
-  static void start(int argc, char** argv, const Options& options) {
+  /// Starts MPI at a level of threads, for several that call it if the option `threads` is set, and
+  /// times the first messages before there are any others if the option `first` is.
+  static void start(int argc, char** argv, const Options& options, int level) {
     const double began_s = now_s();
-    if (options.number("threads", 0.0) > 0) {
-      int level = MPI_THREAD_SINGLE;
-      MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    if (options.number("threads", 0.0) > 0) level = MPI_THREAD_MULTIPLE;
+    if (level != MPI_THREAD_SINGLE) {
+      MPI_Init_thread(&argc, &argv, level, &level);
     } else {
       MPI_Init(&argc, &argv);
     }
@@ -234,8 +234,9 @@ inline void give_up(const std::exception& error) {
 
 /// Runs a body on transport T in a process that MPI started. What one rank cannot do ends them all.
 template <class T, class Body>
-int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
-  MpiStart::start(argc, argv, options);
+int launch_by_mpi(int argc, char** argv, const Options& options, Body body,
+                  int level = MPI_THREAD_SINGLE) {
+  MpiStart::start(argc, argv, options, level);
   try {
     T transport(options);
     body(transport);

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 WINDOWS = ("rma",)
 """Transports that a library offers besides messages; + marks one with its own options."""
+TEAMS = ("npb-hybrid",)
+"""Programs whose ranks have threads, beside those of single ranks."""
 
 
 def carrier(mpi: str | None, transport: str) -> str:
@@ -13,5 +15,5 @@ def carrier(mpi: str | None, transport: str) -> str:
     """
     if not mpi:
         return transport
-    is_messages = transport not in WINDOWS and "+" not in transport
+    is_messages = transport not in (*WINDOWS, *TEAMS) and "+" not in transport
     return mpi if is_messages else f"{mpi} {transport}"

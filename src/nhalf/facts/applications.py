@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.base.carrier import carrier
 from nhalf.base.rows import Row
 from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import FASTER
@@ -16,6 +17,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.measure.apps.sdes import ACCESSES, KEYS_USUAL, SDES
 from nhalf.measure.plan.plan import JOINT, split_name
+from nhalf.mpi.transport_files import HYBRID
 from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.store.keys import parse_axes
 
@@ -23,6 +25,10 @@ CLASS = "class"
 ACCESS = "access"
 KEYS = "keys"
 """Axes of S-DES: how it reads its arrays, which others call a kernel, and its size."""
+THREADS, BARRIERS = "threads", "barriers"
+"""Axes of programs whose ranks have threads, and of kernels that may have barriers."""
+WITH = "+"
+"""Joins a kernel and what it does besides: mg+barriers."""
 KEPT = ("run", "mpi", "placement", "ci_low_s", "ci_high_s", "launches", "verified")
 NUMBERS = ("mops", "communication_share", "deviation", "computed", "official")
 CURVE = ("run", "app", "kernel", CLASS, "program", "mpi")
@@ -76,11 +82,13 @@ def application_launches(facts: Facts) -> pl.DataFrame:
             "kernel": kernel_of(row),
             "series": series_of(row, programs[row["transport"]], facts.titles),
             "setting": split_name(row["mpi"] or "")[1],
+            "workers": row["ranks"] * _team(row),
         }
         for row in points.iter_rows(named=True)
     ]
-    names = pl.DataFrame(descriptions, schema=dict.fromkeys(NAMED, pl.String))
-    named_points = pl.concat([points, names], how="horizontal").rename({"ranks": "workers"})
+    schema = {**dict.fromkeys(NAMED, pl.String), "workers": pl.Int64}
+    names = pl.DataFrame(descriptions, schema=schema)
+    named_points = pl.concat([points, names], how="horizontal")
     return named_points.select("run", *NAMED, "mpi", "workers", "placement", "launch", "median_s")
 
 
@@ -91,7 +99,7 @@ def kernel_of(point: Mapping[str, Any]) -> str:
 
 def pattern_of(kernel: str) -> str:
     """The pattern of a kernel in the usual notation: npb-cg of cg.A."""
-    name = kernel.partition(".")[0]
+    name = kernel.partition(".")[0].partition(WITH)[0]
     return SDES if name in ACCESSES else f"npb-{name}"
 
 
@@ -99,15 +107,23 @@ def _kernel_and_class(point: Mapping[str, Any]) -> tuple[str, str]:
     """What a point computes, and its size: a class, or a number of keys."""
     axes = parse_axes(point["axes"])
     if CLASS in axes:
-        return point["pattern"].partition("-")[2], axes[CLASS]
+        kernel = point["pattern"].partition("-")[2]
+        return (f"{kernel}{WITH}barriers" if BARRIERS in axes else kernel), axes[CLASS]
     return axes.get(ACCESS, point["pattern"]), axes.get(KEYS, KEYS_USUAL)
 
 
 def series_of(
     point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]
 ) -> str:
-    """The library that carries messages, or the programming model if none does."""
-    return titles.get(point["mpi"], point["mpi"]) if point["mpi"] else str(program["model"])
+    """The library that carries messages, or the programming model if none does.
+
+    Where each rank has threads these are named as well.
+    """
+    if not point["mpi"]:
+        return str(program["model"])
+    key = carrier(point["mpi"], point["transport"])
+    title = titles.get(key) or titles.get(point["mpi"], point["mpi"])
+    return f"{title}, ranks of {_team(point)}" if program["model"] == HYBRID else title
 
 
 @fact
@@ -121,7 +137,8 @@ def _programs(facts: Facts) -> dict[str, Mapping[str, Any]]:
 
 def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
     values = {item["name"]: item["value"] for item in point["values"] or []}
-    threads = point["ranks"] if program["threads"] else 1
+    threads = point["ranks"] if program["threads"] else _team(point)
+    ranks = 1 if program["threads"] else point["ranks"]
     kernel, problem_class = _kernel_and_class(point)
     return {
         "app": program["app"],
@@ -129,12 +146,17 @@ def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[s
         CLASS: problem_class,
         "program": program["model"].lower(),
         "series": series_of(point, program, titles),
-        "ranks": point["ranks"] // threads,
+        "ranks": ranks,
         "threads": threads,
         "time_s": point["median_s"],
         **{name: point[name] for name in KEPT},
         **{name: values.get(name) for name in NUMBERS},
     }
+
+
+def _team(point: Mapping[str, Any]) -> int:
+    """The threads of each rank."""
+    return int(parse_axes(point["axes"]).get(THREADS, 1))
 
 
 def _workers(row: Row) -> int:

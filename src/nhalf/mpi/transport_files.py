@@ -16,6 +16,8 @@ from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 
 _DESCRIPTION = re.compile(r"^(?://|#) nhalf-([a-z-]+): (.*)$", re.MULTILINE)
+HYBRID = "Hybrid"
+"""The programming model of ranks that have threads."""
 _HEAD = 2000
 """The first lines of a file hold its description."""
 
@@ -47,6 +49,11 @@ class TransportFile:
     def started_by_mpi(self) -> bool:
         """Whether the ranks are those of an MPI program."""
         return self.needs == "MPI"
+
+    @property
+    def has_teams(self) -> bool:
+        """Whether each rank of an application's program has threads."""
+        return self.model == HYBRID
 
     @property
     def executable(self) -> str:

@@ -27,8 +27,8 @@ from nhalf.models.npb.traffic import (
     traffic_of,
 )
 
-MPI = "mpi"
-"""The programming model whose ranks send messages."""
+PASSING = ("mpi", "hybrid")
+"""Programming models whose ranks send messages."""
 
 
 def traffic_rows(applications: Iterable[Mapping[str, Any]]) -> list[Row]:
@@ -41,7 +41,7 @@ def traffic_rows(applications: Iterable[Mapping[str, Any]]) -> list[Row]:
     cases = dict.fromkeys(
         (str(row["kernel"]), str(row["class"]), int(row["ranks"]))
         for row in applications
-        if row["app"] == APP and row["program"] == MPI and row["ranks"] > 1
+        if row["app"] == APP and row["program"] in PASSING and row["ranks"] > 1
     )
     rows = []
     for kernel, name, ranks in cases:

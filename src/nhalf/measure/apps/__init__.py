@@ -35,10 +35,14 @@ class Running(Request, heading=WHAT):
         "A", "Problem classes, separated by commas: S, W, A, B, C or D; of S-DES keys.", "--class"
     )
     program: str = option(
-        "mpi", "Programming models, separated by commas: mpi, openmp, java, threads."
+        "mpi",
+        "Programming models, separated by commas: mpi, openmp, hybrid (ranks with threads), java, "
+        "threads.",
     )
     ranks: str = option("1,2", "Numbers of ranks: 1,2,4 or 1:cores:x2.")
-    threads: str = option("", "Numbers of threads; default: as --ranks.")
+    threads: str = option(
+        "", "Numbers of threads; default: as --ranks; of each hybrid rank: all cores are taken."
+    )
     mpi: str = option("all", "MPI libraries, separated by commas, or all.")
     placement: str = option(
         "cores",
@@ -46,6 +50,9 @@ class Running(Request, heading=WHAT):
     )
     barrier: str = option(
         "", "Also run with these barriers instead of the library's: tournament, ..."
+    )
+    grid_barriers: bool = option(
+        False, "Also run MG with a barrier of all ranks after each step on a grid."
     )
     table: tuple[Path, ...] = option(
         (), "Also run with this decision table, e.g. from nhalf tune; repeatable."

@@ -68,17 +68,26 @@ def _block(request: AppRequest, site: Site, program: TransportFile) -> Block:
     for name in kernels:
         if name not in [ALL, *kernel_names]:
             raise unknown("kernel", name, kernel_names)
+    axes = {"class": ",".join(_classes(request.class_))}
+    if request.grid_barriers and not program.started_by_mpi:
+        raise InputError("--grid-barriers is for message passing", "choose --program mpi or hybrid")
+    if request.grid_barriers and kernels != ["mg"]:
+        raise InputError("--grid-barriers is for MG, which has grids", "choose --kernel mg")
     block = Block(
         patterns=[ALL] if kernels == [ALL] else [f"{APP}-{name}" for name in kernels],
         ranks=parse_ranks(text, site.cores),
         bytes="0",
-        axes={"class": ",".join(_classes(request.class_))},
+        axes={**axes, "barriers": "none,grids"} if request.grid_barriers else axes,
         transports=[program.name],
     )
     if program.threads:
         return block
     block = msgspec.structs.replace(block, placements=placement_texts(request.placements))
     block = placed(block, request.given, site)
+    if program.has_teams:
+        threads = request.threads or str(max(1, site.cores // max(block.ranks)))
+        numbers = ",".join(map(str, parse_ranks(threads, site.cores)))
+        block = msgspec.structs.replace(block, axes={**block.axes, "threads": numbers})
     if kernels != [ALL]:
         for name in kernels:
             check_ranks(kernel_info(APP, name, block.axes["class"]), block)

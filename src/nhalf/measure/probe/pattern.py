@@ -169,7 +169,9 @@ def stand_in_description(transport: TransportFile) -> dict[str, Any]:
     return {**description, "transport": transport.name, "patterns": patterns}
 
 
-def kernel_info(app: str, kernel: str, classes: str) -> PatternInfo:
+def kernel_info(
+    app: str, kernel: str, classes: str, axes: tuple[AxisInfo, ...] = ()
+) -> PatternInfo:
     """Return on which ranks a kernel runs, as its sources say before anything is compiled."""
     most = {name: problem(kernel, name).ranks_max for name in classes.split(",")}
     return PatternInfo(
@@ -177,7 +179,7 @@ def kernel_info(app: str, kernel: str, classes: str) -> PatternInfo:
         ranks_min=1,
         timing="slowest-rank",
         sized=False,
-        axes=(AxisInfo("class", "A"),),
+        axes=(AxisInfo("class", "A"), *axes),
         ranks_rule=rank_rule(kernel),
         ranks_max={name: ranks for name, ranks in most.items() if ranks},
     )
@@ -185,8 +187,12 @@ def kernel_info(app: str, kernel: str, classes: str) -> PatternInfo:
 
 def _kernels(program: TransportFile) -> list[dict[str, Any]]:
     """The kernels of an application's program, without the memory that they need."""
+    teams = (AxisInfo("threads", "1"),) if program.has_teams else ()
+    grids = {"mg": (AxisInfo("barriers", "none", "none"),)} if program.started_by_mpi else {}
     return [
-        msgspec.to_builtins(kernel_info(program.app, kernel, ",".join(CLASSES)))
+        msgspec.to_builtins(
+            kernel_info(program.app, kernel, ",".join(CLASSES), (*teams, *grids.get(kernel, ())))
+        )
         for kernel in kernels_of(program)
     ]
 

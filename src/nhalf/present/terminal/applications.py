@@ -8,6 +8,7 @@ from typing import Any
 
 from nhalf.base.numbers import MISSING, fixed, format_number, percent, span, whole
 from nhalf.base.units import format_size, format_time
+from nhalf.mpi.transport_files import HYBRID
 from nhalf.present.terminal.tables import show_rows
 from nhalf.present.wording import Cell, kernel_name, known
 
@@ -51,6 +52,8 @@ def _is_relative(row: Mapping[str, Any]) -> bool:
 
 def _shape(row: Mapping[str, Any]) -> str:
     shape = f"{row['threads']} threads" if row["threads"] > 1 else str(row["ranks"])
+    if row["program"] == HYBRID.lower():
+        shape = f"{row['ranks']} x {row['threads']} threads"
     return shape if row["placement"] in ("cores", "free") else f"{shape} ({row['placement']})"
 
 

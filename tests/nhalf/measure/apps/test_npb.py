@@ -20,14 +20,16 @@ from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
+from nhalf.sites.hosts import Host
 from nhalf.sites.placement import CORES, FREE
-from nhalf.sites.site import HERE
+from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import cores
 from tests.patience import patience_s
 
 FOUND = sorted(libraries(), key=lambda library: library.vendor != "mpich")
 PROGRAMS = ("npb-mpi", "npb-openmp")
 JAVA = "npb-java"
+HYBRID = "npb-hybrid"
 BRIEFLY = {"JDK_JAVA_OPTIONS": "-Dnpb.warm_up_s_max=0.2"}
 """What is verified need not be compiled first."""
 LONG = {("npb-bt", "W"), ("npb-sp", "W"), ("npb-lu", "W")}
@@ -45,7 +47,9 @@ def subject_of(program: str) -> Subject:
         pytest.skip(str(error))
 
 
-def answers(subject: Subject, ranks: int, classes: Sequence[str]) -> list[dict[str, Any]]:
+def answers(
+    subject: Subject, ranks: int, classes: Sequence[str], axes: str = ""
+) -> list[dict[str, Any]]:
     """What every kernel that runs on this many ranks says of each class."""
     command, environment = subject.launch(ranks, FREE, "")
     found = []
@@ -56,7 +60,7 @@ def answers(subject: Subject, ranks: int, classes: Sequence[str]) -> list[dict[s
             for one in classes:
                 if not info.runs_on(ranks) or ((name, one) in LONG and len(classes) == 1):
                     continue
-                probe.send(f"id={name} pattern={name} slice_s=0.001 axis.class={one}")
+                probe.send(f"id={name} pattern={name} slice_s=0.001 axis.class={one}{axes}")
                 found.append(probe.receive(patience_s(300), identity=name))
     return found
 
@@ -78,6 +82,30 @@ def check(said: Sequence[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_class_s_is_verified(program: str, ranks: int) -> None:
     check(answers(subject_of(program), ranks, ["S"]))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "threads"),
+    [(1, 2), (2, 1), (2, 2), pytest.param(4, 3, marks=pytest.mark.full)],
+)
+def test_ranks_that_have_threads_are_verified(ranks: int, threads: int) -> None:
+    subject = subject_of(HYBRID)
+    said = answers(subject, ranks, ["S"], f" axis.threads={threads}")
+    check(said)
+    assert {one["pattern"] for one in said} == {"npb-ep", "npb-mg"}
+    assert {one["ranks"] for one in said} == {ranks}
+
+
+def test_grids_on_which_all_ranks_meet_have_the_same_result() -> None:
+    command, environment = subject_of("npb-mpi").launch(2, FREE, "")
+    with Probe(command, environment, patience_s(60)) as probe:
+        for barriers in ("none", "grids", "every"):
+            probe.send(f"id=1 pattern=npb-mg slice_s=0.001 axis.class=S axis.barriers={barriers}")
+            said = probe.receive(patience_s(60), identity="1")
+            if barriers == "every":
+                assert "'none' or 'grids', not 'every'" in said["message"]
+            else:
+                check([said])
 
 
 @pytest.mark.full
@@ -174,6 +202,25 @@ def test_threads_and_ranks_are_asked_for_apart() -> None:
         *(["npb-mpi"], ["npb-openmp"], ["npb-java"]),
     ]
     assert plan.blocks[0].axes == {"class": "S"}
+
+
+def test_ranks_have_the_threads_that_are_asked_for_or_all_cores() -> None:
+    two = Site((Host("here", 8),), "", "eight cores")
+    for threads, expected in (("1,2", "1,2"), ("", "4")):
+        (block,) = (
+            app_of("npb").plan(asked(program="hybrid", ranks="1,2", threads=threads), two).blocks
+        )
+        assert block.ranks == [1, 2]
+        assert block.axes == {"class": "S", "threads": expected}
+
+
+def test_grids_have_barriers_in_message_passing_alone() -> None:
+    (block,) = app_of("npb").plan(asked(kernel="mg", grid_barriers=True), HERE).blocks
+    assert block.axes == {"class": "S", "barriers": "none,grids"}
+    with pytest.raises(InputError, match="for message passing"):
+        app_of("npb").plan(asked(kernel="mg", grid_barriers=True, program="openmp"), HERE)
+    with pytest.raises(InputError, match="for MG"):
+        app_of("npb").plan(asked(grid_barriers=True), HERE)
 
 
 @pytest.mark.parametrize(
