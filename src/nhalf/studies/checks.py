@@ -9,9 +9,12 @@ from pathlib import Path
 from nhalf.base.errors import InputError, NhalfError, unknown
 from nhalf.machines import catalogue
 from nhalf.mpi.transport_files import kernels_of, program_files, transport_files
-from nhalf.studies.counted import is_counted
+from nhalf.studies.counted import PREFIX
 from nhalf.studies.derived import DERIVED
 from nhalf.studies.form import Quantity, StudyForm
+
+OF_KERNELS = frozenset({"class", "barriers", "threads"})
+"""Axes of the kernels of an application, which no probe has."""
 
 
 def check_names(path: Path, form: StudyForm) -> None:
@@ -57,7 +60,7 @@ def _check_quantity(path: Path, place: str, quantity: Quantity) -> None:
     axes = _axes_by_pattern()
     if quantity.pattern and axes:
         _check(path, place, "pattern", [quantity.pattern], axes)
-        of_kernel = {"class"} if is_counted(quantity) else set[str]()
+        of_kernel = OF_KERNELS if quantity.pattern.startswith(PREFIX) else frozenset[str]()
         _check(path, place, "axis", quantity.axes, axes[quantity.pattern] | of_kernel)
     quantity.axis_values(max(4, quantity.ranks))
     if quantity.size_bytes < 0 or quantity.ranks < 1:

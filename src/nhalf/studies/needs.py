@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from nhalf.base.operations import NATIVE
+from nhalf.facts.soak import PATTERN as SOAK
 from nhalf.machines.curve import PINGPONG
 from nhalf.machines.spread import spans_nodes
 from nhalf.measure.plan.plan import Block, Plan
@@ -23,7 +24,7 @@ from nhalf.studies.recorded import TRAFFIC
 
 OF_MANY_SIZES = ("t0", "r-inf", "n-half", "error", "crossover")
 """Figures that come from the curve of a pattern."""
-WHOLE = ("b_eff", "logp")
+WHOLE = ("b_eff", "logp", SOAK)
 """Numbers that take every point of their blocks."""
 VIRTUAL_RANKS_MOST = 64
 """Numbers of more ranks are not asked of a library in virtual time, where each is a process."""
@@ -95,13 +96,16 @@ def with_ranks_asked(form: StudyForm, plan: Plan, site: Site) -> Plan:
     """A plan whose blocks have the numbers of ranks that the study's numbers ask for.
 
     On a virtual machine there are as many as it holds, and it has a place within a node and one
-    over its nodes for each.
+    over its nodes for each. What it cannot tell and no table shows is left out.
     """
+    unseen = form.not_virtual.keys() - {number.pattern for number in _shown(form)}
     numbers = [number for conclusion in form.conclusion for number in measured_numbers(conclusion)]
     numbers += _shown(form)
     most = min(site.cores, VIRTUAL_RANKS_MOST)
     blocks = []
     for block in plan.blocks:
+        if set(block.patterns) <= unseen:
+            continue
         rank_counts = {number.ranks for number in numbers if blocks_of(number, _alone(plan, block))}
         ranks = sorted({min(count, most) for count in rank_counts} or block.ranks)
         usual = msgspec.structs.replace(block, ranks=ranks, placements=[CORES])

@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from nhalf.measure.plan.plan import Block
+from nhalf.measure.plan.planning import plan_of
+from nhalf.measure.plan.request import PlanRequest
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import Site
 from nhalf.studies import catalogue
@@ -15,6 +17,7 @@ from nhalf.studies.form import StudyForm
 from nhalf.studies.needs import merged, needed_by, needs_of, with_ranks_asked
 from tests.nhalf.studies.test_decidable import LINEAR, SHORT, TREE, conclusion, form, plan
 
+TWO_CORES = Site((Host("here", 2),), "", "two cores")
 NODES = Site(tuple(Host(f"node-{number}", 4) for number in range(8)), "", "eight nodes")
 
 
@@ -70,10 +73,28 @@ def test_where_nothing_can_be_decided_all_is_measured() -> None:
     assert virtual.words == "in virtual time on sp2-mpl 0 of 1 conclusions can be decided"
 
 
-def test_two_cores_decide_nothing_of_barriers_on_a_wire() -> None:
+def test_two_cores_decide_nothing_of_barriers_on_a_wire_but_of_long_series_and_grids() -> None:
     study = catalogue.study("pentium-pro-barriers")
     needs = needs_of(study, plan(2), has_several_hosts=False)
     assert needs.words.startswith(f"here 0 of {len(study.conclusion)} conclusions can be decided")
+    own = plan_of(PlanRequest(study=str(catalogue.path_of("pentium-pro-barriers"))), TWO_CORES)
+    needs = needs_of(study, own, has_several_hosts=False)
+    assert set(needs.by_conclusion) == {"library-breaks", "calls-take-longer", "grids-wait"}
+    (series,) = needs.by_conclusion["library-breaks"]
+    assert series.axes == {"of": "barrier", "calls": "20000", "part": "1:50"}
+    assert series.launches == 1
+    grids = {block.axes["barriers"] for block in needs.by_conclusion["grids-wait"]}
+    assert grids == {"grids", "none,grids"}
+
+
+def test_virtual_time_is_not_spent_on_what_it_cannot_tell() -> None:
+    study = catalogue.study("pentium-pro-barriers")
+    own = plan_of(PlanRequest(study=str(catalogue.path_of("pentium-pro-barriers"))), TWO_CORES)
+    assert ["soak"] in [block.patterns for block in own.blocks]
+    virtual = with_ranks_asked(study, own, NODES)
+    assert ["soak"] not in [block.patterns for block in virtual.blocks]
+    (grids,) = [block for block in virtual.blocks if block.patterns == ["npb-mg"]]
+    assert grids.ranks == [16]
 
 
 @pytest.mark.parametrize(

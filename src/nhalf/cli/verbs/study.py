@@ -33,6 +33,7 @@ with lazily(globals()):
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.plan.plan import Plan
     from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.measure.probe.subject import transport_file
     from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
     from nhalf.node.measuring import begin
     from nhalf.present.report import check_place
@@ -261,7 +262,9 @@ def _in_virtual_time(
         raise InputError("launches in virtual time are equal", "leave --launches out")
     usual_s = min(TIMEOUT_S, max(plan.timeout_s, plan.budget_s))
     timeout_s = plan.timeout_s if "timeout" in request.given else usual_s
-    transports = plan.transports if "transport" in request.given else ["mpi"]
+    transports = plan.transports
+    if "transport" not in request.given:
+        transports = [name for name in transports if transport_file(name).carried_by_mpi]
     plan = with_ranks_asked(form, replace(plan, transports=transports), machine.site)
     return in_virtual_time(plan, machine, timeout_s)
 
