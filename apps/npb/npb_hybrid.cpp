@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   const auto describe = [](const nhalf::Arguments&) {
     return nhalf::npb::description<Control>(nhalf::npb::hybrid_kernels());
   };
-  return nhalf::run_program(
-      "probe", nhalf::npb::usage, argc, argv, describe, [&](const nhalf::Arguments& arguments) {
-        omp_set_dynamic(0);
-        return nhalf::launch_by_mpi<Control>(argc, argv, arguments.options, serve,
-                                             MPI_THREAD_FUNNELED);
-      });
+  return nhalf::run_program("probe", nhalf::npb::usage, argc, argv, describe,
+                            [&](const nhalf::Arguments& arguments) {
+                              omp_set_dynamic(0);
+                              return nhalf::launch_by_mpi<Control>(argc, argv, arguments.options,
+                                                                   serve, MPI_THREAD_FUNNELED);
+                            });
 }

@@ -83,8 +83,8 @@ def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyVal
 
 def _saturated(row: Row, facts: Facts) -> dict[Launch, float]:
     """The saturated rate of each launch of a row of traffic."""
-    same = [pl.col(name).eq_missing(row[name]) for name in OVER_LOADS]
-    rates = launches(facts.measurements).filter(same)
+    is_of_row = [pl.col(name).eq_missing(row[name]) for name in OVER_LOADS]
+    rates = launches(facts.measurements).filter(is_of_row)
     medians = rates.group_by("run", "launch").agg(pl.col("saturated_Bps").median()).drop_nulls()
     return {(run, launch): rate for run, launch, rate in medians.sort("run", "launch").rows()}
 
@@ -121,10 +121,10 @@ def _interval(row: Row, member: str) -> tuple[float, float] | None:
 
 def _soaked(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyValue:
     """How many calls of a long series there were, or by how much they took longer at its end."""
-    wanted = (of["mpi"], quantity.axes.get("of", "barrier"))
-    series = [row for row in soaked(facts) if (row.mpi, row.of) == wanted]
+    pattern = quantity.axes.get("of", "barrier")
+    series = [row for row in soaked(facts) if (row.mpi, row.of) == (of["mpi"], pattern)]
     if not series:
-        raise InputError(f"there was no long series of {wanted[1]}")
+        raise InputError(f"there was no long series of {pattern}")
     if quantity.extra == "calls":
         number = float(min(row.calls for row in series))
         return StudyValue(number, (number, number), quantity.ranks, "measured")

@@ -40,8 +40,8 @@ FIRST_SHARE = 0.5
 TURNS = 5
 TURN_LEAST_S = 2.0
 ENOUGH = 4
-"""A turn takes at most so many times as long as its launches should: what they decide is then known
-to twice as much, and the time is for what did not fit into the turn."""
+"""How many times as long as its launches should a turn takes at most: they then halve the widths
+of their intervals, and the rest of the time is for what did not fit into the turn."""
 POINT_S = 0.02
 """Time of a point in a launch relative to that of a start, which is learned."""
 LAUNCHES_MOST = 500

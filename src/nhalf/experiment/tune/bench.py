@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from nhalf.decide.criteria import COMPLETION, ROOT
+from nhalf.decide.criteria import ROOT
+from nhalf.decide.ways import COMPLETION
 from nhalf.experiment.race import TuningCell
 from nhalf.facts.facts import Facts
 from nhalf.facts.wrong_data import WrongData, wrong_data

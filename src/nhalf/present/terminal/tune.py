@@ -12,7 +12,8 @@ from rich.table import Table
 from nhalf.base.numbers import fixed, percent, share_span, span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.changes import CurveRatio
-from nhalf.decide.criteria import COMPLETION, IN_WORDS
+from nhalf.decide.criteria import IN_WORDS
+from nhalf.decide.ways import COMPLETION
 from nhalf.experiment.race import AlgorithmGain
 from nhalf.experiment.tune.bench import LibraryBench
 from nhalf.experiment.tune.outcome import Checked, Tuned
