@@ -129,8 +129,8 @@ def _soaked(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyVal
         number = float(min(row.calls for row in series))
         return StudyValue(number, (number, number), quantity.ranks, "measured")
     growth = max((row.time_trend for row in series), key=lambda trend: trend.median)
-    ends = (1 + growth.low, 1 + growth.high)
-    return StudyValue(1 + growth.median, ends, quantity.ranks, "measured")
+    low, median, high = (1 + float(end) for end in (growth.low, growth.median, growth.high))
+    return StudyValue(median, (low, high), quantity.ranks, "measured")
 
 
 def _crossover(quantity: Quantity, facts: Facts) -> StudyValue:

@@ -171,6 +171,7 @@ class TestOfARun:
         assert (calls.median, calls.ci) == (PARTS * CALLS, (PARTS * CALLS, PARTS * CALLS))
         growth = source.value(quantity(**asked, extra="time_growth"))
         assert growth.median == pytest.approx(1.16, abs=0.01)
+        assert all(type(end) is float for end in (growth.median, *growth.ends))
         with pytest.raises(InputError, match="no long series of bcast"):
             source.value(quantity(pattern="soak", axes={"of": "bcast"}, extra="calls"))
 
