@@ -17,6 +17,7 @@ from nhalf.loops.program.events import (
     Label,
     RankEvents,
 )
+from nhalf.loops.source.compiled import compiled_cycles
 from nhalf.loops.source.ma_bounds import bound
 from nhalf.loops.source.misses import CacheState, Misses
 from nhalf.machines.processor import Processor
@@ -31,29 +32,38 @@ class LoopTimes:
 
     processor: Processor | None
     is_least: bool = False
-    _state: CacheState | None = None
-    _iteration_s: dict[tuple[InnermostLoop, Misses | None], float] = field(default_factory=dict)
+    _states: list[CacheState] = field(default_factory=list)
+    """Of each level of the cache whose misses take time."""
+    _iteration_s: dict[tuple[InnermostLoop, tuple[Misses, ...], int, bool], float] = field(
+        default_factory=dict
+    )
 
     def begin(self) -> None:
         """A rank begins, with nothing of it in the cache."""
         processor = self.processor
-        has_state = processor is not None and processor.in_order and processor.caches
-        self._state = CacheState(processor.caches[0]) if processor and has_state else None
+        if processor is not None and (processor.in_order or not self.is_least):
+            caches = processor.caches[:1] if processor.in_order else processor.caches[:-1]
+            self._states = [CacheState(cache, not self.is_least) for cache in caches]
 
     def time_s(self, computed: Computed) -> float:
         """The time of the iterations of a loop, after all others of its rank."""
         if self.processor is None:
             return 0.0
-        counts, misses = computed.loop.counts, None
-        if self._state is not None:
-            misses = self._state.run(
-                counts.streams, dict(computed.arrays), computed.nest, computed.iterations
-            )
-        key = computed.loop, misses
+        counts, arrays = computed.loop.counts, dict(computed.arrays)
+        misses = tuple(
+            state.run(counts.streams, arrays, computed.nest, computed.iterations)
+            for state in self._states
+        )
+        trips = computed.nest[0][1]
+        key = computed.loop, misses, trips, computed.iterations > trips
         if key not in self._iteration_s:
-            whole = bound(replace(counts, misses=misses, trips=None), self.processor)
+            counts = replace(counts, misses=misses, trips=None)
+            whole = bound(counts, self.processor)
             ordered = whole if self.is_least else whole.in_order or whole
-            self._iteration_s[key] = ordered.cycles / self.processor.clock_hz
+            cycles = ordered.cycles
+            if not self.is_least and not self.processor.in_order:
+                cycles = compiled_cycles(counts, self.processor, trips, computed.iterations)
+            self._iteration_s[key] = cycles / self.processor.clock_hz
         return computed.iterations * self._iteration_s[key]
 
 

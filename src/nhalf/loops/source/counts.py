@@ -6,7 +6,7 @@ after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nhalf.loops.source.chain import Carried, Latencies, cycles_per_iteration
@@ -16,6 +16,7 @@ from nhalf.loops.source.misses import Misses
 from nhalf.loops.source.reductions import reductions
 from nhalf.loops.source.streams import Stream, sources, streams
 from nhalf.loops.source.sums import Consumers, sums
+from nhalf.loops.source.written import written
 from nhalf.machines.processor import Processor
 
 
@@ -34,9 +35,11 @@ class LoopCounts:
     streams: tuple[Stream, ...]
     chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
+    written: Mapping[str, float] = field(default_factory=dict)
+    """Operations as the source has them, by name: see `written`."""
     trips: int | None = None
-    misses: Misses | None = None
-    """Misses of the first level, if they are known from the loops before it."""
+    misses: tuple[Misses, ...] = ()
+    """Misses of each level from the first on, where they are known from the loops before it."""
 
     def of(self, name: str) -> int:
         """The count of operations of this name where products are fused with additions."""
@@ -82,5 +85,6 @@ def count(iteration: Iteration) -> LoopCounts:
         *(iteration.function, iteration.line, operations, tuple(loop_streams)),
         chain_cycles=chain(carried, regroups=False),
         regrouped_chain_cycles=chain(waiting, regroups=True),
+        written=written(iteration),
         trips=iteration.trips,
     )

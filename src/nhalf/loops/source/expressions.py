@@ -72,7 +72,9 @@ class Expressions(Memory):
 
     def _subscript(self, node: Any) -> Polynomial:
         """The subscript of an element; refused if it may come to the same element again."""
+        plain = self.plain.copy()
         subscript = self.integer(node)
+        self.plain = plain
         if any(symbol_name.startswith(NONLINEAR) for symbol_name in subscript.names):
             why = "a subscript that is no sum of counters may come to the same element again"
             raise refused(node, why, "count that with its own variable")
@@ -148,6 +150,7 @@ class Expressions(Memory):
             return self.values.operation(OPERATIONS[operator], operands, self.guards == 0)
         if isinstance(left_value, Polynomial) and isinstance(right_value, Polynomial):
             return self._integer_result(operator, left_value, right_value)
+        self.count_plain("compare")
         for value in (left_value, right_value):
             if isinstance(value, ValueNode):
                 self.values.use(value, self.guards == 0)
@@ -185,6 +188,8 @@ class Expressions(Memory):
     def _integer_result(
         self, operator: str, left_value: Polynomial, right_value: Polynomial
     ) -> Polynomial:
+        if left_value.varies or right_value.varies:
+            self.count_plain("integer")
         if operator == "+":
             return left_value + right_value
         if operator == "-":

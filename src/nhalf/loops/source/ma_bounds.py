@@ -89,6 +89,13 @@ def _bound(
 ) -> Bound:
     amounts = _amounts(counts, processor, is_fused, quad_word)
     chain_cycles = counts.chain_cycles if keeps_order else counts.regrouped_chain_cycles
+    return bound_of(counts, amounts, processor, chain_cycles(processor, is_fused))
+
+
+def bound_of(
+    counts: LoopCounts, amounts: Mapping[str, float], processor: Processor, chain_cycles: float
+) -> Bound:
+    """Cycles of each unit for amounts of operations, each at its best width."""
     times = {
         kind: max(
             (_unit_cycles(unit.cycles, amounts) for unit in processor.units if unit.kind == kind),
@@ -108,7 +115,7 @@ def _bound(
         floating_point_cycles=floating_point,
         memory_cycles=_with_misses(counts, processor, memory),
         issue_cycles=_instructions(processor, amounts) / processor.issue_per_cycle,
-        dependence_cycles=chain_cycles(processor, is_fused),
+        dependence_cycles=chain_cycles,
         fixed_point_cycles=times["fixed_point"],
         clock_hz=processor.clock_hz,
     )
@@ -164,11 +171,23 @@ def _instructions(processor: Processor, amounts: Mapping[str, float]) -> float:
 
 
 def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -> float:
-    """Cycles of the memory unit, with those of misses on processors that do not overlap them."""
+    """Cycles of the memory unit, with those of misses on processors that do not overlap them.
+
+    Where misses are known on others, lines pass while nothing else is loaded or stored, as in the
+    execution-cache-memory model (G. Hager et al., 2016), and a scattered one is stored to after
+    another.
+    """
     cache = processor.caches[0] if processor.caches else None
     if not processor.in_order or cache is None:
-        return hits_cycles
-    loop_misses = counts.misses or misses(counts.streams, counts.trips, cache)
+        return hits_cycles + sum(
+            own.loads_per_iteration * (after.load_line_cycles or 0.0)
+            + (own.stores_per_iteration - own.scattered_stores) * (after.store_line_cycles or 0.0)
+            + own.scattered_stores * (level.load_miss_cycles or 0.0)
+            for own, level, after in zip(
+                counts.misses, processor.caches, processor.caches[1:], strict=False
+            )
+        )
+    loop_misses = (counts.misses or (misses(counts.streams, counts.trips, cache),))[0]
     load_misses, store_misses = loop_misses.loads_per_iteration, loop_misses.stores_per_iteration
     loads = load_misses * (cache.load_miss_cycles or 0.0)
     stores = store_misses * (cache.store_miss_cycles or 0.0)

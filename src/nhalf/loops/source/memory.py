@@ -12,6 +12,9 @@ from nhalf.loops.source.refusal import line_of, refused
 from nhalf.loops.source.values import Access, PointerTarget, Value, ValueNode, Values
 from nhalf.loops.source.variables import Variable
 
+GUARDED = 0.5
+"""The share of iterations that execute what is under a condition: which do is unknown."""
+
 
 @dataclass
 class Memory:
@@ -30,6 +33,14 @@ class Memory:
     accesses: list[Access] = field(default_factory=list)
     guards: int = 0
     unknowns: int = 0
+    plain: dict[str, float] = field(default_factory=dict)
+    """Operations without a node by name: on integers that vary, but for subscripts, and
+    comparisons.
+    """
+
+    def count_plain(self, name: str) -> None:
+        """Count an operation without a node, half where only some iterations execute it."""
+        self.plain[name] = self.plain.get(name, 0) + (GUARDED if self.guards else 1)
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

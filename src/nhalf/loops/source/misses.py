@@ -16,6 +16,8 @@ class Misses:
 
     loads_per_iteration: float = 0.0
     stores_per_iteration: float = 0.0
+    scattered_stores: float = 0.0
+    """Stores among them whose lines come from places apart, and one after the other."""
 
 
 def capacity_misses(blocks: int, cache: Cache, arrays: int) -> float:
@@ -53,11 +55,12 @@ class CacheState:
     """What loops leave in the first level for each other: lines of arrays, the last used last.
 
     An optimistic state: whole arrays leave in the order in which they were used, nothing else comes
-    in, and lines of a modified array miss as stores.
+    in, and lines of a modified array miss as stores. With conflicts a column whose lines fall into
+    few sets does not stay until the next one.
     """
 
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
+    def __init__(self, cache: Cache, has_conflicts: bool = False) -> None:
+        self._cache, self._has_conflicts = cache, has_conflicts
         self._capacity = cache.size_bytes // cache.line_bytes
         self._lines: dict[str, float] = {}
 
@@ -77,8 +80,8 @@ class CacheState:
         counters = {name: set[str]().union(*(stream.outer_names for stream in of))
                     for name, of in own.items()}  # fmt: skip
         trips = nest[0][1]
-        lines = {name: sum(_lines_per_iteration(stream, self._cache) for stream in of) * trips
-                 for name, of in own.items()}  # fmt: skip
+        lines = {name: _lines_together(of, self._cache) * trips for name, of in own.items()}
+        conflicting = {name for name, of in own.items() if self._conflicts(of, trips)}
         # Lines that are there at once, and how often one comes in.
         missing, elements = dict(lines), dict.fromkeys(own, trips)
         around = math.prod(times for _, times in nest)
@@ -90,20 +93,34 @@ class CacheState:
                     continue
                 elements[name] *= times
                 lines[name], missing[name] = lines[name] * times, missing[name] * times
-                if not share:  # Rows and columns that share lines find them.
+                if (
+                    not share and name not in conflicting
+                ):  # Rows and columns that share lines find them.
                     size_bytes = of[0].array.element.size_bytes
                     least = max(1.0, elements[name] * size_bytes / self._cache.line_bytes)
                     lines[name] = min(lines[name], least)
                     missing[name] = min(missing[name], least)
         share = self._share(sum(lines.values()), len(own))
-        loads = stores = 0.0
+        loads = stores = scattered = 0.0
         for name, of in own.items():
             resident = min(self._lines.get(name, 0.0), lines[name]) * (1 - share)
             is_modified = any(stream.stores for stream in of)
             came = max(0.0, missing[name] - resident)
             loads, stores = loads + came * (not is_modified), stores + came * is_modified
+            scattered += came * (is_modified and name in conflicting)
         self._use(lines)
-        return Misses(loads / iterations, stores / iterations)
+        return Misses(loads / iterations, stores / iterations, scattered / iterations)
+
+    def _conflicts(self, streams: Sequence[Stream], trips: int) -> bool:
+        """Whether a stream with a stride of lines has more of them than its sets have room for."""
+        cache, ways = self._cache, self._cache.ways
+        strides = [stride_elements(stream) for stream in streams]
+        if not self._has_conflicts or not ways or not all(strides):
+            return False
+        size_bytes = streams[0].array.element.size_bytes
+        step = min(abs(stride or 0) for stride in strides) * size_bytes // cache.line_bytes
+        sets = self._capacity // ways
+        return step > 0 and trips > ways * sets // math.gcd(sets, step)
 
     def _share(self, blocks: float, arrays: int) -> float:
         """The share of lines that are not there when they are read again."""
@@ -120,6 +137,25 @@ class CacheState:
             beyond -= gone
             if not self._lines[name]:
                 del self._lines[name]
+
+
+def _lines_together(streams: Sequence[Stream], cache: Cache) -> float:
+    """New lines per iteration of the streams of an array, which share lines where they are near."""
+    lines, apart_streams = 0.0, list[Stream]()
+    for stream in streams:
+        own = stream.members[0][1].place
+        stride = max(abs(stride_elements(stream) or 0),
+                     cache.line_bytes / stream.array.element.size_bytes)  # fmt: skip
+        for other in apart_streams:
+            place = other.members[0][1].place
+            apart = (own.subscripts[-1] - place.subscripts[-1]).constant
+            is_row = own.subscripts[:-1] == place.subscripts[:-1]
+            if is_row and apart is not None and abs(apart) < stride:
+                break
+        else:
+            apart_streams.append(stream)
+            lines += _lines_per_iteration(stream, cache)
+    return lines
 
 
 def _lines_per_iteration(stream: Stream, cache: Cache) -> float:
