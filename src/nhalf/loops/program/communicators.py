@@ -66,8 +66,8 @@ class Communicators:
         self.by_number[WORLD] = Communicator(WORLD, tuple(range(self.ranks)))
 
     @property
-    def said(self) -> int:
-        """How many colours ranks have said."""
+    def colours_known(self) -> int:
+        """How many colours ranks have given to MPI_Comm_split."""
         return sum(map(len, self._colours.values()))
 
     def made(

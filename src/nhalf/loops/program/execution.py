@@ -16,7 +16,15 @@ from nhalf.loops.program.events import Computed, RankEvents
 from nhalf.loops.program.expression_values import ExpressionValues
 from nhalf.loops.program.mpi_calls import MpiCalls
 from nhalf.loops.program.numbers import Frame, Number, Unknown, combined
-from nhalf.loops.program.structure import ENDS, Counter, Structure, arguments, below, called
+from nhalf.loops.program.structure import (
+    ENDS,
+    Counter,
+    Structure,
+    arguments,
+    below,
+    called,
+    touch,
+)
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
 NEXT, BREAK, CONTINUE, RETURN = "next", "break", "continue", "return"
@@ -262,7 +270,7 @@ class RankExecution:
         """The counter of a loop whose iterations all do the same; None of others."""
         steady, structure = self._reading.steady, self._structure
         if node not in steady:
-            is_alike = not structure.carried(node) & structure.steering(node.stmt)
+            is_alike = not touch(structure.carried(node), structure.steering(node.stmt))
             steady[node] = structure.counter(node) if is_alike else None
         return steady[node]
 
@@ -287,11 +295,12 @@ class RankExecution:
 
     def _computing_loop(self, node: Any) -> None:
         """Count the iterations of a loop without calls, and of those within."""
-        structure, place_of = self._structure, self._values.place_of
+        structure = self._structure
         if not structure.has_loops(node.stmt):
             self._innermost(node)
             return
-        numbers = [place_of(name).read() for name in structure.names(node)]
+        places = map(self._values.place_of, structure.names(node))
+        numbers = [number for place in places for number in place.read_all()]
         key = (node, *(number if isinstance(number, (int, float)) else getattr(number, "name", "")
                        for number in numbers))  # fmt: skip
         if key not in self._reading.nests:

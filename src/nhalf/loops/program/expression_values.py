@@ -7,6 +7,7 @@ from typing import Any
 
 from pycparser import c_ast
 
+from nhalf.loops.program.flattened import size_bytes
 from nhalf.loops.program.numbers import (
     MATHEMATICS,
     Frame,
@@ -56,9 +57,14 @@ class ExpressionValues:
         return self.variables.get(name) or self.structure.variables.get(name)
 
     def place_of(self, name: str) -> NumberPlace:
-        """The place of a variable."""
+        """The place of a variable, or of a member by its path."""
+        name, *members = name.split(".")
         is_own = self.frame is self.file or name in self.variables
-        return NumberPlace(self.frame if is_own else self.file, name)
+        place = NumberPlace(self.frame if is_own else self.file, name)
+        for member in members:
+            target = place.read()
+            place = (target if isinstance(target, NumberPlace) else place).member(member)
+        return place
 
     def value(self, node: Any) -> Number:
         """The value of an expression; unknown for what is not understood."""
@@ -235,7 +241,7 @@ class ExpressionValues:
             if owner is None:
                 return SIZES_BYTES["double"] if isinstance(node, c_ast.ArrayRef) else Unknown("it")
             element, extents, levels = owner.element, owner.extents, owner.levels
-        size: Number = 8 if levels else element.size_bytes or Unknown("the size of a structure")
+        size: Number = size_bytes(element, (), levels) or Unknown("the size of a structure")
         for extent in extents:
             size = combined("*", size, self.value(extent))
         return size

@@ -56,9 +56,18 @@ class NumberPlace:
     def forget_members(self) -> None:
         """Forget the numbers of the structures there."""
         for numbers in (self.frame.numbers, self.frame.elements):
-            for name in [name for name in numbers if name.startswith((f"{self.name}.",
-                                                                   f"{self.name}["))]:  # fmt: skip
+            for name in self._members(numbers):
                 del numbers[name]
+
+    def _members(self, numbers: Mapping[str, object]) -> list[str]:
+        return [name for name in numbers if name.startswith((f"{self.name}.", f"{self.name}["))]
+
+    def read_all(self) -> list[Number]:
+        """The number there, and those of the structures there or where its address leads to."""
+        number = self.read()
+        target = number if isinstance(number, NumberPlace) else self
+        numbers = target.frame.numbers
+        return [number, *(numbers[name] for name in target._members(numbers))]
 
     def moved(self, by: int) -> NumberPlace:
         """The place of an element further on; nothing of a single variable."""

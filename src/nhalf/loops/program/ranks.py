@@ -76,13 +76,13 @@ class MpiProgram:
 def _events(reading: ProgramReading, tree: c_ast.FileAST, ranks: int) -> list[RankEvents]:
     """Each rank from its begin, as far as others have said their colours, until all have."""
     while True:
-        events, colours = list[RankEvents](), reading.communicators.said
+        events, colours = list[RankEvents](), reading.communicators.colours_known
         for rank in range(ranks):
             with suppress(NotSplitYet):
                 events.append(RankExecution(reading, rank).run(tree))
         if len(events) == ranks:
             return events
-        if reading.communicators.said == colours:
+        if reading.communicators.colours_known == colours:
             raise RefusedSource("MPI_Comm_split is not called by all ranks of its communicator")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,9 +45,38 @@ def below(node: Any) -> Iterator[Any]:
             yield from below(child)
 
 
+def path_of(node: Any) -> str:
+    """The variable that an expression names, 'grid.width' of a member; '' if there is none.
+
+    Of an element, and of what an address leads to, it is that of the array or address.
+    """
+    while isinstance(node, (c_ast.ArrayRef, c_ast.UnaryOp, c_ast.Cast)):
+        node = node.name if isinstance(node, c_ast.ArrayRef) else node.expr
+    if isinstance(node, c_ast.StructRef):
+        owner = path_of(node.name)
+        is_element = any(isinstance(part, c_ast.ArrayRef) for part in below(node.name))
+        return owner if is_element or not owner else f"{owner}.{node.field.name}"
+    return str(node.name) if isinstance(node, c_ast.ID) else ""
+
+
 def names_in(node: Any) -> set[str]:
-    """The names of variables in an expression."""
-    return {part.name for part in below(node) if isinstance(part, c_ast.ID)}
+    """The names of variables in an expression, members among them by their paths."""
+    if node is None:
+        return set()
+    if isinstance(node, c_ast.StructRef):
+        path, inner = path_of(node), names_in(node.name)
+        return {path, *inner - {path.split(".")[0]}} if path else inner
+    names = {str(node.name)} if isinstance(node, c_ast.ID) else set[str]()
+    return names.union(*(names_in(child) for _, child in node.children()))
+
+
+def touch(names: Iterable[str], others: Collection[str]) -> bool:
+    """Whether some names are of the same variable, or one of a structure and one of its member."""
+    roots = {other.split(".")[0] for other in others if "." in other}
+    return any(
+        name in others or name in roots or ("." in name and name.split(".")[0] in others)
+        for name in names
+    )
 
 
 def called(node: c_ast.FuncCall) -> str:
@@ -104,6 +133,9 @@ class Structure:
         variables: dict[str, Variable] = {}
         functions: dict[str, SourceFunction] = {}
         for part in tree.ext:
+            for own in below(part):
+                if isinstance(own, c_ast.Struct) and own.decls:
+                    types[f"struct {own.name}"] = type_of(own, types)
             if isinstance(part, c_ast.Typedef):
                 types[part.name] = type_of(part, types)
             elif isinstance(part, c_ast.FuncDef):
@@ -149,8 +181,9 @@ class Structure:
     def names(self, node: Any) -> list[str]:
         """The names that a part reads or writes, with those in functions called there."""
         if node not in self._names:
-            parts = (part.name for part in self.with_called(node) if isinstance(part, c_ast.ID))
-            self._names[node] = sorted(set(parts))
+            kinds = (c_ast.ID, c_ast.StructRef)
+            parts = (path_of(part) for part in self.with_called(node) if isinstance(part, kinds))
+            self._names[node] = sorted(set(parts) - {""})
         return self._names[node]
 
     def changed(self, node: Any) -> list[str]:
@@ -159,10 +192,10 @@ class Structure:
             own = dict.fromkeys(changed_names(node))
             for part in self.with_called(node):
                 if isinstance(part, c_ast.Assignment):
-                    own |= dict.fromkeys(_targets(part.lvalue))
+                    own[path_of(part.lvalue)] = None
                 elif isinstance(part, c_ast.UnaryOp) and part.op in {"++", "--", "p++", "p--", "&"}:
-                    own |= dict.fromkeys(_targets(part.expr))
-            self._changed[node] = list(own)
+                    own[path_of(part.expr)] = None
+            self._changed[node] = [name for name in own if name]
         return self._changed[node]
 
     def steering(self, node: Any) -> frozenset[str]:
@@ -171,7 +204,9 @@ class Structure:
             parts = list(self.with_called(node))
             names = set[str]().union(*(map(self._direct, parts)))
             sources = [source for part in parts if (source := _whole_source(part))]
-            while more := [own for target, own in sources if target in names and not own <= names]:
+            while more := [
+                own for target, own in sources if touch([target], names) and not own <= names
+            ]:
                 names = names.union(*more)
             self._steering[node] = frozenset(names)
         return self._steering[node]
@@ -207,7 +242,7 @@ class Structure:
         ):
             return None
         fixed = names_in(begin) | names_in(condition.right) | names_in(step)
-        is_free = fixed.isdisjoint([*self.changed(loop.stmt), name])
+        is_free = not touch(fixed, [*self.changed(loop.stmt), name])
         is_free = is_free or (isinstance(begin, c_ast.ID) and begin.name == name)
         if not is_free or name in self.changed(loop.stmt):
             return None
@@ -225,20 +260,11 @@ class Structure:
         return {name for part in parts for name in self.changed(part)} - begun
 
 
-def _targets(node: Any) -> list[str]:
-    """The name of the variable or array that is assigned."""
-    while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)):
-        node = node.name
-    while isinstance(node, (c_ast.UnaryOp, c_ast.Cast)):
-        node = node.expr
-    return [node.name] if isinstance(node, c_ast.ID) else []
-
-
 def _whole_source(part: Any) -> tuple[str, set[str]] | None:
     """What an assigned variable is made of."""
     if isinstance(part, c_ast.Assignment):
-        target = _targets(part.lvalue)
-        return (target[0], names_in(part.rvalue)) if target else None
+        target = path_of(part.lvalue)
+        return (target, names_in(part.rvalue)) if target else None
     if isinstance(part, c_ast.Decl) and part.init is not None:
         return part.name, names_in(part.init)
     return None
@@ -258,7 +284,7 @@ def _begin(node: Any, name: str) -> Any:
     """What a loop's variable is at first."""
     if isinstance(node, c_ast.DeclList):
         return next((part.init for part in node.decls if part.name == name), None)
-    is_own = isinstance(node, c_ast.Assignment) and _targets(node.lvalue) == [name]
+    is_own = isinstance(node, c_ast.Assignment) and path_of(node.lvalue) == name
     return node.rvalue if is_own else c_ast.ID(name) if node is None else None
 
 

@@ -17,11 +17,14 @@ Where = Literal["global", "parameter", "local"]
 
 @dataclass(frozen=True)
 class Element:
-    """The type of an element; `size_bytes` is 0 if it is not a number, such as a structure."""
+    """The type of an element; `size_bytes` is 0 if it is not a number, such as a structure, whose
+    `members` are known where it was declared.
+    """
 
     is_floating_point: bool
     size_bytes: int
     type_name: str = ""
+    members: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ Types = dict[str, tuple[Element, tuple[Any, ...], int]]
 
 def variable(declaration: c_ast.Decl, types: Mapping[str, Any], where: Where) -> Variable:
     """The variable that a declaration declares."""
-    element, extents, levels = _shape(declaration.type, types)
+    element, extents, levels = type_of(declaration.type, types)
     inner, is_restrict = declaration.type, False
     while isinstance(inner, c_ast.PtrDecl | c_ast.ArrayDecl):
         quals = inner.quals if isinstance(inner, c_ast.PtrDecl) else inner.dim_quals
@@ -76,15 +79,11 @@ def literal(text: str) -> int:
 
 
 def type_of(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...], int]:
-    """The element, extents and levels of a type name or a typedef."""
-    return _shape(node.type, types)
-
-
-def _shape(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...], int]:
+    """The element, extents and levels of a type, or of what has one, such as a typedef."""
     extents: list[Any] = []
     levels = 0
     is_volatile = False
-    while isinstance(node, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.TypeDecl):
+    while hasattr(node, "type") and not isinstance(node, c_ast.IdentifierType):
         is_volatile = is_volatile or "volatile" in (getattr(node, "quals", None) or [])
         if isinstance(node, c_ast.ArrayDecl):
             extents.append(node.dim)
@@ -97,13 +96,25 @@ def _shape(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...
         kind = type(node).__name__.lower()
         if tag.startswith(UNDECLARED):
             kind = f"{tag.removeprefix(UNDECLARED)}, which nothing declares"
-        return Element(False, 4 if is_number else 0, kind), tuple(extents), levels
+        element = Element(False, 4 if is_number else 0, kind, _members(node, types))
+        return element, tuple(extents), levels
     if is_volatile:
         return Element(False, 0, " ".join(["volatile", *node.names])), tuple(extents), levels
     if len(node.names) == 1 and node.names[0] in types:
         element, more_extents, more_levels = types[node.names[0]]
         return element, (*extents, *more_extents), levels + more_levels
     return _element(node.names), tuple(extents), levels
+
+
+def _members(node: Any, types: Mapping[str, Any]) -> tuple[Variable, ...]:
+    """The members of a structure, which may be declared elsewhere by its name."""
+    if not isinstance(node, c_ast.Struct):
+        return ()
+    if node.decls is None:
+        known = types.get(f"struct {node.name}")
+        return known[0].members if known else ()
+    named = (part for part in node.decls if isinstance(part, c_ast.Decl) and part.name)
+    return tuple(variable(part, types, "local") for part in named)
 
 
 def _element(names: list[str]) -> Element:

@@ -10,6 +10,7 @@ import pytest
 from nhalf.loops.program.communicators import balanced
 from nhalf.loops.program.events import Called, Computed, RankEvents, WaitedFor
 from nhalf.loops.program.ranks import MpiProgram
+from nhalf.loops.source.counts import LoopCounts
 from nhalf.loops.source.preprocessed import HeaderSearch
 from nhalf.loops.source.refusal import RefusedSource
 
@@ -229,6 +230,59 @@ def test_numbers_of_structures_are_followed(tmp_path: Path) -> None:
     assert [size for *_, size in calls(known)] == [8 * 18, 8 * 12, 8, 8 * 7]
     with pytest.raises(RefusedSource, match="depends on count"):
         MpiProgram(path, HeaderSearch((), ("LAST=own",)), []).ranks({}, 2)
+
+
+def counts_by_line(own: RankEvents) -> dict[int, LoopCounts]:
+    return {event.loop.counts.line: event.loop.counts
+            for event in own.events if isinstance(event, Computed)}  # fmt: skip
+
+
+def test_members_of_structures_are_data_of_loops() -> None:
+    source = MpiProgram(PROGRAMS / "bodies.c", HeaderSearch(), ["n", "steps"])
+    own = source.ranks({"n": 80, "steps": 1}, 4)[1]
+    assert not own.left_out
+    attracted = counts_by_line(own)[37]
+    assert iterations(own)[37] == 4 * 20 * 20
+    assert (attracted.of("divide"), attracted.of("square_root")) == (1, 1)
+    assert [stream.steps[-1].constant for stream in attracted.streams if stream.loads] == [4] * 4
+    copied = counts_by_line(own)[32]
+    assert (copied.loads, copied.stores) == (4, 4)
+    assert counts_by_line(own)[54].written == {
+        "integer": 0, "add": 3, "multiply": 3, "load": 6, "store": 3,
+    }  # fmt: skip
+
+
+def test_members_that_are_pointers_are_arrays_of_their_own() -> None:
+    source = MpiProgram(PROGRAMS / "jacobi2d.c", HeaderSearch(), ["n", "steps"])
+    own = source.ranks({"n": 60, "steps": 7}, 6)[0]
+    assert not own.left_out
+    assert iterations(own) == {32: 32, 46: 7 * 20 * 30}
+    assert counts_by_line(own)[46].written == {
+        "integer": 0, "add": 3, "multiply": 1, "load": 4, "store": 1,
+    }  # fmt: skip
+
+
+def test_what_a_function_returns_takes_the_place_of_its_call(tmp_path: Path) -> None:
+    path = tmp_path / "inlined.c"
+    path.write_text(
+        """#include <mpi.h>
+        struct Box { double side[2]; };
+        double x[99], y[99];
+        static double square(double a) { return a * a; }
+        static double norm(double a, double b) { double c = square(b); return square(a) + c; }
+        int main(void) {
+          struct Box boxes[9];
+          MPI_Barrier(MPI_COMM_WORLD);
+          for (int i = 0; i < 99; i++) x[i] = norm(x[i], y[i]);
+          for (int i = 0; i < 9; i++) boxes[i].side[1] = 2.0 * boxes[i].side[0];
+        }""",
+        "utf-8",
+    )
+    own = MpiProgram(path, HeaderSearch(), []).ranks({}, 2)[0]
+    assert not own.left_out
+    plain, boxes = counts_by_line(own)[9], counts_by_line(own)[10]
+    assert plain.written == {"integer": 0, "add": 1, "multiply": 2, "load": 2, "store": 1}
+    assert (boxes.loads, boxes.stores, boxes.of("multiply")) == (1, 1, 1)
 
 
 @pytest.mark.parametrize(
