@@ -43,7 +43,7 @@ class LoopTimes:
         processor = self.processor
         if processor is not None and (processor.in_order or not self.is_least):
             caches = processor.caches[:1] if processor.in_order else processor.caches[:-1]
-            self._states = [CacheState(cache, not self.is_least) for cache in caches]
+            self._states = [CacheState(cache, not processor.in_order) for cache in caches]
 
     def time_s(self, computed: Computed) -> float:
         """The time of the iterations of a loop, after all others of its rank."""

@@ -58,10 +58,10 @@ class ExpressionValues:
 
     def place_of(self, name: str) -> NumberPlace:
         """The place of a variable, or of a member by its path."""
-        name, *members = name.split(".")
-        is_own = self.frame is self.file or name in self.variables
-        place = NumberPlace(self.frame if is_own else self.file, name)
-        for member in members:
+        owner, _, members = name.partition(".")
+        is_own = self.frame is self.file or owner in self.variables
+        place = NumberPlace(self.frame if is_own else self.file, owner)
+        for member in members.split(".") if members else ():
             target = place.read()
             place = (target if isinstance(target, NumberPlace) else place).member(member)
         return place

@@ -34,6 +34,8 @@ RECEIVED_INTO = {
     "MPI_Sendrecv": 5,
 }
 """The place of the buffer that a call writes, whose numbers are not known any more."""
+STEERED = (*LOOPS, c_ast.FuncCall, c_ast.Break, c_ast.Continue, c_ast.Return, c_ast.Goto)
+"""What a branch decides, but for what it assigns."""
 ENDS = frozenset(("exit", "abort", "_Exit", "MPI_Abort"))
 
 
@@ -122,6 +124,7 @@ class Structure:
     array_members: frozenset[str] = frozenset()
     """The names of members of structures that are arrays."""
     _talks: dict[Any, bool] = field(default_factory=dict)
+    _has_loops: dict[Any, bool] = field(default_factory=dict)
     _steering: dict[Any, frozenset[str]] = field(default_factory=dict)
     _names: dict[Any, list[str]] = field(default_factory=dict)
     _changed: dict[Any, list[str]] = field(default_factory=dict)
@@ -168,7 +171,9 @@ class Structure:
 
     def has_loops(self, node: Any) -> bool:
         """Whether there is a loop in a part, or in a function called there."""
-        return any(isinstance(part, LOOPS) for part in self.with_called(node))
+        if node not in self._has_loops:
+            self._has_loops[node] = any(isinstance(part, LOOPS) for part in self.with_called(node))
+        return self._has_loops[node]
 
     def with_called(self, node: Any, within: frozenset[str] = frozenset()) -> Iterator[Any]:
         """All below a node, and below the functions that are called there."""
@@ -204,6 +209,10 @@ class Structure:
             parts = list(self.with_called(node))
             names = set[str]().union(*(map(self._direct, parts)))
             sources = [source for part in parts if (source := _whole_source(part))]
+            choices = (part for part in parts if isinstance(part, c_ast.If))
+            sources += [
+                (own, names_in(part.cond)) for part in choices for own in self.changed(part)
+            ]
             while more := [
                 own for target, own in sources if touch([target], names) and not own <= names
             ]:
@@ -214,7 +223,10 @@ class Structure:
     def _direct(self, part: Any) -> set[str]:
         if isinstance(part, c_ast.For):
             return names_in(part.init) | names_in(part.cond) | names_in(part.next)
-        if isinstance(part, (c_ast.While, c_ast.DoWhile, c_ast.If, c_ast.Switch)):
+        is_choice = isinstance(part, c_ast.If)
+        if isinstance(part, (c_ast.While, c_ast.DoWhile, c_ast.Switch)) or (
+            is_choice and any(isinstance(own, STEERED) for own in below(part))
+        ):
             return names_in(part.cond)
         if not isinstance(part, c_ast.FuncCall):
             return set()

@@ -27,7 +27,7 @@ def compiled_cycles(counts: LoopCounts, processor: Processor, trips: int, iterat
     wait for its own chain.
     """
     core = _scalar(processor)
-    found = bound_of(counts, counts.written, core, counts.chain_cycles(core, False))
+    found = bound_of(counts, counts.written, core, _chain_cycles(counts, processor, core))
     instructions = sum(counts.written.values()) + CONTROL
     run = trips * instructions
     ahead = processor.reorder_buffer_instructions or 0.0
@@ -43,6 +43,19 @@ def compiled_cycles(counts: LoopCounts, processor: Processor, trips: int, iterat
     )
     begin = BEGIN_CYCLES if trips <= FORESEEN_TRIPS else RESTART_CYCLES
     return max(times) + begin / trips
+
+
+def _chain_cycles(counts: LoopCounts, processor: Processor, core: Processor) -> float:
+    """Cycles from an iteration to the next. Additions alone follow each other sooner, and what
+    passes through memory, since a store may be to the same place, is forwarded.
+    """
+    operations = tuple(own for own in core.operations if own.name == "add")
+    additions = replace(core, operations=operations, units=())
+    whole, alone = (counts.chain_cycles(own, False) for own in (core, additions))
+    if whole == alone:
+        whole = counts.chain_cycles(processor, False)
+    forwarded = processor.store_forward_cycles or 0.0
+    return whole + forwarded * counts.passes_memory
 
 
 def _scalar(processor: Processor) -> Processor:

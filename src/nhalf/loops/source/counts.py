@@ -6,7 +6,7 @@ after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nhalf.loops.source.chain import Carried, Latencies, cycles_per_iteration
@@ -37,6 +37,8 @@ class LoopCounts:
     regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     written: Mapping[str, float] = field(default_factory=dict)
     """Operations as the source has them, by name: see `written`."""
+    passes_memory: bool = False
+    """Whether iterations pass values on in an array while they store to another one, too."""
     trips: int | None = None
     misses: tuple[Misses, ...] = ()
     """Misses of each level from the first on, where they are known from the loops before it."""
@@ -60,6 +62,11 @@ class LoopCounts:
         """Floating-point operations by convention: a division or a square root counts as four."""
         weights = {"fused_multiply_add": 2, "divide": 4, "square_root": 4}
         return sum(weights.get(name, 1) * count for name, count in self.operations.fused.items())
+
+
+def _passes_memory(loop_streams: Sequence[Stream]) -> bool:
+    stored = {stream.array.name for stream in loop_streams if stream.stores}
+    return len(stored) > 1 and bool(sources(loop_streams))
 
 
 def count(iteration: Iteration) -> LoopCounts:
@@ -86,5 +93,6 @@ def count(iteration: Iteration) -> LoopCounts:
         chain_cycles=chain(carried, regroups=False),
         regrouped_chain_cycles=chain(waiting, regroups=True),
         written=written(iteration),
+        passes_memory=_passes_memory(loop_streams),
         trips=iteration.trips,
     )

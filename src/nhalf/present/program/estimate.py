@@ -121,8 +121,8 @@ def _notes(estimate: Estimate) -> Iterator[str]:
         yield "its messages are too many to be followed on the network: they share nothing of it"
     if estimate.high_s is None:
         yield (
-            "computing is what the loops take at least, in the order of the source: it may take "
-            "longer, and no upper end is known"
+            "computing is what the loops take in the order of the source, without vectors: it may "
+            "take longer, and no upper end is known"
         )
     if estimate.guessed:
         yield f"guessed within a factor of 2: {', '.join(estimate.guessed)}"

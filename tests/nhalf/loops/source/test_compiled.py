@@ -19,6 +19,7 @@ PROCESSOR = Processor(
     clock_hz=1e9,
     issue_per_cycle=6,
     reorder_buffer_instructions=400,
+    store_forward_cycles=5,
     operations=(
         *(
             ProcessorOperation(
@@ -55,6 +56,8 @@ def cycles(body: str, trips: int = 1000, runs: int = 1) -> float:
         ("a[i] = 1.0;", 1.0),  # a jump that is taken in each cycle
         ("a[i] = sqrt(b[i]) / b[i + 1];", 6 + 4),
         ("a[i] = a[i - 1] * 0.5 + b[i];", 4 + 3),
+        ("a[i] = a[i - 1] + b[i];", 2),
+        ("a[i] = a[i - 1] * 0.5; b[i] = 1.0;", 4 + 5),
         ("if (b[i] < 3.0) { a[i] = b[i] / 7.0; }", 2),
     ],
 )
