@@ -120,7 +120,7 @@ def estimate(question: SourceQuestion, numbers: Mapping[str, int], ranks: int) -
         ranks,
         dict(numbers),
         time_s,
-        least_s * low,
+        min(least_s, time_s) * low,  # of one run of a loop: several may overlap
         None if is_open else time_s * high,
         usual.last_rank,
         _parts(usual, by_label),

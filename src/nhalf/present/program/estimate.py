@@ -22,7 +22,10 @@ DECIDES = {
     "latency": "latency of messages",
     "bandwidth": "bandwidth of messages",
 }
-NOT_IN_IT = "input and output, what the library does for itself, and statements outside loops"
+NOT_IN_IT = (
+    "input and output, what the library does for itself, statements outside loops, jumps that are "
+    "not foreseen, and memory that is touched for the first time"
+)
 
 
 def show_estimate(console: Console, estimate: Estimate) -> None:
