@@ -12,9 +12,9 @@ from nhalf.loops.program.events import InnermostLoop
 from nhalf.loops.program.expression_values import ExpressionValues
 from nhalf.loops.program.flattened import Flattened
 from nhalf.loops.program.numbers import NumberPlace
-from nhalf.loops.program.structure import SourceFunction, Structure, below, names_in
+from nhalf.loops.program.structure import SourceFunction, Structure, names_in
 from nhalf.loops.source.counts import count
-from nhalf.loops.source.iteration import Outside, read_loop
+from nhalf.loops.source.iteration import Outside, below, read_loop
 from nhalf.loops.source.polynomial import integer
 from nhalf.loops.source.refusal import RefusedSource
 from nhalf.loops.source.variables import Variable

@@ -21,10 +21,10 @@ from nhalf.loops.program.structure import (
     Counter,
     Structure,
     arguments,
-    below,
     called,
     touch,
 )
+from nhalf.loops.source.iteration import below
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 
 NEXT, BREAK, CONTINUE, RETURN = "next", "break", "continue", "return"

@@ -19,12 +19,12 @@ from nhalf.loops.program.numbers import (
     truncated,
 )
 from nhalf.loops.program.structure import Structure, arguments, called
+from nhalf.loops.source.expressions import STEPS
 from nhalf.loops.source.variables import SIZES_BYTES, Variable, literal, type_of
 
 ALLOCATORS = ("malloc", "calloc", "realloc", "aligned_alloc", "alloca")
 WHOLE_ARRAY_MAX = 4096
 """Elements that an initialiser does not name and that are known to be 0."""
-STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 
 
 class ExpressionValues:

@@ -19,35 +19,26 @@ POINTER_BYTES = 8
 
 def size_bytes(element: Element, extents: tuple[Any, ...] = (), levels: int = 0) -> int:
     """The size of a type; 0 if it is unknown."""
-    size = POINTER_BYTES if levels else element.size_bytes
-    if not size and element.members:
-        *_, last = offsets(element)
-        widest = max(map(_alignment, element.members))
-        size = -(-(offsets(element)[last] + _size(element.members[-1])) // widest) * widest
+    size = POINTER_BYTES if levels else element.size_bytes or offsets(element)[""]
     for extent in extents:
-        is_number = isinstance(extent, c_ast.Constant)
-        size *= literal(extent.value) if is_number else 0
+        size *= literal(extent.value) if isinstance(extent, c_ast.Constant) else 0
     return size
 
 
 def offsets(element: Element) -> dict[str, int]:
-    """Where in a structure each member begins, in bytes."""
-    at, begins = 0, dict[str, int]()
+    """Where in a structure each member begins, in bytes; by '' where the next structure does."""
+    begins = {"": 0}
     for member in element.members:
-        at += -at % _alignment(member)
-        begins[member.name] = at
-        at += _size(member)
+        begins[member.name] = begins[""] + -begins[""] % _alignment(member)
+        size = size_bytes(member.element, member.extents, member.levels)
+        begins[""] = begins[member.name] + size
+    begins[""] += -begins[""] % max(map(_alignment, element.members), default=1)
     return begins
 
 
-def _size(member: Variable) -> int:
-    return size_bytes(member.element, member.extents, member.levels)
-
-
 def _alignment(member: Variable) -> int:
-    inner = member.element.members
     own = POINTER_BYTES if member.levels else member.element.size_bytes
-    return max([own, *map(_alignment, inner)]) or 1
+    return own or max(map(_alignment, member.element.members), default=1)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from nhalf.loops.source.iteration import LOOPS, changed_names
+from nhalf.loops.source.iteration import LOOPS, below, changed_names
 from nhalf.loops.source.variables import Types, Variable, type_of, variable
 
 QUIET = frozenset(
@@ -37,14 +37,6 @@ RECEIVED_INTO = {
 STEERED = (*LOOPS, c_ast.FuncCall, c_ast.Break, c_ast.Continue, c_ast.Return, c_ast.Goto)
 """What a branch decides, but for what it assigns."""
 ENDS = frozenset(("exit", "abort", "_Exit", "MPI_Abort"))
-
-
-def below(node: Any) -> Iterator[Any]:
-    """A node and all below it."""
-    if node is not None:
-        yield node
-        for _, child in node.children():
-            yield from below(child)
 
 
 def path_of(node: Any) -> str:

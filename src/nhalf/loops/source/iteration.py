@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -90,6 +90,14 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
 def _stored(expressions: Expressions) -> list[ValueNode]:
     """The last values that every iteration writes to places."""
     return [value for value in expressions.memory.values() if isinstance(value, ValueNode)]
+
+
+def below(node: Any) -> Iterator[Any]:
+    """A node and all below it."""
+    if node is not None:
+        yield node
+        for _, child in node.children():
+            yield from below(child)
 
 
 class _Changes(c_ast.NodeVisitor):  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from pycparser import c_ast
 from nhalf.base.errors import unknown
 from nhalf.loops.source.counts import LoopCounts, count
 from nhalf.loops.source.expressions import ALLOCATORS, Expressions
-from nhalf.loops.source.iteration import LOOPS, Loop, Outside, changed_names, read_loop
+from nhalf.loops.source.iteration import LOOPS, Loop, Outside, below, changed_names, read_loop
 from nhalf.loops.source.polynomial import integer, symbol
 from nhalf.loops.source.preprocessed import HeaderSearch
 from nhalf.loops.source.refusal import RefusedSource, line_of
@@ -181,7 +181,7 @@ class _Walk:
                 self.statement(child)
         elif isinstance(node, c_ast.Decl):
             self._declare(node)
-        elif any(isinstance(child, LOOPS) for child in _below(node)):
+        elif any(isinstance(child, LOOPS) for child in below(node)):
             self._loops_inside(node)
         else:
             self._simple(node)
@@ -195,7 +195,7 @@ class _Walk:
 
     def _loop(self, node: Loop) -> None:
         self._declare_all(node)
-        is_inner = not any(isinstance(child, LOOPS) for child in _below(node.stmt))
+        is_inner = not any(isinstance(child, LOOPS) for child in below(node.stmt))
         if is_inner:
             try:
                 self.program.loops.append(count(read_loop(node, self.outside)))
@@ -210,7 +210,7 @@ class _Walk:
 
     def _declare_all(self, node: Any) -> None:
         """Declare the variables of a loop and of its body, in one scope."""
-        for declaration in _below(node):
+        for declaration in below(node):
             if isinstance(declaration, c_ast.Decl) and declaration.name:
                 self.variables[declaration.name] = _declared(
                     declaration, self.types, "local", self.reading
@@ -260,11 +260,3 @@ def _is_new(node: c_ast.Decl) -> bool:
         initial_value = initial_value.expr
     is_call = isinstance(initial_value, c_ast.FuncCall) and isinstance(initial_value.name, c_ast.ID)
     return is_call and initial_value.name.name in ALLOCATORS
-
-
-def _below(node: Any) -> Iterator[Any]:
-    """A node and all below it."""
-    if node is not None:
-        yield node
-        for _, child in node.children():
-            yield from _below(child)

@@ -267,12 +267,13 @@ def test_what_a_function_returns_takes_the_place_of_its_call(tmp_path: Path) -> 
     path.write_text(
         """#include <mpi.h>
         struct Box { double side[2]; };
+        struct Mixed { char kind; struct Box box; int *near; short count; };
         double x[99], y[99];
         static double square(double a) { return a * a; }
         static double norm(double a, double b) { double c = square(b); return square(a) + c; }
         int main(void) {
           struct Box boxes[9];
-          MPI_Barrier(MPI_COMM_WORLD);
+          MPI_Bcast(x, sizeof(struct Mixed), MPI_CHAR, 0, MPI_COMM_WORLD);
           for (int i = 0; i < 99; i++) x[i] = norm(x[i], y[i]);
           for (int i = 0; i < 9; i++) boxes[i].side[1] = 2.0 * boxes[i].side[0];
         }""",
@@ -280,7 +281,8 @@ def test_what_a_function_returns_takes_the_place_of_its_call(tmp_path: Path) -> 
     )
     own = MpiProgram(path, HeaderSearch(), []).ranks({}, 2)[0]
     assert not own.left_out
-    plain, boxes = counts_by_line(own)[9], counts_by_line(own)[10]
+    assert calls(own) == [("MPI_Bcast", "collective", 0, 8 + 16 + 8 + 8)]
+    plain, boxes = counts_by_line(own)[10], counts_by_line(own)[11]
     assert plain.written == {"integer": 0, "add": 1, "multiply": 2, "load": 2, "store": 1}
     assert (boxes.loads, boxes.stores, boxes.of("multiply")) == (1, 1, 1)
 
