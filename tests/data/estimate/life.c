@@ -23,7 +23,8 @@ int main(int argc, char **argv)
         for (int i = 1; i <= rows; i++)
             for (int j = 1; j <= n; j++) {
                 int *p = &a[i * w + j];
-                int near = p[-w - 1] + p[-w] + p[-w + 1] + p[-1] + p[1] + p[w - 1] + p[w] + p[w + 1];
+                int near = p[-w - 1] + p[-w] + p[-w + 1] + p[-1];
+                near += p[1] + p[w - 1] + p[w] + p[w + 1];
                 b[i * w + j] = near == 3 || (*p && near == 2);
             }
         int *swap = a;

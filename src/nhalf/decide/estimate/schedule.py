@@ -33,7 +33,7 @@ class LoopTimes:
     processor: Processor | None
     is_least: bool = False
     _states: list[CacheState] = field(default_factory=list)
-    """Of each level of the cache whose misses take time."""
+    """The state of each level of the cache whose misses take time."""
     _iteration_s: dict[tuple[InnermostLoop, tuple[Misses, ...], int, bool], float] = field(
         default_factory=dict
     )

@@ -43,7 +43,7 @@ def _alignment(member: Variable) -> int:
 
 @dataclass
 class Flattened:
-    """Makes loops flat; `variables` are those that can be seen there, and get further ones.
+    """Makes loops flat; `variables` are those that can be visible there, and get further ones.
 
     An array of structures becomes one of numbers, of which each has its place there: p[i].mass is
     p[4 * i + 3]. Other members are variables: grid->width is grid.width.
@@ -62,15 +62,17 @@ class Flattened:
             return node
         if isinstance(node, c_ast.ID) and node.name in meanings:
             return meanings[node.name]
-        made = copy.copy(node)
+        changed = copy.copy(node)
         for slot in node.__slots__:
             if slot not in ("coord", "__weakref__", "field"):
-                setattr(made, slot, self(getattr(node, slot), meanings))
-        if isinstance(made, (c_ast.StructRef, c_ast.ArrayRef)):
-            return self._element(made) or self._variable(made) or made
-        if isinstance(made, c_ast.FuncCall):
-            return self._returned(made) or made
-        return self._copied(made) or made if isinstance(made, c_ast.Assignment) else made
+                setattr(changed, slot, self(getattr(node, slot), meanings))
+        if isinstance(changed, (c_ast.StructRef, c_ast.ArrayRef)):
+            return self._element(changed) or self._variable(changed) or changed
+        if isinstance(changed, c_ast.FuncCall):
+            return self._returned(changed) or changed
+        return (
+            self._copied(changed) or changed if isinstance(changed, c_ast.Assignment) else changed
+        )
 
     def _structures(self, node: Any) -> Variable | None:
         """The array of structures of which a part is an element."""
@@ -128,16 +130,16 @@ class Flattened:
 
     def _returned(self, node: c_ast.FuncCall) -> Any:
         """What a function returns that only computes that; None of others."""
-        name, given = called(node), arguments(node)
+        name, values = called(node), arguments(node)
         function = self.functions.get(name)
-        if function is None or name in self.within or len(given) != len(function.parameters):
+        if function is None or name in self.within or len(values) != len(function.parameters):
             return None
         *first, last = function.node.body.block_items or [None]
         if not isinstance(last, c_ast.Return) or last.expr is None:
             return None
-        meanings = dict(zip(function.parameters, given, strict=True))
-        seen = {**self.variables, **function.variables}
-        inner = Flattened(seen, self.functions, self.within | {name})
+        meanings = dict(zip(function.parameters, values, strict=True))
+        visible = {**self.variables, **function.variables}
+        inner = Flattened(visible, self.functions, self.within | {name})
         for part in first:
             if not isinstance(part, c_ast.Decl) or part.init is None:
                 return None

@@ -64,12 +64,14 @@ def names_in(node: Any) -> set[str]:
     return names.union(*(names_in(child) for _, child in node.children()))
 
 
-def touch(names: Iterable[str], others: Collection[str]) -> bool:
+def touch(first_names: Iterable[str], second_names: Collection[str]) -> bool:
     """Whether some names are of the same variable, or one of a structure and one of its member."""
-    roots = {other.split(".")[0] for other in others if "." in other}
+    owners = {name.split(".")[0] for name in second_names if "." in name}
     return any(
-        name in others or name in roots or ("." in name and name.split(".")[0] in others)
-        for name in names
+        name in second_names
+        or name in owners
+        or ("." in name and name.split(".")[0] in second_names)
+        for name in first_names
     )
 
 

@@ -27,18 +27,26 @@ def compiled_cycles(counts: LoopCounts, processor: Processor, trips: int, iterat
     wait for its own chain.
     """
     core = _scalar(processor)
-    found = bound_of(counts, counts.written, core, _chain_cycles(counts, processor, core))
-    instructions = sum(counts.written.values()) + CONTROL
+    by_unit = bound_of(
+        counts, counts.written_per_iteration, core, _chain_cycles(counts, processor, core)
+    )
+    instructions = sum(counts.written_per_iteration.values()) + CONTROL
     run = trips * instructions
     ahead = processor.reorder_buffer_instructions or 0.0
     share = run / (run + ahead) if iterations > trips else 1.0
     branch = processor.operation("taken_branch")
     divider = sum(
-        counts.written.get(name, 0.0) * core.busy_cycles(name) for name in ("divide", "square_root")
+        counts.written_per_iteration.get(name, 0.0) * core.busy_cycles(name)
+        for name in ("divide", "square_root")
     )
     times = (
-        *(found.floating_point_cycles, found.memory_cycles, found.fixed_point_cycles, divider),
-        *(instructions / processor.issue_per_cycle, share * found.dependence_cycles),
+        *(
+            by_unit.floating_point_cycles,
+            by_unit.memory_cycles,
+            by_unit.fixed_point_cycles,
+            divider,
+        ),
+        *(instructions / processor.issue_per_cycle, share * by_unit.dependence_cycles),
         1 / branch.per_cycle if branch else 0.0,
     )
     begin = BEGIN_CYCLES if trips <= FORESEEN_TRIPS else RESTART_CYCLES

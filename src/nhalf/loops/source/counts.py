@@ -35,7 +35,7 @@ class LoopCounts:
     streams: tuple[Stream, ...]
     chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
-    written: Mapping[str, float] = field(default_factory=dict)
+    written_per_iteration: Mapping[str, float] = field(default_factory=dict)
     """Operations as the source has them, by name: see `written`."""
     passes_memory: bool = False
     """Whether iterations pass values on in an array while they store to another one, too."""
@@ -92,7 +92,7 @@ def count(iteration: Iteration) -> LoopCounts:
         *(iteration.function, iteration.line, operations, tuple(loop_streams)),
         chain_cycles=chain(carried, regroups=False),
         regrouped_chain_cycles=chain(waiting, regroups=True),
-        written=written(iteration),
+        written_per_iteration=written(iteration),
         passes_memory=_passes_memory(loop_streams),
         trips=iteration.trips,
     )

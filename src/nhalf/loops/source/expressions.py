@@ -72,9 +72,9 @@ class Expressions(Memory):
 
     def _subscript(self, node: Any) -> Polynomial:
         """The subscript of an element; refused if it may come to the same element again."""
-        plain = self.plain.copy()
+        plain_per_iteration = self.plain_per_iteration.copy()
         subscript = self.integer(node)
-        self.plain = plain
+        self.plain_per_iteration = plain_per_iteration
         if any(symbol_name.startswith(NONLINEAR) for symbol_name in subscript.names):
             why = "a subscript that is no sum of counters may come to the same element again"
             raise refused(node, why, "count that with its own variable")

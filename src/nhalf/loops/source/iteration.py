@@ -39,7 +39,7 @@ class Iteration:
     variables: Mapping[str, Variable]
     trips: int | None = None
     reach: IterationBound = field(default_factory=IterationBound)
-    plain: Mapping[str, float] = field(default_factory=dict)
+    plain_per_iteration: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -83,7 +83,7 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
         variables=outside.variables,
         trips=trips,
         reach=_reach(loop, outside, variable_values),
-        plain=expressions.plain,
+        plain_per_iteration=expressions.plain_per_iteration,
     )
 
 
@@ -151,15 +151,15 @@ def _evaluate_iteration(expressions: Expressions, loop: Loop) -> Value | None:
     """Evaluate one iteration in order; returns the distance of its condition from its end."""
     if isinstance(loop, c_ast.DoWhile):
         execute(expressions, loop.stmt)
-    plain = expressions.plain.copy()
+    plain_per_iteration = expressions.plain_per_iteration.copy()
     distance = None if loop.cond is None else expressions.distance_to_end(loop.cond)
-    expressions.plain = plain
+    expressions.plain_per_iteration = plain_per_iteration
     if not isinstance(loop, c_ast.DoWhile):
         execute(expressions, loop.stmt)
-    plain = expressions.plain.copy()
+    plain_per_iteration = expressions.plain_per_iteration.copy()
     if isinstance(loop, c_ast.For):
         execute(expressions, loop.next)
-    expressions.plain = plain
+    expressions.plain_per_iteration = plain_per_iteration
     return distance
 
 

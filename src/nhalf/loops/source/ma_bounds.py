@@ -181,8 +181,9 @@ def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -
     if not processor.in_order or cache is None:
         return hits_cycles + sum(
             own.loads_per_iteration * (after.load_line_cycles or 0.0)
-            + (own.stores_per_iteration - own.scattered_stores) * (after.store_line_cycles or 0.0)
-            + own.scattered_stores * (level.load_miss_cycles or 0.0)
+            + (own.stores_per_iteration - own.scattered_stores_per_iteration)
+            * (after.store_line_cycles or 0.0)
+            + own.scattered_stores_per_iteration * (level.load_miss_cycles or 0.0)
             for own, level, after in zip(
                 counts.misses, processor.caches, processor.caches[1:], strict=False
             )

@@ -33,14 +33,16 @@ class Memory:
     accesses: list[Access] = field(default_factory=list)
     guards: int = 0
     unknowns: int = 0
-    plain: dict[str, float] = field(default_factory=dict)
+    plain_per_iteration: dict[str, float] = field(default_factory=dict)
     """Operations without a node by name: on integers that vary, but for subscripts, and
     comparisons.
     """
 
     def count_plain(self, name: str) -> None:
         """Count an operation without a node, half where only some iterations execute it."""
-        self.plain[name] = self.plain.get(name, 0) + (GUARDED if self.guards else 1)
+        self.plain_per_iteration[name] = self.plain_per_iteration.get(name, 0) + (
+            GUARDED if self.guards else 1
+        )
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

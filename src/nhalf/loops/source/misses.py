@@ -16,7 +16,7 @@ class Misses:
 
     loads_per_iteration: float = 0.0
     stores_per_iteration: float = 0.0
-    scattered_stores: float = 0.0
+    scattered_stores_per_iteration: float = 0.0
     """Stores among them whose lines come from places apart, and one after the other."""
 
 
@@ -146,8 +146,8 @@ def _lines_together(streams: Sequence[Stream], cache: Cache) -> float:
         own = stream.members[0][1].place
         stride = max(abs(stride_elements(stream) or 0),
                      cache.line_bytes / stream.array.element.size_bytes)  # fmt: skip
-        for other in apart_streams:
-            place = other.members[0][1].place
+        for before in apart_streams:
+            place = before.members[0][1].place
             apart = (own.subscripts[-1] - place.subscripts[-1]).constant
             is_row = own.subscripts[:-1] == place.subscripts[:-1]
             if is_row and apart is not None and abs(apart) < stride:

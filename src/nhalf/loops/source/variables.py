@@ -111,10 +111,10 @@ def _members(node: Any, types: Mapping[str, Any]) -> tuple[Variable, ...]:
     if not isinstance(node, c_ast.Struct):
         return ()
     if node.decls is None:
-        known = types.get(f"struct {node.name}")
-        return known[0].members if known else ()
-    named = (part for part in node.decls if isinstance(part, c_ast.Decl) and part.name)
-    return tuple(variable(part, types, "local") for part in named)
+        declared = types.get(f"struct {node.name}")
+        return declared[0].members if declared else ()
+    declarations = (part for part in node.decls if isinstance(part, c_ast.Decl) and part.name)
+    return tuple(variable(part, types, "local") for part in declarations)
 
 
 def _element(names: list[str]) -> Element:

@@ -15,14 +15,14 @@ from nhalf.loops.source.values import ARITHMETIC
 def written(iteration: Iteration) -> dict[str, float]:
     """Operations by the names that a processor has for them; products are not fused."""
     amounts = defaultdict[str, float](float)
-    amounts["integer"] = iteration.plain.get("integer", 0)
-    amounts["add"] = iteration.plain.get("compare", 0)
+    amounts["integer"] = iteration.plain_per_iteration.get("integer", 0)
+    amounts["add"] = iteration.plain_per_iteration.get("compare", 0)
     used = iteration.values.uses()
     for node in iteration.values.nodes.values():
         if node.varies and node.kind in ARITHMETIC and id(node) in used:
             name = "add" if node.kind == "subtract" else node.kind
             amounts[name] += 1 if node.counted else GUARDED
-    known, stored = set[str](), set[str]()
+    accessed, stored = set[str](), set[str]()
     for access in iteration.accesses:
         key, own = access.place.key, GUARDED if access.guarded else 1
         if not any(subscript.varies for subscript in access.place.subscripts):
@@ -30,7 +30,7 @@ def written(iteration: Iteration) -> dict[str, float]:
         if access.is_write and key not in stored:
             amounts["store"] += own
             stored.add(key)
-        elif not access.is_write and key not in known:
+        elif not access.is_write and key not in accessed:
             amounts["load"] += own
-        known.add(key)
+        accessed.add(key)
     return amounts

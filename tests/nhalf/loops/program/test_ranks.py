@@ -247,7 +247,7 @@ def test_members_of_structures_are_data_of_loops() -> None:
     assert [stream.steps[-1].constant for stream in attracted.streams if stream.loads] == [4] * 4
     copied = counts_by_line(own)[32]
     assert (copied.loads, copied.stores) == (4, 4)
-    assert counts_by_line(own)[54].written == {
+    assert counts_by_line(own)[54].written_per_iteration == {
         "integer": 0, "add": 3, "multiply": 3, "load": 6, "store": 3,
     }  # fmt: skip
 
@@ -257,7 +257,7 @@ def test_members_that_are_pointers_are_arrays_of_their_own() -> None:
     own = source.ranks({"n": 60, "steps": 7}, 6)[0]
     assert not own.left_out
     assert iterations(own) == {32: 32, 46: 7 * 20 * 30}
-    assert counts_by_line(own)[46].written == {
+    assert counts_by_line(own)[46].written_per_iteration == {
         "integer": 0, "add": 3, "multiply": 1, "load": 4, "store": 1,
     }  # fmt: skip
 
@@ -283,7 +283,13 @@ def test_what_a_function_returns_takes_the_place_of_its_call(tmp_path: Path) -> 
     assert not own.left_out
     assert calls(own) == [("MPI_Bcast", "collective", 0, 8 + 16 + 8 + 8)]
     plain, boxes = counts_by_line(own)[10], counts_by_line(own)[11]
-    assert plain.written == {"integer": 0, "add": 1, "multiply": 2, "load": 2, "store": 1}
+    assert plain.written_per_iteration == {
+        "integer": 0,
+        "add": 1,
+        "multiply": 2,
+        "load": 2,
+        "store": 1,
+    }
     assert (boxes.loads, boxes.stores, boxes.of("multiply")) == (1, 1, 1)
 
 

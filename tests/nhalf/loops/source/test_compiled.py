@@ -85,7 +85,7 @@ def test_columns_of_a_width_that_is_a_power_of_two_conflict(width: int, is_scatt
     (loop,) = program(text).loops
     nest = [("", 128), ("j", 128)]
     found = CacheState(PROCESSOR.caches[0], has_conflicts=True).run(loop.streams, {}, nest, 128**2)
-    assert found.scattered_stores == is_scattered
+    assert found.scattered_stores_per_iteration == is_scattered
     assert found.stores_per_iteration == pytest.approx(1 if is_scattered else 1 / 8, rel=0.1)
     optimistic = CacheState(PROCESSOR.caches[0]).run(loop.streams, {}, nest, 128**2)
     assert optimistic.stores_per_iteration == pytest.approx(1 / 8, rel=0.1)
