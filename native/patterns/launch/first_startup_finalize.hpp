@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contract/collectives.hpp"
+#include "contract/pattern.hpp"
 
 namespace nhalf {
 

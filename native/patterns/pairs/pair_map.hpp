@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "patterns/bases/links.hpp"
+#include "patterns/bases/pairs/partners.hpp"
 #include "patterns/bases/pairs/pingpong_loop.hpp"
 #include "patterns/pairs/stream_bibw.hpp"
 #include "timing/statistics.hpp"
