@@ -8,8 +8,9 @@ intervals.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nhalf.base.carrier import carrier
@@ -211,14 +212,20 @@ def _pair(
     sized = a.sized or b.sized
     grid = list(sizes) if sizes and sized else _sizes(a, b, sized)
     common = sorted(a.ranks() & b.ranks())
+
+    def order(n: int, p: int) -> str:
+        return faster(a.time_s(n, p), b.time_s(n, p))
+
     curves = []
     for p in ranks or _chosen_ranks(common):
         places = [ComparedSize(n, a.time_s(n, p), b.time_s(n, p)) for n in grid]
         places = [place for place in places if place.a_s > 0 and place.b_s > 0]
         if places:
-            curves.append(RatioCurve(p, tuple(places), _size_crossings(a, b, p, places)))
+            crossings = _changes([place.size_bytes for place in places], partial(order, p=p))
+            curves.append(RatioCurve(p, tuple(places), crossings))
     shown = shown_sizes([place.size_bytes for curve in curves for place in curve.places])
-    by_ranks = [RankCrossings(n, _rank_crossings(a, b, n, common)) for n in shown]
+    scanned = common[:: -(-len(common) // RANKS_SCANNED) or 1]
+    by_ranks = [RankCrossings(n, _changes(scanned, partial(order, n))) for n in shown]
     return PatternRatio(a, b, sized, tuple(curves), tuple(row for row in by_ranks if row.crossings))
 
 
@@ -260,25 +267,7 @@ def faster(a_s: float, b_s: float) -> str:
     return "A" if a_s < b_s else "B"
 
 
-def _size_crossings(
-    a: PatternTiming, b: PatternTiming, p: int, places: Sequence[ComparedSize]
-) -> tuple[MachineCrossing, ...]:
-    """The sizes at which the order changes, located between the points of a curve."""
-
-    def order(n: int) -> str:
-        return faster(a.time_s(n, p), b.time_s(n, p))
-
-    return _changes([place.size_bytes for place in places], order)
-
-
-def _rank_crossings(
-    a: PatternTiming, b: PatternTiming, n: int, common: Sequence[int]
-) -> tuple[MachineCrossing, ...]:
-    step = -(-len(common) // RANKS_SCANNED) if common else 1
-    return _changes(common[::step], lambda p: faster(a.time_s(n, p), b.time_s(n, p)))
-
-
-def _changes(at: Sequence[int], order: Any) -> tuple[MachineCrossing, ...]:
+def _changes(at: Sequence[int], order: Callable[[int], str]) -> tuple[MachineCrossing, ...]:
     """The values at which the order changes, found by bisection between two of `at`."""
     crossings: list[MachineCrossing] = []
     last, last_at = "", 0

@@ -54,7 +54,6 @@ def kept_ways(
     pattern: str,
     messages: Messages,
     algorithms: Mapping[str, Sequence[Algorithm]],
-    *,
     extrapolate: bool = False,
     part_bytes: int = PART_BYTES,
 ) -> list[Way]:

@@ -163,40 +163,25 @@ def predict(
     mpi: str = "",
     extrapolate: bool = False,
     part_bytes: int | None = None,
+    criterion: str = COMPLETION,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
     `algorithms` are by operation. Those that cut messages do so every `part_bytes`; None: wherever
-    that is the fastest. Raises InputError for an unknown pattern, and if no cell can be predicted.
+    that is the fastest. By other criteria than completion it is for how long they keep the root, or
+    all ranks, with parts of the usual size if none is given. Raises InputError for an unknown
+    pattern or criterion, and if no cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
-    ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate, part_bytes)
-    prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
-    return replace(prediction, caveat=message_caveat(machine, prediction))
-
-
-def predict_kept(
-    criterion: str,
-    pattern_or_algorithm: str,
-    messages: Messages,
-    ranks: Sequence[int],
-    sizes: Sequence[int],
-    algorithms: Mapping[str, Sequence[Algorithm]],
-    *,
-    extrapolate: bool = False,
-    part_bytes: int | None = None,
-) -> Prediction:
-    """For how long algorithms keep the root, or all ranks, as `predict` says when they complete.
-
-    Raises InputError for an unknown criterion as well.
-    """
-    pattern, _, algorithm = pattern_or_algorithm.partition("/")
+    messages, is_completion = Messages(machine, mpi), criterion == COMPLETION
     cut_bytes = part_bytes or PART_BYTES
-    ways = kept_ways(
-        *(criterion, pattern, messages, algorithms), extrapolate=extrapolate, part_bytes=cut_bytes
-    )
-    name = messages.machine.name
-    prediction = predicted(pattern, name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    if is_completion:
+        ways = known_ways(pattern, messages, algorithms, extrapolate, part_bytes)
+    else:
+        ways = kept_ways(criterion, pattern, messages, algorithms, extrapolate, cut_bytes)
+    prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    if is_completion:
+        return replace(prediction, caveat=message_caveat(machine, prediction))
     caveat = CAVEATS[criterion].format(parts=cut_bytes)
     return replace(prediction, caveat=caveat, criterion=criterion)
 

@@ -86,19 +86,12 @@ class Estimates:
 
     def error_within(self, log_most: float) -> float:
         """The smallest `error_high` at which the high end of the level is below `log_most`."""
-        room = Estimates(
-            log_most - self.centre_ratio,
-            log_most - self.mean_ratio,
-            self.error,
-            self.degrees,
-            log_most - self.fastest_ratio,
-        )
-        return float(room.errors_above(0.0)[0])
+        return float(self.reversed(log_most).errors_above(0.0)[0])
 
-    def reversed(self) -> Estimates:
-        """The estimates of the inverse ratio."""
-        ratios = (-self.centre_ratio, -self.mean_ratio, self.error, self.degrees)
-        return Estimates(*ratios, -self.fastest_ratio)
+    def reversed(self, log_at: float = 0.0) -> Estimates:
+        """The estimates of the inverse ratio, times one with the logarithm `log_at`."""
+        ratios = (log_at - self.centre_ratio, log_at - self.mean_ratio, self.error, self.degrees)
+        return Estimates(*ratios, log_at - self.fastest_ratio)
 
     def _shares(self) -> Floats:
         """Half of the probability is the level's, half that of all sizes (Bonferroni)."""

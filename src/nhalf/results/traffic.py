@@ -99,6 +99,7 @@ VALUES = (
     *("messages", "senders", "saturated_Bps", "offered_Bps", "delay_s", "last_delay_s"),
     "on_node_share",
 )
+WITH_INTERVAL = ("accepted_Bps", "accepted_share", "delay_s")
 FORMER_DISTANCE = "2"
 """The meaning of an omitted distance in probes of version 0.1, which report no share."""
 
@@ -150,16 +151,8 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
     curve_rows: list[Row] = []
     for key, points in rows.group_by(keys, maintain_order=True):
         row: Row = dict(zip(keys, key, strict=True)) | {"launches": points.height}
-        for name in (
-            "messages",
-            "senders",
-            "saturated_Bps",
-            "offered_Bps",
-            "last_delay_s",
-            "on_node_share",
-        ):
-            row[name] = points[name].median()
-        for name in ("accepted_Bps", "accepted_share", "delay_s"):
+        row |= {name: points[name].median() for name in VALUES if name not in WITH_INTERVAL}
+        for name in WITH_INTERVAL:
             interval = _interval(points[name].drop_nulls().to_list())
             row[name] = interval.median if interval else None
             row[f"{name}_low"] = interval.low if interval else None
@@ -273,7 +266,7 @@ def _load(row: Row) -> Row:
     if share is not None:
         members["on_node_accepted_Bps"] = share * row["accepted_Bps"]
         members["off_node_accepted_Bps"] = (1 - share) * row["accepted_Bps"]
-    for name in ("accepted_Bps", "accepted_share", "delay_s"):
+    for name in WITH_INTERVAL:
         members[name] = row[name]
         if row["launches"] > 1 and row[name] is not None:
             members[f"{name}_ci"] = [row[f"{name}_low"], row[f"{name}_high"]]

@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.base.errors import InputError, UnknownName
 from nhalf.decide.criteria import check_criterion, kept_ways
-from nhalf.decide.predict import predict, predict_kept
+from nhalf.decide.predict import predict
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.message import Messages
@@ -35,8 +35,8 @@ def test_a_root_is_free_when_its_last_message_left(algorithm: str, sends: int) -
     """Messages follow each other at one distance, so that the first one's time is the same."""
 
     def root_s(name: str) -> float:
-        messages = Messages(loggp_machine())
-        found = predict_kept("root", f"bcast/{name}", messages, [8], [SIZE], algorithms())
+        of = loggp_machine()
+        found = predict(f"bcast/{name}", of, [8], [SIZE], algorithms(), criterion="root")
         return float(found.time_s[0, 0, 0])
 
     further_s = root_s(algorithm) - root_s("chain")
@@ -48,7 +48,7 @@ def test_completion_is_what_a_prediction_is_by() -> None:
     machine = loggp_machine()
     known = predict("bcast", machine, [8], [SIZE], algorithms())
     assert known.as_json()["for"] == "completion"
-    other = predict_kept("root", "bcast", Messages(machine), [8], [SIZE], algorithms())
+    other = predict("bcast", machine, [8], [SIZE], algorithms(), criterion="root")
     assert (other.as_json()["for"], other.has_native) == ("root", False)
     assert "last message" in other.notes[0]
 

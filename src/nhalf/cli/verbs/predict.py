@@ -28,7 +28,6 @@ with lazily(globals()):
         corrected,
         message_caveat,
         predict,
-        predict_kept,
     )
     from nhalf.experiment.explore import simulated_choice
     from nhalf.machines.algorithms import algorithms
@@ -166,18 +165,12 @@ def _predicted(request: PredictRequest) -> Prediction:
     machine, mpi = placed(change(machine, request.set_), request.placement), request.mpi or library
     ranks = parse_ranks(request.ranks, PREDICTED_CORES)
     cells = ranks, parse_sizes(request.sizes).size_bytes, algorithms()
-    extrapolate, part_bytes = request.extrapolate, _part_bytes(request)
-    if request.criterion != COMPLETION:
-        return predict_kept(
-            *(request.criterion, request.subject, Messages(machine, mpi), *cells),
-            extrapolate=extrapolate,
-            part_bytes=part_bytes,
-        )
     return predict(
         *(request.subject, machine, *cells),
         mpi=mpi,
-        extrapolate=extrapolate,
-        part_bytes=part_bytes,
+        extrapolate=request.extrapolate,
+        part_bytes=_part_bytes(request),
+        criterion=request.criterion,
     )
 
 

@@ -23,11 +23,8 @@ from nhalf.base.unreadable import UNREADABLE
 
 FILE = "ledger.jsonl"
 Kind = Literal["model", "composed", "program", "b_eff"]
-MODEL: Kind = "model"
-COMPOSED: Kind = "composed"
-PROGRAM: Kind = "program"
-B_EFF: Kind = "b_eff"
-KINDS = (MODEL, COMPOSED, PROGRAM, B_EFF)
+KINDS: tuple[Kind, Kind, Kind, Kind] = ("model", "composed", "program", "b_eff")
+MODEL, COMPOSED, PROGRAM, B_EFF = KINDS
 
 
 class LedgerCell(msgspec.Struct, frozen=True, kw_only=True):

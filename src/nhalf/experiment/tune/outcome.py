@@ -156,13 +156,25 @@ def _proven(
     result: SearchResult,
     request: TuningRequest,
 ) -> Activity | None:
-    """The proof that the library applies a file; one that it does not apply is removed."""
+    """The proof that the library applies a file; one that it does not apply is removed.
+
+    It is at the cell with the largest effect, of the operations with a rule; None without any.
+    """
+    operations = {rule.operation for rule in rules}
+    places = bad_places(bench, result.screening)
+    near = [place for place in places if place[0].operation in operations]
+    if not near:
+        return None
+
+    def write(rule: Rule, worse: Path) -> None:
+        bench.tuner.write(worse, [rule, *rules])
+
     try:
-        activity = _activity(bench, rules, result, request)
+        activity = prove_active(bench, near, write, PROOF_SHARE * request.budget_s)
     except NhalfError:
         bench.tuner.remove(path)
         raise
-    if activity and activity.verdict == "not active":
+    if activity.verdict == "not active":
         bench.tuner.remove(path)
         raise FailedError(
             f"{bench.library.name} does not apply the file: {activity.why}",
@@ -207,22 +219,6 @@ def _write(bench: LibraryBench, rules: Sequence[Rule]) -> Path:
     bench.tuner.write(path, rules)
     bench.tuner.read(path)
     return path
-
-
-def _activity(
-    bench: LibraryBench, rules: Sequence[Rule], result: SearchResult, request: TuningRequest
-) -> Activity | None:
-    """The proof at the cell with the largest effect, preferably one with a rule."""
-    operations = {rule.operation for rule in rules}
-    places = bad_places(bench, result.screening)
-    near = [place for place in places if place[0].operation in operations]
-    if not near:
-        return None
-
-    def write(rule: Rule, worse: Path) -> None:
-        bench.tuner.write(worse, [rule, *rules])
-
-    return prove_active(bench, near, write, PROOF_SHARE * request.budget_s)
 
 
 def bad_places(bench: LibraryBench, screening: MeasuredTimes) -> list[tuple[TuningCell, str]]:
