@@ -99,6 +99,7 @@ def predict(
     from nhalf.jobs.keywords import bytes_of, ranks_of
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.machine import Machine
+    from nhalf.machines.message import Messages
 
     if _is_given(bytes) and _is_given(sizes):
         raise InputError("bytes and sizes are the same", "leave sizes out")
@@ -110,7 +111,8 @@ def predict(
     size_bytes = bytes_of(next(filter(_is_given, (bytes, sizes)), SIZES))
     cells = counts, size_bytes
     pattern = as_text(what, "what")
-    return predict_on(pattern, machine, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
+    messages = Messages(machine, mpi)
+    return predict_on(pattern, messages, *cells, algorithms(), extrapolate=extrapolate)
 
 
 def open(*paths: str | PathLike[str]) -> Facts:

@@ -155,25 +155,26 @@ class Prediction:
 
 def predict(
     pattern_or_algorithm: str,
-    machine: Machine,
+    of: Machine | Messages,
     ranks: Sequence[int],
     sizes: Sequence[int],
     algorithms: Mapping[str, Sequence[Algorithm]],
     *,
-    mpi: str = "",
     extrapolate: bool = False,
     part_bytes: int | None = None,
     criterion: str = COMPLETION,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
-    `algorithms` are by operation. Those that cut messages do so every `part_bytes`; None: wherever
-    that is the fastest. By other criteria than completion it is for how long they keep the root, or
-    all ranks, with parts of the usual size if none is given. Raises InputError for an unknown
-    pattern or criterion, and if no cell can be predicted.
+    They are those of a machine, or of its messages by one library. `algorithms` are by operation.
+    Those that cut messages do so every `part_bytes`; None: wherever that is the fastest. By other
+    criteria than completion it is for how long they keep the root, or all ranks, with parts of the
+    usual size if none is given. Raises InputError for an unknown pattern or criterion, and if no
+    cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
-    messages, is_completion = Messages(machine, mpi), criterion == COMPLETION
+    messages = of if isinstance(of, Messages) else Messages(of)
+    machine, is_completion = messages.machine, criterion == COMPLETION
     cut_bytes = part_bytes or PART_BYTES
     if is_completion:
         ways = known_ways(pattern, messages, algorithms, extrapolate, part_bytes)

@@ -204,10 +204,10 @@ def test_a_library_by_its_short_name_has_its_own_times() -> None:
     ]
     known = Machine(name="m", patterns=tuple(formulas))
     for name in ("openmpi", "openmpi-5.0.11"):
-        found = predict("scan", known, [4], [8], {}, mpi=name)
+        found = predict("scan", Messages(known, name), [4], [8], {})
         assert found.time_s[0, 0] == pytest.approx([8 * US])
     with pytest.raises(InputError, match="unknown library 'intel'"):
-        predict("scan", known, [4], [8], {}, mpi="intel")
+        predict("scan", Messages(known, "intel"), [4], [8], {})
     with pytest.raises(InputError, match="scan of several libraries"):
         predict("scan", known, [4], [8], {})
 

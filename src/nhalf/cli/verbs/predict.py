@@ -166,8 +166,7 @@ def _predicted(request: PredictRequest) -> Prediction:
     ranks = parse_ranks(request.ranks, PREDICTED_CORES)
     cells = ranks, parse_sizes(request.sizes).size_bytes, algorithms()
     return predict(
-        *(request.subject, machine, *cells),
-        mpi=mpi,
+        *(request.subject, Messages(machine, mpi), *cells),
         extrapolate=request.extrapolate,
         part_bytes=_part_bytes(request),
         criterion=request.criterion,

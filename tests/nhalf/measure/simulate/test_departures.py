@@ -107,7 +107,7 @@ def test_nothing_is_left_on_the_way_of_the_next_point(ask: Ask) -> None:
 def test_broadcasts_take_what_is_predicted(ask: Ask, name: str) -> None:
     machine = catalogue.machine(name)
     ways, sizes = ("linear", "binomial", "scatter-allgather"), (8, 8192, 65536, 1 << 20)
-    predicted = predict("bcast", machine, [RANKS], sizes, algorithms(), mpi="", extrapolate=True)
+    predicted = predict("bcast", machine, [RANKS], sizes, algorithms(), extrapolate=True)
     rows = {way.algorithm: predicted.time_s[place, 0] for place, way in enumerate(predicted.ways)}
     expected_s = [float(time_s) for way in ways for time_s in rows[way]]
     assert simulated_s(ask, machine, ways, sizes) == pytest.approx(expected_s, rel=ALIKE)
