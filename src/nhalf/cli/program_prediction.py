@@ -32,8 +32,8 @@ with lazily(globals()):
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
     from nhalf.machines.processor_speed import time_ratio
-    from nhalf.measure.virtual.asked import AskedLibrary
     from nhalf.measure.virtual.machine import start_s
+    from nhalf.measure.virtual.subject import AskedLibrary
     from nhalf.mpi.discover import find, libraries
     from nhalf.mpi.vendors import libraries_in, vendors
     from nhalf.present.program.prediction import prediction_lines, show_predictions
@@ -283,8 +283,8 @@ def asked_operations(
     Of a machine that was measured with the library, only what was not measured is asked for, and
     nothing within one node, where the library has ways that virtual time has not.
     """
-    from nhalf.measure.virtual.asked import LIMIT_S
     from nhalf.measure.virtual.machine import START_MOST
+    from nhalf.measure.virtual.subject import LIMIT_S
 
     ask = AskedLibrary(messages, library, libraries(), say).times_s
     title = f"{library.vendor_title or library.vendor} {library.version}"

@@ -22,9 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
+from nhalf.base.launch.left_behind import SegmentsLeft, TopologyLeft
 from nhalf.base.launch.process_table import with_variable
-from nhalf.base.launch.segments_left import SegmentsLeft
-from nhalf.base.launch.topology_left import TopologyLeft
 from nhalf.base.open_files import remove_session_folders, used_session_folders
 
 LIFE_LINE = "NHALF_LIFE_LINE"

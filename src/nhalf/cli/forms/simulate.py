@@ -138,17 +138,9 @@ def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
 
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
     """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
+    options: dict[str, Any] = {name: getattr(request, name) for name in {"study", *OVERRIDE}}
     measuring_request = PlanRequest(
-        study=request.study,
-        pattern=request.pattern,
-        ranks=request.ranks,
-        sizes=request.sizes,
-        axis=request.axis,
-        algorithm=request.algorithm,
-        placement=request.placement,
-        transport="simulated",
-        mpi="simulated",
-        given=request.given & OVERRIDE,
+        **options, transport="simulated", mpi="simulated", given=request.given & OVERRIDE
     )
     return list(plan_of(measuring_request, site).blocks)
 

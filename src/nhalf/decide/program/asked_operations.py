@@ -40,7 +40,7 @@ from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar, FatTree, elementary
-from nhalf.measure.virtual.asked import PLACED_IN, ROOTED, SHARED, WITH_WORK, Question, Times
+from nhalf.measure.virtual.subject import PLACED_IN, ROOTED, SHARED, WITH_WORK, Question, Times
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""

@@ -167,17 +167,8 @@ def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
     for name, values in axes.items():
         read = functools.partial(expand, variables=_AnyName())
         _checked(path, f"{place}.axes.{name}", read, values)
-    return Block(
-        patterns=written.patterns,
-        ranks=ranks,
-        bytes=text,
-        axes=axes,
-        placements=written.placements,
-        launches=written.launches,
-        weight=written.weight,
-        precision=written.precision,
-        whole=written.whole,
-    )
+    read_values = {"ranks": ranks, "bytes": text, "axes": axes, "transports": None}
+    return Block(**{**msgspec.structs.asdict(written), **read_values})
 
 
 def _check_placement(text: str) -> None:

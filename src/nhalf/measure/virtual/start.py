@@ -10,7 +10,7 @@ from pathlib import Path
 from nhalf.base import native_files
 from nhalf.base.compiled import CompiledProgram, compiled, compiler_here
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError, ProgramError
-from nhalf.base.launch.segments_left import FOLDER
+from nhalf.base.launch.left_behind import FOLDER
 from nhalf.base.units import format_size
 from nhalf.measure.plan.plan import split_name
 from nhalf.measure.traced.layout import refuse_to_trace_each_rank

@@ -20,8 +20,8 @@ from nhalf.base.errors import Terminated
 from nhalf.base.launch import launch as module
 from nhalf.base.launch import survivor
 from nhalf.base.launch.launch import Launch, Streams, unheard_mark
+from nhalf.base.launch.left_behind import FOLDER
 from nhalf.base.launch.process_table import is_running
-from nhalf.base.launch.segments_left import FOLDER
 from tests.patience import patience_s
 
 LIMIT_S = 20.0

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base import open_files
-from nhalf.base.launch import segments_left
-from nhalf.base.launch.segments_left import SegmentsLeft
+from nhalf.base.launch import left_behind
+from nhalf.base.launch.left_behind import SegmentsLeft
 
 OF_LIBRARIES = (
     "mpich_shm_1418c0cd_0",
@@ -38,7 +38,7 @@ OF_LIBRARIES = (
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments_left, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(left_behind, "PATIENCE_S", 0.2)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_segment_is_seen_while_a_process_maps_and_closes_it(tmp_path: Path) ->
 def test_what_hidden_processes_use_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a process that shows its files to nobody, or is in another namespace, the kernel knows."""
     hidden = open_files.FilesInUse(frozenset(), is_all=True)
-    monkeypatch.setattr(segments_left, "files_in_use", lambda: hidden)
+    monkeypatch.setattr(left_behind, "files_in_use", lambda: hidden)
     left = SegmentsLeft(folder)
     opened, mapped = (folder / name for name in OF_LIBRARIES[:2])
     mapped.write_bytes(bytes(mmap.PAGESIZE))
@@ -118,7 +118,7 @@ time.sleep(1000)
 REMOVING = """
 import sys
 from pathlib import Path
-from nhalf.base.launch.segments_left import SegmentsLeft
+from nhalf.base.launch.left_behind import SegmentsLeft
 left = SegmentsLeft(Path(sys.argv[1]))
 print(flush=True)
 sys.stdin.readline()

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.launch import survivor
+from nhalf.base.launch.left_behind import FOLDER
 from nhalf.base.launch.process_table import is_running
-from nhalf.base.launch.segments_left import FOLDER
 from nhalf.base.launch.survivor import LIFE_LINE, Launched, Survivor, not_ended, not_removed
 from tests.patience import patience_s
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.launch.topology_left import TopologyLeft
+from nhalf.base.launch.left_behind import TopologyLeft
 
 
 def _file(folder: Path, end: str, age_s: float = 0.0) -> Path:

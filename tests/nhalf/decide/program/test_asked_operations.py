@@ -30,7 +30,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
-from nhalf.measure.virtual.asked import Question, Times
+from nhalf.measure.virtual.subject import Question, Times
 from tests.nhalf.decide.program.known_programs import (
     call,
     machine,

@@ -21,7 +21,7 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from nhalf.measure.virtual.asked import WITH_WORK, Question, Times
+from nhalf.measure.virtual.subject import WITH_WORK, Question, Times
 from tests.nhalf.decide.program.known_programs import call, machine, with_counts
 
 SIZES_BYTES = (3000, 1000)

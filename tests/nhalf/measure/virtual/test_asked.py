@@ -12,7 +12,7 @@ import pytest
 
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from nhalf.measure.virtual.asked import AskedLibrary, Question
+from nhalf.measure.virtual.subject import AskedLibrary, Question
 from nhalf.mpi.discover import libraries
 from tests.nhalf.measure.virtual.programs import built, library_of, tried
 from tests.nhalf.measure.virtual.test_traced import traced
