@@ -37,7 +37,7 @@ from nhalf.node.reading import (
     reading,
 )
 from nhalf.node.sets import ask_sets
-from nhalf.node.translation import ask_pages, evenly
+from nhalf.node.translation import LINE_BYTES
 from nhalf.node.unit_doubts import Key
 from nhalf.node.units import doubtful
 from nhalf.sites.environment import announced, environment
@@ -55,6 +55,10 @@ POINTS, POINTS_BRIEF = 460, 340
 """Approximate numbers of points in a launch: they depend on the answers."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
+PAGES, PAGES_PER_OCTAVE = (16, 8192), 4
+"""Small pages of which one line each is chased."""
+SMALL_BYTES, SMALL_PER_OCTAVE = (64 << 10, 32 << 20), 2
+"""Sizes of dense arrays in small pages."""
 FAR_BYTES = 1 << 30
 MEMORY_SHARE = 1 / 8
 FAR_S = 8.0
@@ -198,6 +202,25 @@ def _far(core: CoreProbe) -> None:
         if time.monotonic() - began_s > FAR_S:
             return
         core.ask(CHASE, size)
+
+
+def ask_pages(core: CoreProbe) -> None:
+    """Measure chases over one line per page, in one launch also dense ones, all in small pages."""
+    page_bytes = os.sysconf("SC_PAGE_SIZE")
+    for pages in evenly(*PAGES, PAGES_PER_OCTAVE):
+        axes = {"stride": page_bytes, "skew": LINE_BYTES, "huge": "no"}
+        core.ask(CHASE, pages * page_bytes, **axes)
+    if core.launch == 0:
+        for size_bytes in evenly(*SMALL_BYTES, SMALL_PER_OCTAVE):
+            core.ask(CHASE, size_bytes, huge="no")
+
+
+def evenly(first: int, last: int, per_octave: int) -> list[int]:
+    """Sizes in even steps on a logarithmic scale, up to `last`."""
+    octaves = (last // first).bit_length()
+    steps = [(first << octave, k) for octave in range(octaves) for k in range(per_octave)]
+    sizes = [size * (per_octave + k) // per_octave for size, k in steps]
+    return [size for size in sizes if size <= last]
 
 
 def sizes(first_bytes: int, last_bytes: int, per_octave: int) -> list[int]:

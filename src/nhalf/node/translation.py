@@ -6,23 +6,14 @@ translation: the difference has a step at the number of pages that fills a TLB.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from nhalf.node.plateaus import LoadTime, curve, plateaus, steps_of
 from nhalf.node.reading import CHASE, Reading
 
-if TYPE_CHECKING:
-    from nhalf.node.measuring import CoreProbe
-
-PAGES = (16, 8192)
-PER_OCTAVE = 4
 LINE_BYTES = 64
-SMALL_BYTES = (64 << 10, 32 << 20)
-SMALL_PER_OCTAVE = 2
 HUGE_MIN = 0.9
 """An array counts as in huge pages if at least this share of it is."""
 SHARP_FACTOR = 2.0
@@ -75,25 +66,6 @@ class PageSizes:
     def is_huge(self) -> bool:
         """Whether the system gave huge pages."""
         return self.huge_share is None or self.huge_share >= HUGE_MIN
-
-
-def ask_pages(core: CoreProbe) -> None:
-    """Measure chases over one line per page, in one launch also dense ones, all in small pages."""
-    page_bytes = os.sysconf("SC_PAGE_SIZE")
-    for pages in evenly(*PAGES, PER_OCTAVE):
-        axes = {"stride": page_bytes, "skew": LINE_BYTES, "huge": "no"}
-        core.ask(CHASE, pages * page_bytes, **axes)
-    if core.launch == 0:
-        for size_bytes in evenly(*SMALL_BYTES, SMALL_PER_OCTAVE):
-            core.ask(CHASE, size_bytes, huge="no")
-
-
-def evenly(first: int, last: int, per_octave: int) -> list[int]:
-    """Sizes in even steps on a logarithmic scale, up to `last`."""
-    octaves = (last // first).bit_length()
-    steps = [(first << octave, k) for octave in range(octaves) for k in range(per_octave)]
-    sizes = [size * (per_octave + k) // per_octave for size, k in steps]
-    return [size for size in sizes if size <= last]
 
 
 def translation_steps(readings: Iterable[Reading]) -> list[LoadTime]:
