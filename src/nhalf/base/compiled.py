@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import shutil
 import tempfile
 import threading
 import time
@@ -23,14 +22,6 @@ POLL_S = 0.1
 
 COMPILERS = ("c++", "g++", "clang++")
 COMPILER_REMEDY = "install a C++ compiler, such as g++ 10 or newer"
-
-
-def compiler_here(missing: str) -> str:
-    """The path of a C++ compiler; raises MissingError with the text `missing` if there is none."""
-    path = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if path is None:
-        raise MissingError(missing, COMPILER_REMEDY)
-    return path
 
 
 _listeners: list[Callable[[str], None]] = []

@@ -28,8 +28,7 @@ class Algorithm:
 @functools.cache
 def algorithms() -> dict[str, tuple[Algorithm, ...]]:
     """The algorithms by operation; raises MissingError if the native part is not built."""
-    from nhalf.base.describe import describe
-    from nhalf.base.native_files import executable
+    from nhalf.base.native_files import describe, executable
 
     patterns = describe([str(executable("probe-model"))])["patterns"]
     return {

@@ -17,11 +17,10 @@ from nhalf.base.compiled import (
     COMPILERS,
     CompiledProgram,
     compiled,
-    compiler_here,
     is_compiled,
 )
-from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.native_files import why_not_described
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
@@ -34,6 +33,14 @@ COMPILER_MISSING = re.compile(
 )
 """Messages of compiler wrappers whose compiler is missing."""
 SMALLEST_PROGRAM = "#include <mpi.h>\nint main() { return MPI_Init(nullptr, nullptr); }\n"
+
+
+def compiler_here(missing: str) -> str:
+    """The path of a C++ compiler; raises MissingError with the text `missing` if there is none."""
+    path = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if path is None:
+        raise MissingError(missing, COMPILER_REMEDY)
+    return path
 
 
 def sharing_first(libraries: Sequence[Library]) -> list[Library]:

@@ -11,10 +11,11 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nhalf.base.compiled import CompiledProgram, compiled, compiler_here
+from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.probe import compiler_here
 from nhalf.mpi.transport_files import TransportFile
 
 REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"

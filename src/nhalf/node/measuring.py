@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nhalf.base import native_files
-from nhalf.base.describe import describe
+from nhalf.base.native_files import describe
 from nhalf.measure.loop.ending import RunOutcome, keep_end
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import ProbeAnswer, Records

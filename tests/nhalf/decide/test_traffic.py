@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from nhalf.base.describe import describe
 from nhalf.base.errors import InputError
-from nhalf.base.native_files import executable
+from nhalf.base.native_files import describe, executable
 from nhalf.decide.traffic import (
     ALL,
     RULES,

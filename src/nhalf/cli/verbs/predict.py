@@ -10,7 +10,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_text
 from nhalf.base.units import parse_share, parse_size
 from nhalf.cli.lazy import lazily
-from nhalf.cli.options import COMPLETION, PREDICTED_CORES, PredictRequest
+from nhalf.cli.options import PREDICTED_CORES, PredictRequest
 from nhalf.cli.program_prediction import predict_trace, record
 from nhalf.cli.sides import is_program
 from nhalf.measure.plan.plan import parse_sizes

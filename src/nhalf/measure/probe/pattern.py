@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from nhalf.base import native_files
-from nhalf.base.describe import describe
 from nhalf.base.errors import MissingError
+from nhalf.base.native_files import describe
 from nhalf.models.npb.problems import CLASSES, problem, rank_rule
 from nhalf.mpi import discover
 from nhalf.mpi.probe import ready_probe

@@ -16,8 +16,8 @@ import msgspec
 
 from nhalf.base import native_files
 from nhalf.base.carrier import carrier
-from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.native_files import describe
 from nhalf.measure.plan.plan import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo, stand_in_description
 from nhalf.mpi import Library

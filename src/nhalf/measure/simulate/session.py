@@ -14,9 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.native_files import executable
+from nhalf.base.native_files import describe, executable
 from nhalf.base.units import number_in
 from nhalf.machines.curve import OVERHEAD_SHARE, software_costs
 from nhalf.machines.machine import Machine

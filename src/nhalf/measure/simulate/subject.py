@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nhalf.base.describe import describe as described
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.folders import CACHE_REMEDY, cache_folder, write_cached
 from nhalf.base.launch.survivor import Survivor
+from nhalf.base.native_files import describe as described
 from nhalf.base.processes import run
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages

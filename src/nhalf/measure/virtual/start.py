@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import CompiledProgram, compiled, compiler_here
+from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError, ProgramError
 from nhalf.base.launch.left_behind import FOLDER
 from nhalf.base.units import format_size
@@ -28,6 +28,7 @@ from nhalf.mpi.preload import (
     own_library,
     sanitizer_variables,
 )
+from nhalf.mpi.probe import compiler_here
 from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.start import HERE, Spread, StartCommand, start
 

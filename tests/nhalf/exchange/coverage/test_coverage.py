@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from nhalf.base import native_files
-from nhalf.base.describe import describe
+from nhalf.base.native_files import describe
 from nhalf.base.plugins import load
 from nhalf.base.rows import Row
 from nhalf.exchange.coverage import SUITES
