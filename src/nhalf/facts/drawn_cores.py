@@ -12,7 +12,7 @@ from nhalf.store.places import Start, StartedLaunch
 
 START = ["run", "mpi", "ranks", "placement"]
 ERROR = 0.05
-"""Of either end of the interval."""
+"""The probability that the share is beyond one end of its interval."""
 
 
 def cores_share(
@@ -51,15 +51,15 @@ def cores_share(
         pl.col("within").sum(),
         between=(number * (pl.col("mean") - mean) ** 2).sum(),
         degrees=pl.len() - 1,
-        rest=number.sum() - pl.len(),
+        within_degrees=number.sum() - pl.len(),
         size=number.sum() - (number**2).sum() / number.sum(),
     )
     total = {name: float(summed[name].sum()) for name in summed.columns if name not in START}
-    if not (total.get("degrees") and total["rest"] and total["within"] > 0):
+    if not (total.get("degrees") and total["within_degrees"] and total["within"] > 0):
         return None
-    degrees, rest = total["degrees"], total["rest"]
-    ratio = total["between"] / degrees / (total["within"] / rest)
+    degrees, within_degrees = total["degrees"], total["within_degrees"]
+    ratio = total["between"] / degrees / (total["within"] / within_degrees)
     size = total["size"] / degrees
-    low, high = (ratio / float(fdtri(degrees, rest, p)) for p in (1 - ERROR, ERROR))
+    low, high = (ratio / float(fdtri(degrees, within_degrees, p)) for p in (1 - ERROR, ERROR))
     shares = [(end - 1) / (end - 1 + size) if math.isfinite(end) else 1.0 for end in (low, high)]
     return max(shares[0], 0.0), max(shares[1], 0.0)

@@ -75,8 +75,8 @@ def _drawn(
     """Draw rank by rank from what fits those before it; empty where nothing does."""
     drawn: list[int] = []
     for number, place in enumerate(places):
-        wanted = relations[list(places[:number]), place]
-        fits = (relations[drawn] == wanted[:, None]).all(axis=0)
+        to_earlier = relations[list(places[:number]), place]
+        fits = (relations[drawn] == to_earlier[:, None]).all(axis=0)
         fits &= relations.diagonal() == relations[place, place]
         fits[drawn] = False
         candidates = np.flatnonzero(fits).tolist()

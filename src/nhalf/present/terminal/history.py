@@ -50,10 +50,11 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
 def _resolution(history: History) -> str:
     """How well the last runs of curves are known, in words."""
     widths = [curve.levels.high[-1] / curve.levels.ratio[-1] - 1 for curve in history.curves]
-    known = [float(width) for width in widths if width > 0]
-    if not known:
+    half_widths = [float(width) for width in widths if width > 0]
+    if not half_widths:
         return ""
-    return f"; half of the curves are known to {half_width_text(median(known))} in their last run"
+    usual = half_width_text(median(half_widths))
+    return f"; half of the curves are known to {usual} in their last run"
 
 
 def _show_changes(screen: Console, history: History, names: list[str]) -> None:
