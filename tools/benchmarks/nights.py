@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.decide.between_runs import shares_between_runs
-from nhalf.decide.curve_errors import CurveErrors
+from nhalf.decide.family import CurveErrors
 from nhalf.decide.launch_variances import with_common_variances
 from nhalf.decide.ratio_intervals import LaunchLogs, logs_apart
 from nhalf.experiment.selftest.simulated_nights import CURVES, PLANTED, SIZE_NOISE, TOLERANCE
