@@ -10,8 +10,6 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
 - At one size the interval has two parts: that of the level (few launches, few degrees of
   freedom) and that of the size's deviations from the level, whose variances are moderated over
   sizes (Smyth 2004); they are combined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
-- How much launches differ is known of a few only: curves of a library share what they say of it
-  (launch_variances.py).
 - B is slower if an interval lies above a ratio of 1 and the reported change is beyond the
   tolerance: a change is certain, and the best guess is that it matters. The level and the sizes of
   a curve share its probability of a false alarm (Bonferroni), and all curves of the comparison that
@@ -42,7 +40,6 @@ from nhalf.base.errors import InputError
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
 from nhalf.decide.family import FALSE_ALARMS, LOG_MOST, CurveErrors
-from nhalf.decide.launch_variances import with_common_variances
 from nhalf.decide.ratio_intervals import (
     AVERAGE_SHARE,
     NO_SHARE,
@@ -234,7 +231,6 @@ def _measured(sides: Sides) -> tuple[list[_Curve], list[dict[str, Any]]]:
     curves: list[_Curve] = []
     missing: list[dict[str, Any]] = []
     for libraries in sides.libraries:
-        own_curves: list[_Curve] = []
         a_rows, b_rows = (
             frame.filter(pl.col("mpi") == mpi)
             for frame, mpi in zip((sides.a, sides.b), libraries, strict=True)
@@ -246,9 +242,7 @@ def _measured(sides: Sides) -> tuple[list[_Curve], list[dict[str, Any]]]:
             missing += _missing(point, libraries, rows, sizes_bytes)
             if not usable.is_empty():
                 doubt = sides.doubt_of(point, libraries[1])
-                own_curves.append(_curve(point, libraries, usable, is_paired, doubt))
-        logs = with_common_variances([curve.logs for curve in own_curves])
-        curves += [replace(c, logs=own) for c, own in zip(own_curves, logs, strict=True)]
+                curves.append(_curve(point, libraries, usable, is_paired, doubt))
     return curves if sides.took_turns else _with_shares(curves), missing
 
 

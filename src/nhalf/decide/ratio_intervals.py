@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,28 +109,19 @@ class _Side:
     counts: NDArray[np.int64]
 
 
-class LaunchSpread(NamedTuple):
-    """The variance of the level of a launch, and its degrees of freedom."""
-
-    variance: float
-    degrees: float
-
-
 @dataclass(frozen=True)
 class LaunchLogs:
     """Logarithms of a curve's launches: of one side, paired ratios, or of two sides, B and A.
 
     `centre_ratio` (sizes,) are logarithms of the reported ratios. Fewer launches than
     `launches_min` have no error. `fastest_ratio` (sizes,) are those of the fastest samples, NaN
-    where medians can be trusted without them. `spreads` are those of the launches of each side, if
-    they are known better than from this curve.
+    where medians can be trusted without them.
     """
 
     sides: Sequence[_Side]
     centre_ratio: Floats
     launches_min: int = 2
     fastest_ratio: Floats | None = None
-    spreads: Sequence[LaunchSpread] = ()
 
     @property
     def level_difference(self) -> float:
@@ -140,8 +131,6 @@ class LaunchLogs:
     @property
     def launch_variances(self) -> list[float]:
         """The variance of a launch's level on each side, NaN for one launch."""
-        if self.spreads:
-            return [variance for variance, _ in self.spreads]
         return [
             float(np.var(side.level, ddof=1)) if len(side.level) > 1 else math.nan
             for side in self.sides
@@ -207,8 +196,7 @@ class LaunchLogs:
             for variance, n in zip(self.launch_variances, launches, strict=True)
         ]
         total = sum(parts)
-        own = [degrees for _, degrees in self.spreads] or [n - 1 for n in launches]
-        weights = sum(part**2 / max(n, 1) for part, n in zip(parts, own, strict=True))
+        weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
         weights += (between_runs.share * sum(self.launch_variances)) ** 2 / between_runs.degrees
         return total, total**2 / weights if weights > 0 else sum(launches) - len(launches)
 

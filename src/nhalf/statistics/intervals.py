@@ -160,9 +160,9 @@ def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) 
     if row.size == 1 or np.ptp(row) == 0:
         return Interval(location, location, location)
     level = 1 - (1 - confidence) * GUARD
-    (kept,), (factor,), (degrees,) = winsorised(row[None, :])
-    error = math.sqrt(factor * float(kept.var(ddof=1)) / row.size)
-    mean, reach = float(kept.mean()), student_quantile(int(degrees), level) * error
+    (inner,), (factor,), (degrees,) = winsorised(row[None, :])
+    error = math.sqrt(factor * float(inner.var(ddof=1)) / row.size)
+    mean, reach = float(inner.mean()), student_quantile(int(degrees), level) * error
     return Interval(location, min(mean - reach, location), max(mean + reach, location))
 
 

@@ -62,15 +62,11 @@ FLOOR = 1e-5
 """Lower bound of variances as a share of the median one: keeps their logarithms finite."""
 
 
-def moderate(
-    variances: Floats, degrees: Floats, shared: float = 0.0, doubt: float = 0.0
-) -> tuple[Floats, Floats]:
+def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     """Moderated variances and their degrees of freedom, each (n,), from n sample variances.
 
     Quantities with no degree of freedom (observed once) take the common variance. Fewer than three
-    positive variances cannot be moderated: they are returned unchanged. `shared` is the squared
-    correlation of two quantities: their variances err together by so much. Their logarithms are
-    taken to differ by more than they do, by `doubt` standard errors of the variance of those.
+    positive variances cannot be moderated: they are returned unchanged.
     """
     observed = degrees > 0
     if np.sum(observed & (variances > 0)) < QUANTITIES_MIN:
@@ -78,8 +74,7 @@ def moderate(
     half = degrees[observed] / 2
     floor = FLOOR * float(np.median(variances[observed & (variances > 0)]))
     logs = np.log(np.maximum(variances[observed], floor)) - digamma(half) + np.log(half)
-    more = 1 + doubt * math.sqrt(2 / (len(logs) - 1))
-    excess = float(more * np.var(logs, ddof=1) - (1 - shared) * np.mean(trigamma(half)))
+    excess = float(np.var(logs, ddof=1) - np.mean(trigamma(half)))
     # The common variance counts as `prior` degrees of freedom, at most the total.
     prior = 2 * _trigamma_inverse(excess) if excess > 0 else math.inf
     if math.isfinite(prior):
@@ -91,7 +86,6 @@ def moderate(
         pooled = float(variances[observed] @ degrees[observed]) / float(degrees.sum())
         moderated = np.full(len(variances), pooled)
     total = float(degrees.sum() - degrees[observed].mean())
-    total /= 1 + (int(observed.sum()) - 1) * shared
     return moderated, np.minimum(prior + degrees, max(total, float(degrees[observed].max())))
 
 

@@ -172,8 +172,8 @@ def _variances(logs: Floats) -> tuple[Floats, Floats]:
     level = np.nanmedian(apart, axis=0)
     own_variance, own_degrees = _variances_alone(apart - level)
     # The level was estimated from all points, which costs each a fraction of a degree of freedom.
-    left = 1 - 1 / points
-    own_variance, own_degrees = moderate(own_variance / left, own_degrees * left)
+    own_share = 1 - 1 / points
+    own_variance, own_degrees = moderate(own_variance / own_share, own_degrees * own_share)
     (common,), (common_degrees,) = _variances_alone(level[None, :])
     total = common + own_variance
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -182,9 +182,9 @@ def _variances(logs: Floats) -> tuple[Floats, Floats]:
 
 
 def _variances_alone(logs: Floats) -> tuple[Floats, Floats]:
-    """The same of each point by itself."""
-    kept, factor, degrees = winsorised(logs)
-    return factor * np.nanvar(kept, axis=1, ddof=1), degrees
+    """Variance and degrees of freedom, each (points,), of points that share nothing."""
+    inner, factor, degrees = winsorised(logs)
+    return factor * np.nanvar(inner, axis=1, ddof=1), degrees
 
 
 CONFIDENCE = 0.95
