@@ -7,10 +7,10 @@
 // that has a file hybrid.hpp.
 #include "apps/npb/all_hybrid.hpp"
 #include "apps/npb/program.hpp"
-#include "probe/places.hpp"
+#include "probe/placement.hpp"
 #include "probe/session.hpp"
 #include "transports/bases/mpi_control.hpp"
-#include "transports/mpi/library.hpp"
+#include "transports/mpi/messages.hpp"
 
 namespace {
 
