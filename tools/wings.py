@@ -42,7 +42,7 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_940,
     "store": 1_140,
-    "statistics": 2_750,
+    "statistics": 2_740,
     "models": 2_400,
     "machines": 4_900,
     "mpi": 6_930,
@@ -53,7 +53,7 @@ BUDGET_LINES = {
     "results": 2_750,
     "facts": 10_450,
     "exchange": 7_800,
-    "decide": 11_070,
+    "decide": 10_990,
     "experiment": 6_410,
     "studies": 4_690,
     "present": 15_370,

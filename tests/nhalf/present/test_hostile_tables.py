@@ -36,7 +36,8 @@ POSITIVE = (1e-300, 1e-9, 0.123456789, 1.0, 2.0, 1e9, 1e300)
 SIZES = (0, 1, 1000, 2**20, 2**62)
 BENCH: Any = SimpleNamespace(
     library=SimpleNamespace(name="mpich-5.0.2", title="MPICH 5.0.2"),
-    folder=Path("runs/tune"), notes=["a note"], machine=None, tuner=SimpleNamespace(note="a note"),
+    folder=Path("runs/tune"), notes=["a note"], machine=None,
+    tuner=SimpleNamespace(note="a note"), criterion="completion",
 )  # fmt: skip
 
 

@@ -82,7 +82,10 @@ class Segmented(Model):
         divisions = _divisions(*data) + _apart_from_empty(*data)
         misfits = [misfit_of(*data, starts) for starts in divisions]
         count = curve.size_bytes.size
-        rounding = NOISE_FLOOR + PICOSECOND_S / curve.time_s.min(initial=1, where=curve.time_s > 0)
+        steps = PICOSECOND_S / curve.time_s[curve.time_s > 0]
+        rounding = (
+            math.sqrt(NOISE_FLOOR**2 + float(np.mean(steps**2)) / 12) if steps.size else NOISE_FLOOR
+        )
         noise_variance = float((weight * noise**2).mean())
         best = _choose([len(d) for d in divisions], misfits, count, noise_variance, rounding)
         starts = divisions[best]

@@ -77,7 +77,7 @@ def answer_json(program: Program) -> dict[str, Any]:
     tree, path = efficiency(shown), critical_path(shown)
     return {
         "others": others_json(program),
-        "efficiency": tree,
+        "efficiency": None if tree is None else vars(tree),
         "critical_path": None
         if path is None
         else {

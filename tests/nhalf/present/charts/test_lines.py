@@ -22,7 +22,7 @@ def test_sizes_shown_are_first_last_and_between() -> None:
 def chart_of(kinds: list[str]) -> dict[str, Any]:
     rows = [{"kind": kind, "bytes": 8, "s": 1.0, "of": "a"} for kind in kinds]
     axes = alt.X("bytes:Q"), alt.Y("s:Q")
-    spec: dict[str, Any] = lines(rows, axes, kinds, ("of", ["a"]), []).to_dict()
+    spec: dict[str, Any] = lines(rows, axes, ("of", ["a"]), [], kinds).to_dict()
     return spec
 
 
