@@ -15,6 +15,7 @@ from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, lau
 from nhalf.statistics.moderation import moderate
 from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.paired import ROUNDING
+from nhalf.statistics.winsorised import winsorised
 
 
 @dataclass(frozen=True)
@@ -268,12 +269,20 @@ def interval_apart(dividends: Sequence[float], divisors: Sequence[float]) -> Int
     Launches of either side may have met what lasts longer than a launch, as runs do.
     """
     centre = launch_interval(dividends).median / launch_interval(divisors).median
-    a, b = (np.log(np.array([numbers], dtype=float).T) for numbers in (divisors, dividends))
+    a, b = (_spread(numbers) for numbers in (divisors, dividends))
     logs = logs_apart(a, b, np.log([centre]), launches_min=2)
     error = 0.05 * GUARD
     _, low, high = (ends[0] for ends in logs.estimates(AVERAGE_SHARE).ends(error, error))
     low, high = (math.exp(min(max(float(end), -LOG_LARGEST), LOG_LARGEST)) for end in (low, high))
     return Interval(centre, min(low, centre), max(high, centre))
+
+
+def _spread(numbers: Sequence[float]) -> Floats:
+    """Logarithms (launches, 1) with the mean and variance that launches which went wrong leave."""
+    (inner,), (factor,), _ = winsorised(np.log([numbers]))
+    middle = inner[0] if np.ptp(inner) == 0 else inner.mean()
+    spread: Floats = middle + math.sqrt(factor) * (inner - middle)
+    return spread[:, None]
 
 
 def interquartile_mean(values: Floats) -> Floats:

@@ -5,7 +5,8 @@ hardly moves the pseudomedian, which is reported, but it makes the usual varianc
 is known. The variance that belongs to such an estimate moves a tenth of the launches at either end
 to the next one (winsorising) and divides by the square of the share that stays (J. Tukey,
 D. McLaughlin, Sankhya A 25 (1963) 331; K. Yuen, Biometrika 61 (1974) 165). Fewer than ten launches
-stay as they are: of these each counts, and two states of a machine are no mistakes.
+stay as they are: of these each counts, and two states of a machine are no mistakes. So do launches
+of which all that would stay are equal, as a clock rounds them: what is known is not exact.
 
 Simulated for 20 launches that are compared with 20 others, normal with 10 %: as many of the next
 values are inside as before (95 %), and the interval is 1 % wider. Where one launch in twelve takes
@@ -41,6 +42,7 @@ def winsorised(logs: Floats) -> tuple[Floats, Floats, Floats]:
     if not cut.any():
         return logs, np.ones(len(logs)), count - 1.0
     ordered, rows = np.sort(logs, axis=1), np.arange(len(logs))
+    cut[ordered[rows, cut] == ordered[rows, np.maximum(count - 1 - cut, 0)]] = 0
     lowest, highest = ordered[rows, cut], ordered[rows, np.maximum(count - 1 - cut, 0)]
     factor = np.where(cut > 0, EFFICIENCY / (1 - 2 * cut / np.maximum(count, 1)) ** 2, 1.0)
     return np.clip(logs, lowest[:, None], highest[:, None]), factor, count - 2.0 * cut - 1

@@ -3,18 +3,12 @@
 Launches that have both numbers are pairs: what makes a launch slow makes both slow, and is not in
 their ratio. Numbers that were reported from different launches, as in two states of the machine,
 are compared as two runs are.
-
-Of many launches some meet others' work on their cores, and take a thousand times as long: Student's
-interval then tells of these alone, however many launches there are, while the pseudomedian does not
-move. So launches count at no more than three robust standard deviations from the median (P. Huber,
-Robust Statistics, Wiley 1981, 1.7), if there are enough to know what is far.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from statistics import median
 
 from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.statistics.intervals import Interval, ratio_interval
@@ -24,23 +18,6 @@ Launch = tuple[str, int]
 
 LAUNCHES_MIN = 3
 """Fewer launches say too little about their own spread."""
-LIMITED_FROM = 20
-"""From this many launches on, those that are far from all others count as less far."""
-FAR = 3 * 1.4826
-"""How many median absolute deviations three standard deviations of normal numbers are."""
-
-
-def limited(numbers: Iterable[float]) -> list[float]:
-    """The numbers of launches, those that are far from their median moved as near as may be."""
-    row = list(numbers)
-    if len(row) < LIMITED_FROM or min(row) <= 0:
-        return row
-    logs = [math.log(number) for number in row]
-    middle = median(logs)
-    far = FAR * median(abs(log - middle) for log in logs)
-    if far == 0:  # most are equal, as the clock rounds them
-        return row
-    return [math.exp(min(max(log, middle - far), middle + far)) for log in logs]
 
 
 def ratio_over_launches(
@@ -59,8 +36,8 @@ def ratio_over_launches(
     }
     if len(pairs) >= LAUNCHES_MIN:
         are_usable = _are_usable(pairs.values())
-        return (ratio_interval(limited(pairs.values())), pairs) if are_usable else None
-    return interval_apart(limited(dividends.values()), limited(divisors.values())), {}
+        return (ratio_interval(list(pairs.values())), pairs) if are_usable else None
+    return interval_apart(list(dividends.values()), list(divisors.values())), {}
 
 
 def _are_usable(numbers: Iterable[float]) -> bool:

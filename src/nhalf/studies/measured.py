@@ -21,7 +21,7 @@ from nhalf.store.values import value
 from nhalf.studies.counted import counted, is_counted
 from nhalf.studies.derived import WITHOUT_NOISE, derived, is_derived, is_placed
 from nhalf.studies.form import ROOT, Quantity
-from nhalf.studies.launch_ratio import LIMITED_FROM, Launch
+from nhalf.studies.launch_ratio import Launch
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.phases import at_phase
 from nhalf.studies.recorded import parameter
@@ -102,8 +102,6 @@ class Measured:
         }
         is_single = rows["launches"].min() == 1 and len(per_launch) < 2  # equal ones stand for more
         ci = None if is_single else (low, high)
-        if len(per_launch) >= LIMITED_FROM:
-            ci = StudyValue.of_launches(per_launch).ci
         time = StudyValue(number, ci, ranks, MEASURED, per_launch=per_launch)
         if quantity.extra:
             return self._extra(HOST_CPU, rows[:1]).over(time).at_most(1.0)

@@ -13,7 +13,7 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.machines.draws import PredictedRate
 from nhalf.statistics.next_run import next_run_intervals
-from nhalf.studies.launch_ratio import Launch, limited, ratio_over_launches
+from nhalf.studies.launch_ratio import Launch, ratio_over_launches
 
 Unit = Literal["s", "Bps", "bytes", "ratio", "s/B", "share", "cycles", "flop/s"]
 ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes", "_share": "share"}
@@ -55,7 +55,7 @@ class StudyValue:
             raise InputError("no launch has it")
         if len(numbers) == 1:
             return cls(numbers[0], None, ranks, "measured", per_launch=per_launch)
-        row = np.array([limited(numbers)], dtype=float)
+        row = np.array([numbers], dtype=float)
         middle, low, high = next_run_intervals(row, np.zeros(1, dtype=np.int64))
         ci = (float(low[0]), float(high[0]))
         return cls(float(middle[0]), ci, ranks, "measured", per_launch=per_launch)

@@ -44,6 +44,14 @@ def test_of_normal_launches_the_variance_is_theirs(launches: int) -> None:
     assert variance(logs).mean() == pytest.approx(1.0, abs=0.04)
 
 
+def test_launches_that_a_clock_rounds_are_not_exact() -> None:
+    kept, factor, degrees = winsorised(np.array([[7.0] * 9 + [9.0], [*range(10)]]))
+    assert kept[0].tolist() == [7.0] * 9 + [9.0]
+    assert (factor[0], degrees[0]) == (1.0, 9.0)
+    assert degrees[1] == 7
+    assert launch_interval([7e-6] * 9 + [9e-6]).half_width > 0.01
+
+
 def test_of_nothing_there_is_nothing() -> None:
     kept, factor, degrees = winsorised(np.zeros((0, 12)))
     assert (len(kept), len(factor), len(degrees)) == (0, 0, 0)

@@ -15,7 +15,7 @@ from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import ratio_interval
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
-from nhalf.studies.launch_ratio import limited, ratio_over_launches
+from nhalf.studies.launch_ratio import ratio_over_launches
 from nhalf.studies.measured import Measured
 from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_measurements
@@ -113,10 +113,6 @@ def test_of_many_launches_those_that_met_others_do_not_hide_the_rest() -> None:
     published = StudyValue(1.0, origin="published")
     low, high = ends(measured(dividend.tolist()).over(published))
     assert 1.1 < low < 1.2 < high < 1.3
-    few = dividend[:15].tolist()
-    assert limited(few) == few
-    assert limited([2.0] * 19 + [9.0]) == [2.0] * 19 + [9.0]
-    assert limited([0.0, *few, *few]) == [0.0, *few, *few]
 
 
 def test_rates_and_scaled_numbers_keep_their_launches() -> None:
