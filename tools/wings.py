@@ -75,7 +75,7 @@ BUDGET_LINES = {
     "native/preloaded": 1_000,
     "native/probe": 890,
     "native/replay": 1_600,
-    "native/simulator": 1_360,
+    "native/simulator": 1_370,
     "native/timing": 2_010,
     "native/trace": 5_030,
     "native/transports": 8_980,

@@ -24,6 +24,11 @@ struct Segment {
   double rate_Bps = std::numeric_limits<double>::infinity();
   double send_s = 0;
   double recv_s = 0;
+
+  /// Returns half of a round trip.
+  [[nodiscard]] double time_s(double size_bytes) const {
+    return send_s + latency_s + size_bytes / rate_Bps + recv_s;
+  }
 };
 
 /// The costs between nodes whose numbers are `apart` apart or more; 0: within a node. Messages of a

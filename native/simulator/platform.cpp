@@ -59,13 +59,17 @@ class Costs {
     const auto& cost = curve.at(own_bytes);
     const auto& [out, in, both] = machine_.spacings[curve.apart > 0 ? 1 : 0];
     const double alone_s = cost.latency_s + own_bytes / cost.rate_Bps;
+    // What a part of the curve that begins below 0 would claim for its bytes, a message never
+    // takes.
+    const double least_s = least_work_s(moved_bytes, way);
+    const double beyond_s = std::max(least_s, cost.time_s(own_bytes) - curve.at(0).time_s(0));
     MessageTimes times{.moved_bytes = moved_bytes,
-                       .work_s = std::min(alone_s, own_bytes / cost.rate_Bps),
+                       .work_s = std::min({alone_s, beyond_s, own_bytes / cost.rate_Bps}),
                        .is_awaited = own_bytes > machine_.eager_bytes()};
     times.busy_out_s = times.busy_in_s = std::max(curve.gap_s, times.work_s);
     if (!out.empty()) {
       times.busy_out_s = Spacings::at(out, own_bytes);
-      times.work_s = std::min(times.work_s, least_work_s(moved_bytes, times, way));
+      times.work_s = std::min(times.work_s, std::max(times.busy_out_s, least_s));
     }
     if (!in.empty()) times.busy_in_s = Spacings::at(in, own_bytes);
     if (!both.empty()) {
@@ -84,11 +88,10 @@ class Costs {
   }
 
  private:
-  /// How long bytes take that are as close behind each other as messages of one rank were seen to
-  /// be, or as links let them be.
-  static double least_work_s(double bytes, const MessageTimes& times, const Links& way) {
+  /// How long bytes take that are as close behind each other as links let them be.
+  static double least_work_s(double bytes, const Links& way) {
     const auto narrowest = std::ranges::min_element(way, {}, &s4u::Link::get_bandwidth);
-    return std::max(times.busy_out_s, bytes / (*narrowest)->get_bandwidth());
+    return narrowest == way.end() ? 0 : bytes / (*narrowest)->get_bandwidth();
   }
 
   [[nodiscard]] const Curve& curve(const s4u::Host* from, const s4u::Host* to) const {

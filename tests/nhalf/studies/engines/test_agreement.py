@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.decide.engine_names import LIBRARY, MODEL
+from nhalf.decide.engine_names import LIBRARY, MODEL, SIMGRID
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
@@ -126,6 +126,22 @@ def test_the_model_answers_as_a_library_does(name: str, ranks: list[int]) -> Non
         if not compared.reason
     }
     assert not unexplained
+
+
+@pytest.mark.usefixtures("simulator")
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [
+        # Its rate falls, so that the line through its long messages begins below 0.
+        ("poweredge-6650", [3]),
+        *(pytest.param(name, [2, 3, 8], marks=pytest.mark.full) for name in catalogue.names()),
+    ],
+)
+def test_simgrid_answers_as_the_model_does(name: str, ranks: list[int]) -> None:
+    inquiry = Inquiry(ranks, [8, 1 << 16], [MODEL, SIMGRID])
+    answers = agreement(Messages(catalogue.machine(name)), inquiry, Progress(quiet=True))
+    assert len(answers.cells) > 30
+    assert not [outcome.as_json() for outcome in answers.apart if not outcome.reason]
 
 
 def test_a_wrong_machine_would_be_seen() -> None:
