@@ -59,8 +59,7 @@ class Costs {
     const auto& cost = curve.at(own_bytes);
     const auto& [out, in, both] = machine_.spacings[curve.apart > 0 ? 1 : 0];
     const double alone_s = cost.latency_s + own_bytes / cost.rate_Bps;
-    // What a part of the curve that begins below 0 would claim for its bytes, a message never
-    // takes.
+    // A part of the curve that begins below 0 claims more for its bytes than a message takes.
     const double least_s = least_work_s(moved_bytes, way);
     const double beyond_s = std::max(least_s, cost.time_s(own_bytes) - curve.at(0).time_s(0));
     MessageTimes times{.moved_bytes = moved_bytes,
