@@ -173,8 +173,7 @@ def _compiled(program: CompiledProgram, note: str, cancelled: threading.Event) -
                 _report(f"compiled {program.title} in {time.monotonic() - began_s:.0f} s")
     except OSError as error:
         raise MissingError(
-            f"{program.title} cannot be kept in {folder}: {error.strerror or error}",
-            CACHE_REMEDY,
+            f"{program.title} cannot be kept in {folder}: {error.strerror or error}", CACHE_REMEDY
         ) from error
     return target
 
@@ -230,10 +229,7 @@ def _units(
 
 
 def _run_at_once(
-    program: CompiledProgram,
-    commands: Collection[list[str]],
-    log: Path,
-    cancelled: threading.Event,
+    program: CompiledProgram, commands: Collection[list[str]], log: Path, cancelled: threading.Event
 ) -> str:
     """Run compilers side by side, and add what they say to the log; why one failed, or ''."""
     from concurrent.futures import ThreadPoolExecutor, wait

@@ -46,10 +46,7 @@ class SegmentsLeft:
     """Removes segments created since the launch began; older ones are not its own."""
 
     def __init__(
-        self,
-        folder: Path = FOLDER,
-        before: Iterable[str] | None = None,
-        own: Iterable[str] = (),
+        self, folder: Path = FOLDER, before: Iterable[str] | None = None, own: Iterable[str] = ()
     ) -> None:
         """Remember which segments there are `before` the launch: by default, those of now.
 
