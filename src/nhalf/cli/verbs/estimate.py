@@ -45,8 +45,7 @@ class Request(JsonOption, heading="What, and on which machine"):
     )
     mpi: str = option("", "MPI library that is asked for its operations, e.g. mpich.")
     engine: str = option(
-        MODEL,
-        "Who moves the messages: model (the network of nhalf try), or simgrid.",
+        MODEL, "Who moves the messages: model (the network of nhalf try), or simgrid."
     )
     placement: str = option(
         "", "Nodes x ranks on each, e.g. 32x2; default: node after node is filled."

@@ -23,12 +23,7 @@ with lazily(globals()):
     from nhalf.decide.choice import Grid
     from nhalf.decide.criteria import chosen_by
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
-    from nhalf.decide.predict import (
-        Prediction,
-        corrected,
-        message_caveat,
-        predict,
-    )
+    from nhalf.decide.predict import Prediction, corrected, message_caveat, predict
     from nhalf.experiment.explore import simulated_choice
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.change import change

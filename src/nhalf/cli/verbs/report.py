@@ -10,14 +10,7 @@ from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
-from nhalf.cli.sides import (
-    announce,
-    facts_of,
-    newest_run,
-    print_skipped,
-    readable,
-    run_and_library,
-)
+from nhalf.cli.sides import announce, facts_of, newest_run, print_skipped, readable, run_and_library
 from nhalf.present.report import write_report
 from nhalf.present.terminal.output import emit_json, stdout_console
 

@@ -20,11 +20,7 @@ from nhalf.present.terminal.why import progress_text, show_differences, show_exp
 
 with lazily(globals()):
     from nhalf.experiment.why.explanation import Investigation, explanation
-    from nhalf.experiment.why.sides.commands import (
-        command_ways,
-        recorded_differences,
-        script_of,
-    )
+    from nhalf.experiment.why.sides.commands import command_ways, recorded_differences, script_of
     from nhalf.experiment.why.sides.runs import run_ways
     from nhalf.experiment.why.switch import Mixture, Ways
     from nhalf.measure.traced.tables import open_trace
