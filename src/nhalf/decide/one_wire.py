@@ -32,7 +32,7 @@ MESSAGES = {
         "total-exchange": "p * (p - 1)",
         "tournament": "p",
         "tournament-mcs": "2 * (p - 1)",
-    },
+    }
 }
 """Number of messages by operation and algorithm: dissemination as the study counts it; a tournament
 has a message of each loser, and the champion's flag that all receive. The library's barrier is that

@@ -202,10 +202,7 @@ def with_full_name(messages: Messages) -> Messages:
 
 
 def _modelled(
-    name: str,
-    models: Sequence[PatternModel],
-    curves: Sequence[FittedModel],
-    extent: ValidityRange,
+    name: str, models: Sequence[PatternModel], curves: Sequence[FittedModel], extent: ValidityRange
 ) -> Way:
     """A way with published or fitted times.
 

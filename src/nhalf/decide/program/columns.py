@@ -10,14 +10,7 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.costs import Costs, work_s
 from nhalf.facts.program.operations import CallForm, is_non_blocking
-from nhalf.facts.program.schedule import (
-    BOTH_WAYS,
-    COLLECTIVE,
-    POST,
-    RECEIVE,
-    SEND,
-    WAIT,
-)
+from nhalf.facts.program.schedule import BOTH_WAYS, COLLECTIVE, POST, RECEIVE, SEND, WAIT
 from nhalf.facts.program.script import Completions, Script
 from nhalf.machines.network import Columns, NativeColumn
 

@@ -21,11 +21,7 @@ from nhalf.facts.program.operations import is_non_blocking, operation, shares_of
 from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.script import Work
 from nhalf.machines.algorithms import algorithms, cost_bytes
-from nhalf.machines.curve import (
-    is_between_nodes,
-    software_costs,
-    threshold_bytes,
-)
+from nhalf.machines.curve import is_between_nodes, software_costs, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, Messages
 from nhalf.machines.spread import over_nodes, within_node

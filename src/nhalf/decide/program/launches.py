@@ -22,9 +22,7 @@ from nhalf.statistics.next_run import next_launch
 
 
 def predict_launches(
-    programs: Sequence[Program],
-    target: Target,
-    traced_on: Messages | None = None,
+    programs: Sequence[Program], target: Target, traced_on: Messages | None = None
 ) -> ProgramPrediction:
     """The median of the predictions from each trace, and the interval of a further launch.
 

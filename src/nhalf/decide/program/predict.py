@@ -307,10 +307,7 @@ def guess_bounds(
     if not costs.guessed or usual_s <= 0:
         return 1 / ratio, ratio
     variants: list[Variant] = [
-        (
-            target.costs(costs.hosts, ratio),
-            target.computing.mean_ratio,
-        )
+        (target.costs(costs.hosts, ratio), target.computing.mean_ratio)
         for ratio in (1 / GUESS_RATIO, GUESS_RATIO)
     ]
     shorter_s, longer_s = (_end_s(spent) for spent, _ in _spent(program, variants))

@@ -19,9 +19,7 @@ from nhalf.decide.program.contention import Contention
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import (
-    Actor,
-)
+from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script
 from nhalf.machines.network import Columns, NativeColumn, ask
 

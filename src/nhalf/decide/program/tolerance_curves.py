@@ -41,14 +41,7 @@ from nhalf.decide.program.convex import bends, crossing
 from nhalf.decide.program.launches import check_same
 from nhalf.decide.program.operation_paths import Paths, fewest_path, most_path
 from nhalf.decide.program.replay import Replay
-from nhalf.decide.program.slowdown import (
-    NETWORK,
-    NOISE,
-    PARAMETERS,
-    Slowdown,
-    first_of,
-    most_of,
-)
+from nhalf.decide.program.slowdown import NETWORK, NOISE, PARAMETERS, Slowdown, first_of, most_of
 from nhalf.decide.program.undisturbed_program import disturbance_doubt_ratio, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program, has_whole_timeline
