@@ -20,14 +20,7 @@ from nhalf.machines.machine import FittedModel, Machine, Node
 from nhalf.machines.message import Messages
 from nhalf.machines.node_shares import Share, medium_Bps, shares
 from nhalf.machines.pieces import LinearPiece, fastest_Bps
-from nhalf.machines.topology import (
-    Crossbar,
-    FatTree,
-    Topology,
-    Torus,
-    elementary,
-    in_words,
-)
+from nhalf.machines.topology import Crossbar, FatTree, Topology, Torus, elementary, in_words
 
 HEADER_BYTES = 16
 """The time that SMPI 3.32 adds to every message."""

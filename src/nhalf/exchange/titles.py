@@ -54,10 +54,7 @@ _PAIRS = {
     "multi-pair latency": "osu_multi_lat",
     "multi bandwidth / message rate": "osu_mbw_mr",
 }
-_ONE_SIDED = {
-    **_by_title(ONE_SIDED_TITLES, "MPI_"),
-    "put bidirectional bandwidth": "osu_put_bibw",
-}
+_ONE_SIDED = {**_by_title(ONE_SIDED_TITLES, "MPI_"), "put bidirectional bandwidth": "osu_put_bibw"}
 _SHMEM = _by_title(OPENSHMEM_TITLES, "OpenSHMEM ")
 _OPERATIONS = {
     "broadcast": "bcast",

@@ -140,7 +140,5 @@ OTHERS = SuitePart(
 )
 
 IMB = Suite(
-    "imb",
-    "Intel MPI Benchmarks 2021",
-    [MPI1, NBC, ONE_SIDED, EXT, P2P, MT, MPI4, HALO, OTHERS],
+    "imb", "Intel MPI Benchmarks 2021", [MPI1, NBC, ONE_SIDED, EXT, P2P, MT, MPI4, HALO, OTHERS]
 )
