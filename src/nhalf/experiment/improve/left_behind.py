@@ -67,10 +67,7 @@ def leave(
 
 
 def _winner(
-    situation: Situation,
-    proven: Sequence[Candidate],
-    remarks: Sequence[str],
-    tuning: Path | None,
+    situation: Situation, proven: Sequence[Candidate], remarks: Sequence[str], tuning: Path | None
 ) -> Winner:
     changes = {candidate.name: candidate.change for candidate in proven}
     launch, program = situation.launch, situation.program

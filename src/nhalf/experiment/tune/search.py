@@ -345,8 +345,7 @@ def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
 
 
 def _slots(
-    tuner: Tuner,
-    names_by_group: Mapping[tuple[str, int], Sequence[Sequence[str]]],
+    tuner: Tuner, names_by_group: Mapping[tuple[str, int], Sequence[Sequence[str]]]
 ) -> dict[tuple[str, str], str]:
     """Settings that each force one algorithm of every operation, to keep their number small."""
     union: dict[str, dict[str, None]] = {}

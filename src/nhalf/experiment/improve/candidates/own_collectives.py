@@ -51,9 +51,7 @@ def _loaded(situation: Situation) -> Preload:
     is_program = bool(handles_in(content_of(program)))
     try:
         chosen = preload(
-            situation.library,
-            program if is_program else None,
-            installed=situation.installed,
+            situation.library, program if is_program else None, installed=situation.installed
         )
     except InputError as error:
         raise MissingError(error.message, error.remedy) from error

@@ -284,11 +284,7 @@ WALL, PRINTED, VIRTUAL = "wall clock", "printed time", "virtual time"
 
 
 def command_ways(
-    a: LaunchScript,
-    b: LaunchScript,
-    seconds: str,
-    timeout_s: float,
-    installed: Sequence[Library],
+    a: LaunchScript, b: LaunchScript, seconds: str, timeout_s: float, installed: Sequence[Library]
 ) -> Ways:
     """Two commands, ready for the search, timed by a pattern of their output or, with '', whole.
 
