@@ -265,9 +265,7 @@ def root_times(facts: Facts) -> pl.DataFrame:
         pl.col("rank_s").list.len() == pl.col("ranks"), pl.col("ranks") > 1, pl.col("bytes") > 0
     )
     times = points.select(
-        *columns,
-        complete_s=pl.col("samples_s").list.median(),
-        root_s=pl.col("rank_s").list.first(),
+        *columns, complete_s=pl.col("samples_s").list.median(), root_s=pl.col("rank_s").list.first()
     ).filter(pl.col("root_s") > 0)
     return times.group_by(columns, maintain_order=True).agg(pl.all().median())
 

@@ -76,8 +76,7 @@ def algorithms(facts: Facts) -> pl.DataFrame:
     points = usual(facts.sound)
     chosen = (~OWN_CHOICE).any().over("pattern")
     subjects = points.filter(chosen, pl.col("pattern") != "barrier").with_columns(
-        kind=pl.when(OWN_CHOICE).then(pl.lit("")).otherwise("algorithm"),
-        algorithm=pl.lit(NATIVE),
+        kind=pl.when(OWN_CHOICE).then(pl.lit("")).otherwise("algorithm"), algorithm=pl.lit(NATIVE)
     )
     return with_series(subjects, facts)
 

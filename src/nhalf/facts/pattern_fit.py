@@ -218,8 +218,5 @@ def _judged(errors: Heldout | None, by_ranks: Heldout | None) -> dict[str, Any]:
             "heldout_cells": errors.count,
         }
     if by_ranks is not None:
-        members |= {
-            "heldout_ranks_median": by_ranks.median,
-            "heldout_ranks_p95": by_ranks.p95,
-        }
+        members |= {"heldout_ranks_median": by_ranks.median, "heldout_ranks_p95": by_ranks.p95}
     return members

@@ -55,9 +55,7 @@ def by_host(of_ranks: Matrix, hosts: Sequence[str]) -> Matrix:
     for rank, host in enumerate(hosts):
         members[names.index(host), rank] = 1
     return Matrix(
-        names,
-        members @ of_ranks.messages @ members.T,
-        members @ of_ranks.bytes @ members.T,
+        names, members @ of_ranks.messages @ members.T, members @ of_ranks.bytes @ members.T
     )
 
 
@@ -74,8 +72,7 @@ def sends_by_rank(program: Program) -> pl.DataFrame:
     )
     all_ranks = pl.DataFrame({"rank": range(program.ranks)}, schema={"rank": pl.Int32})
     full = all_ranks.join(sums, on="rank", how="left").with_columns(
-        pl.col("messages", "bytes").fill_null(0),
-        pl.col("destinations").cast(pl.Int64).fill_null(0),
+        pl.col("messages", "bytes").fill_null(0), pl.col("destinations").cast(pl.Int64).fill_null(0)
     )
     mean = pl.when(pl.col("messages") > 0).then(pl.col("bytes") / pl.col("messages"))
     return full.with_columns(mean_bytes=mean).sort("rank")
