@@ -16,14 +16,7 @@ from nhalf.loops.program.events import Computed, RankEvents
 from nhalf.loops.program.expression_values import ExpressionValues
 from nhalf.loops.program.mpi_calls import MpiCalls
 from nhalf.loops.program.numbers import Frame, Number, Unknown, combined
-from nhalf.loops.program.structure import (
-    ENDS,
-    Counter,
-    Structure,
-    arguments,
-    called,
-    touch,
-)
+from nhalf.loops.program.structure import ENDS, Counter, Structure, arguments, called, touch
 from nhalf.loops.source.iteration import below
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 

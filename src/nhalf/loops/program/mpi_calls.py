@@ -262,8 +262,7 @@ class MpiCalls:
         ranks = len(own.members)
         if not 0 <= partner < ranks:
             raise refused(
-                node,
-                f"rank {self._place_in(own)} of {ranks} has a message with rank {partner}",
+                node, f"rank {self._place_in(own)} of {ranks} has a message with rank {partner}"
             )
         return own.members[partner]
 
