@@ -46,10 +46,7 @@ def _network(machine: Machine, between_Bps: float) -> list[str]:
     if network is None or isinstance(network.topology, SharedMemory):
         return []
     link_Bps = max(network.bandwidth_Bps or 0.0, between_Bps)
-    return [
-        f"link {whole(link_Bps)} {int(network.duplex)}",
-        f"topology {wiring(network.topology)}",
-    ]
+    return [f"link {whole(link_Bps)} {int(network.duplex)}", f"topology {wiring(network.topology)}"]
 
 
 def _memory(machine: Machine, within_Bps: float) -> list[str]:
@@ -91,7 +88,6 @@ def whole(value: float) -> int:
     """The value as native parts read it; raises InputError if it is too large for them."""
     if not abs(value) < LARGEST:
         raise InputError(
-            f"{value:.3g} is more than virtual time can hold",
-            "choose values nearer to real ones",
+            f"{value:.3g} is more than virtual time can hold", "choose values nearer to real ones"
         )
     return round(value)

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named
-from nhalf.machines.curve import (
-    PINGPONG,
-    is_between_nodes,
-    loggp_of,
-    threshold_bytes,
-)
+from nhalf.machines.curve import PINGPONG, is_between_nodes, loggp_of, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.network import times_s
 from nhalf.store.keys import parse_axes

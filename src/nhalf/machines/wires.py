@@ -115,10 +115,7 @@ def _check_ranks(placement: str, placed: int, ranks: int) -> None:
 
 
 def description(
-    messages: Messages,
-    nodes: Sequence[int],
-    computing_factor: float = 0.0,
-    noise: Noise = NO_NOISE,
+    messages: Messages, nodes: Sequence[int], computing_factor: float = 0.0, noise: Noise = NO_NOISE
 ) -> str:
     """The machine as ranks read it, with the factor of their processors' time. Raises InputError
     for times and rates that are too large for virtual time.
