@@ -118,8 +118,7 @@ class Order:
         self._random.shuffle(todo)
         infos = self._agenda.infos
         return sorted(
-            todo,
-            key=lambda point: (infos[point.pattern].ends_launch, self._ended(start, point)),
+            todo, key=lambda point: (infos[point.pattern].ends_launch, self._ended(start, point))
         )
 
 

@@ -82,10 +82,7 @@ def begin(
     # Without one of them, resuming must not look for all of them.
     transports = list(dict.fromkeys(subject.transport for subject in plain))
     plan = msgspec.structs.replace(
-        plan,
-        mpi=libraries,
-        transports=transports,
-        hosts_found=0 if machine else len(site.hosts),
+        plan, mpi=libraries, transports=transports, hosts_found=0 if machine else len(site.hosts)
     )
     surroundings = virtual_environment(machine.host) if machine else _environment(site, plain)
     description = {

@@ -12,11 +12,7 @@ from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import (
-    OVERHEAD_SHARE,
-    is_between_nodes,
-    software_costs,
-)
+from nhalf.machines.curve import OVERHEAD_SHARE, is_between_nodes, software_costs
 from nhalf.machines.exchanges import exchange_of
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages
@@ -138,14 +134,7 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         )
     text = "".join(f"{line}\n" for line in lines)
     unique = tuple(dict.fromkeys(assumed))
-    return Description(
-        text,
-        topology.nodes,
-        node.ranks,
-        hosts_per_node(machine),
-        unique,
-        messages,
-    )
+    return Description(text, topology.nodes, node.ranks, hosts_per_node(machine), unique, messages)
 
 
 def _closest_Bps(messages: Messages) -> float:
@@ -196,11 +185,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _curve(
-    machine: Machine,
-    apart: int,
-    model: FittedModel,
-    link_Bps: float,
-    assumed: list[str],
+    machine: Machine, apart: int, model: FittedModel, link_Bps: float, assumed: list[str]
 ) -> list[str]:
     """Return the lines of one curve."""
     if overhead_s(machine, model) is None:

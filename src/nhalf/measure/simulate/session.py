@@ -218,8 +218,7 @@ def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
         for placement in block.parsed_placements:
             fitting_ranks = filter(placement.fits, block.ranks)
             crowd = max(
-                (site.layout(placement.text, ranks).per_host for ranks in fitting_ranks),
-                default=0,
+                (site.layout(placement.text, ranks).per_host for ranks in fitting_ranks), default=0
             )
             if crowd > site.cores_per_host:
                 raise InputError(

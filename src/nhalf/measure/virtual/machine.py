@@ -138,11 +138,7 @@ class VirtualMachine:
 
     def as_json(self) -> dict[str, Any]:
         """What run.json keeps of it."""
-        stored = {
-            "machine": self.name,
-            "nodes": self.nodes_used,
-            "library": self.messages.mpi,
-        }
+        stored = {"machine": self.name, "nodes": self.nodes_used, "library": self.messages.mpi}
         if self.is_exact:
             return stored
         return {
