@@ -62,11 +62,7 @@ class Expression:
         return any(isinstance(node, ast.Name) and node.id == "B" for node in ast.walk(self.body))
 
     def value(
-        self,
-        ranks: Any,
-        size_bytes: Any,
-        parts: Mapping[str, Part],
-        part_bytes: Any = PART_BYTES,
+        self, ranks: Any, size_bytes: Any, parts: Mapping[str, Part], part_bytes: Any = PART_BYTES
     ) -> Floats:
         """Seconds for numbers of ranks, sizes and those of a part, which broadcast.
 
