@@ -24,13 +24,7 @@ from nhalf.mpi.decision_table import NATIVE, Rule, call_of
 from nhalf.mpi.han import is_choice, parse_han
 from nhalf.mpi.tuner import OwnFile, Tuner, content, problem_of
 from nhalf.mpi.tuning_files.openmpi_han import HanFile, han_text, read_han
-from nhalf.mpi.tuning_files.openmpi_json import (
-    ANY,
-    distribution,
-    json_text,
-    json_with,
-    read_json,
-)
+from nhalf.mpi.tuning_files.openmpi_json import ANY, distribution, json_text, json_with, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import (
     OPERATION_IDS,
     RuleFile,

@@ -99,8 +99,7 @@ LAUNCHERS: dict[str, LaunchWords] = {
         ),
     ),
     TRIAL: LaunchWords(
-        (),
-        _each("machine ranks placement mpi computing noise seed inside timeout"),
+        (), _each("machine ranks placement mpi computing noise seed inside timeout")
     ),
 }
 BOTH = LaunchWords(

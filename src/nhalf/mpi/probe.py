@@ -12,13 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import (
-    COMPILER_REMEDY,
-    COMPILERS,
-    CompiledProgram,
-    compiled,
-    is_compiled,
-)
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled, is_compiled
 from nhalf.base.errors import MissingError, NhalfError
 from nhalf.base.native_files import why_not_described
 from nhalf.base.processes import run

@@ -53,10 +53,7 @@ SWITCHES = (
     bound_by_options("--bind-to", "core", "--map-by", "core"),
     unbound_by_options("--bind-to", "none"),
     LibrarySwitch(
-        "messages by UCX",
-        "all messages go by UCX",
-        {"OMPI_MCA_pml": "ucx"},
-        promise_share=0.15,
+        "messages by UCX", "all messages go by UCX", {"OMPI_MCA_pml": "ucx"}, promise_share=0.15
     ),
     LibrarySwitch(
         "waiting ranks yield",
