@@ -142,8 +142,7 @@ def _fitting(readings: list[Reading], limit_cycles: float) -> int:
     unshifted = [reading for reading in readings if not reading.axis("shift")]
     count = {reading: reading.size_bytes // reading.stride_bytes for reading in unshifted}
     most = max(
-        (count[reading] for reading in unshifted if reading.least_cycles < limit_cycles),
-        default=0,
+        (count[reading] for reading in unshifted if reading.least_cycles < limit_cycles), default=0
     )
     beyond = any(count[reading] > most for reading in unshifted)
     return most if beyond else 0
