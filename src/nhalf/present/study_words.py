@@ -96,9 +96,7 @@ def evidence_text(judgement: ConclusionJudgement) -> str:
     return judgement.value.origin if judgement.value else MISSING
 
 
-def in_parts(
-    judgements: Iterable[ConclusionJudgement],
-) -> dict[str, list[ConclusionJudgement]]:
+def in_parts(judgements: Iterable[ConclusionJudgement]) -> dict[str, list[ConclusionJudgement]]:
     """Conclusions by who draws them: those of the document, then nhalf's own; none is empty."""
     parts: dict[str, list[ConclusionJudgement]] = {DOCUMENT: [], OWN: []}
     for judgement in judgements:

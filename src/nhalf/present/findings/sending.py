@@ -20,10 +20,7 @@ from nhalf.facts.active_messages import (
     short_leads,
 )
 from nhalf.facts.facts import Facts
-from nhalf.facts.sending import (
-    first_messages,
-    searched_queues,
-)
+from nhalf.facts.sending import first_messages, searched_queues
 from nhalf.facts.soak import PATTERN as SOAK_PATTERN
 from nhalf.facts.soak import SoakedSeries, soaked
 from nhalf.present.findings import Finder, Finding

@@ -255,10 +255,7 @@ class LoadBandwidth(Panel[Facts]):
         rate = common.log_axis("rate", "rate of all pairs", rows, common.RATE_LABEL)
         return lines(
             rows,
-            (
-                count_axis(rows, "pairs", "pairs at once", doubling=True),
-                rate,
-            ),
+            (count_axis(rows, "pairs", "pairs at once", doubling=True), rate),
             facets=("series", series_names(facts)),
             tooltip=common.tooltip(
                 rows,

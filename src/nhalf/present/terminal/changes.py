@@ -234,13 +234,7 @@ def show_effects(
     console.print(verdict, style=f"bold {COLOURS[verdict]}")
 
 
-STYLES = {
-    "slower": "red",
-    "faster": "green",
-    "mixed": "yellow",
-    "equal": "cyan",
-    "unclear": "dim",
-}
+STYLES = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 MISSING_MAX = 8
 
 
@@ -327,10 +321,7 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     curves = {key: curve for column in columns for key, curve in column.items()}
     titles = curve_names([{**curve.point, "mpi": curve.title} for curve in curves.values()])
     rows = [
-        [
-            name,
-            *(_cell(column[key]) if key in column else MISSING for column in columns),
-        ]
+        [name, *(_cell(column[key]) if key in column else MISSING for column in columns)]
         for name, key in zip(titles, curves, strict=True)
     ]
     widest = max(comparisons, key=lambda comparison: comparison.detectable_ratio)

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import MISSING, format_number
 from nhalf.decide.compare_machines import MachineComparison
-from nhalf.present.machines_words import (
-    WORDS,
-    labels,
-    rows_of,
-    sentences,
-    titles,
-    value_text,
-)
+from nhalf.present.machines_words import WORDS, labels, rows_of, sentences, titles, value_text
 from nhalf.present.terminal.tables import headed_table
 
 if TYPE_CHECKING:

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from nhalf.experiment.replay import PingPongReplay
 
 
-BEST = {
-    "completion": "fastest",
-    "root": "root free first",
-    "processors": "processors least busy",
-}
+BEST = {"completion": "fastest", "root": "root free first", "processors": "processors least busy"}
 """What stands in the cells, by what algorithms are compared."""
 CROSSOVERS_SHOWN = 12
 SIZES_WITH_RUNNER_UP = 6
