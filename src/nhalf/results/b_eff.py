@@ -303,10 +303,7 @@ def estimate(points: pl.DataFrame, is_ring: pl.Expr, longest_bytes_min: int) -> 
     if rings is None or random is None:
         return None
     means = float(rings.mean()), float(random.mean())
-    return {
-        "longest_bytes": longest_bytes,
-        **_named(*means, float(rings[-1]), float(random[-1])),
-    }
+    return {"longest_bytes": longest_bytes, **_named(*means, float(rings[-1]), float(random[-1]))}
 
 
 def _curve(points: pl.DataFrame, lengths: tuple[int, ...]) -> Floats | None:
