@@ -47,11 +47,7 @@ HERE = Spread()
 
 
 def start(
-    library: Library,
-    command: Sequence[str],
-    ranks: int,
-    bind: bool = True,
-    spread: Spread = HERE,
+    library: Library, command: Sequence[str], ranks: int, bind: bool = True, spread: Spread = HERE
 ) -> StartCommand:
     """The command that starts `ranks` processes on a library, from here and as this user.
 
