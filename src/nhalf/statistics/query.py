@@ -62,8 +62,7 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, ValueError) as error:
         first = str(error).strip().split("\n")[0]
         raise InputError(
-            f"the query cannot be answered: {first}",
-            f"tables are {', '.join(TABLES)}",
+            f"the query cannot be answered: {first}", f"tables are {', '.join(TABLES)}"
         ) from error
 
 

@@ -367,8 +367,7 @@ def _with_sample_intervals(points: pl.DataFrame, measurements: pl.LazyFrame) -> 
     return points.join(
         intervals, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
-        _interval_end("sample_low_s", "ci_low_s"),
-        _interval_end("sample_high_s", "ci_high_s"),
+        _interval_end("sample_low_s", "ci_low_s"), _interval_end("sample_high_s", "ci_high_s")
     )
 
 
