@@ -91,8 +91,7 @@ class Run:
         """
         if (path / DESCRIPTION).exists():
             raise InputError(
-                f"{path} holds a run already",
-                "choose another --out, or continue it with --resume",
+                f"{path} holds a run already", "choose another --out, or continue it with --resume"
             )
         created = datetime.now(UTC).isoformat(timespec="seconds")
         path = path.absolute()
