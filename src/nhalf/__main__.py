@@ -1,7 +1,5 @@
 """`python -m nhalf` and the console script: run a verb, turn errors into one line."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os
