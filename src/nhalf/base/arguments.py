@@ -1,7 +1,5 @@
 """Arguments of the Python interface, where a value may be of any type."""
 
-from __future__ import annotations
-
 import os
 import reprlib
 from pathlib import Path

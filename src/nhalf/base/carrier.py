@@ -1,7 +1,5 @@
 """One name for the library and transport that carry the data."""
 
-from __future__ import annotations
-
 WINDOWS = ("rma",)
 """Transports that a library offers besides messages; + marks one with its own options."""
 TEAMS = ("npb-hybrid",)

@@ -1,7 +1,5 @@
 """Python's search for circles of objects, which only costs time where millions are made."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Dates of moments that are stored as seconds since 1970."""
 
-from __future__ import annotations
-
 from datetime import datetime, tzinfo
 
 

@@ -1,7 +1,5 @@
 """Typed errors: each has an exit code and a remedy."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Iterable

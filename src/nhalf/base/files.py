@@ -1,7 +1,5 @@
 """Atomic writes: a file is complete or absent, even if the process or the machine dies."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

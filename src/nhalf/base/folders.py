@@ -5,8 +5,6 @@ Programs are run from them, so neither is used if somebody else could have writt
 Nothing is run or loaded from a folder of nhalf's for which that is not so.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import os

@@ -1,7 +1,5 @@
 """Lists in a line of text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -3,8 +3,6 @@
 Nothing else runs and checks `--describe`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import json

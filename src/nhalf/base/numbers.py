@@ -4,8 +4,6 @@ Ratios, shares, changes and intervals become text here, and nowhere else; times,
 with their units in units.py.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

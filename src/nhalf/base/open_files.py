@@ -9,8 +9,6 @@ A launcher that is killed leaves its own behind. Process IDs come round again, a
 with that ID fails (exit code 213, "listener thread failed to start") for whoever calls it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

@@ -3,8 +3,6 @@
 `native/calls/operations.inc` says the same of its calls; a test holds both together.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

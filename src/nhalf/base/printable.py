@@ -6,8 +6,6 @@ characters that turn the direction of writing make a line read as another one.
 Text for terminals and pipes whose encoding lacks characters: 43 us instead of 43 ?s.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import sys

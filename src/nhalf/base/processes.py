@@ -1,7 +1,5 @@
 """Run a program that may fail, hang or flood its output, and always return."""
 
-from __future__ import annotations
-
 import os
 import select
 import selectors

@@ -10,8 +10,6 @@ written once. A field is an option or a word:
 A request that inherits from several has the fields of all, each under the heading of its class.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import types

@@ -1,7 +1,5 @@
 """One row of a table, or one object for scripts: values by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Row = dict[str, Any]

@@ -1,7 +1,5 @@
 """Templates for whole files, rendered the same way everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

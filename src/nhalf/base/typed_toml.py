@@ -1,7 +1,5 @@
 """Hand-written TOML in typed form; every error names the file and the key."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

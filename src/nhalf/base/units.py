@@ -4,8 +4,6 @@ Inside the program times are seconds, sizes bytes and rates bytes per second; on
 them into text and parses them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """What decoders of JSON and TOML raise for content that they cannot read, however it is made."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

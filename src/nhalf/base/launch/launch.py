@@ -3,8 +3,6 @@
 All that nhalf launches is run by this class, so that a repair for one holds for all.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import secrets

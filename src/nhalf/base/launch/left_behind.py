@@ -11,8 +11,6 @@ it later. Whose a file is cannot be seen, so one that a proxy of another launch 
 stays until it is old enough to have been read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Processes of this host, as the kernel lists them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

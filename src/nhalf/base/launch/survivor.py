@@ -5,8 +5,6 @@ nor Ctrl-C ends it too. It knows the launches that have not ended, kills their
 processes, known by the variable that all of them inherit, and removes the files that they leave.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil
