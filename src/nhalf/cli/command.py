@@ -1,7 +1,5 @@
 """Build a command from a type of request: its options, grouped in its help, and its call."""
 
-from __future__ import annotations
-
 import inspect
 import shlex
 import typing

@@ -8,8 +8,6 @@ module names its forms in `FORMS`: the option, and the module of `nhalf.cli.form
 `command`. The words and options of a form are its own; those of the verb do not go with it.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

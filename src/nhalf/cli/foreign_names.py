@@ -1,7 +1,5 @@
 """Options, patterns and transports by the names they have elsewhere, and what they are here."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from nhalf.base.errors import InputError, UnknownName

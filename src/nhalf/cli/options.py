@@ -1,7 +1,5 @@
 """Options shared by several verbs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 To import or to parse all verbs takes as long as everything else that `nhalf --help` does.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """`nhalf` alone: what it is, what is here, and one command for each of six questions."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path

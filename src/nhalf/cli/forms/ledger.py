@@ -1,7 +1,5 @@
 """`nhalf predict --score`: how good were the predictions that were recorded?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

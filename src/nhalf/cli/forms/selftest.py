@@ -1,7 +1,5 @@
 """`nhalf doctor --selftest`: how often are our own statistics right?"""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`nhalf show --sql`: query any number of runs with SQL, as one collection."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`nhalf completion`: shell completion of verbs, options and names."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`nhalf doctor`: check the setup before measuring."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`nhalf export`: runs, traces and machines in the formats of other programs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass

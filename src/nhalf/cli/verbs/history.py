@@ -1,7 +1,5 @@
 """`nhalf history`: how did the curves of many runs move, and what changed when they did?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

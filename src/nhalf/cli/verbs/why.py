@@ -1,7 +1,5 @@
 """`nhalf why`: two runs, or two ways of starting a program, differ: which difference causes it?"""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
