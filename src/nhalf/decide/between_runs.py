@@ -27,8 +27,6 @@ narrower than launches allow, has no shift, and never wider than the average: a 
 curves is a change, not noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

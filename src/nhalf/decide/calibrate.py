@@ -5,8 +5,6 @@ reported median of a measured size, the piece of the curve around that size is s
 segments keep coefficients of at least 0.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@
 is printed beside it, and where evidence is lacking it is "unclear", with the reason and a remedy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,8 +25,6 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
   verdict open (statistics/same_state.py).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ significance test: models have no launches that could be paired, and a machine o
 intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ for broadcasts (Modeling the Communication and Computation Performance of the IB
 3.9).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

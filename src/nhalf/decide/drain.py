@@ -1,7 +1,5 @@
 """Predicted times of receives from a queue, by its depth and the order of the receives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.carrier import carrier

@@ -29,8 +29,6 @@ curves change in it (between_runs.py). After each interim analysis the time unti
 doubles, so that late ones do not wait for little.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ the Intel Clusters", 1998). At an adapter the messages of a node's ranks are ser
 and incoming ones, whenever all ranks send in the same round.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from nhalf.base.arrays import Floats

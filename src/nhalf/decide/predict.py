@@ -5,8 +5,6 @@ composed of the machine's parts (machines/parts.py), never of its own timing. Th
 algorithm (`native`) has published or fitted times.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

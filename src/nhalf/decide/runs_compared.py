@@ -1,7 +1,5 @@
 """Runs that are shown together, each compared with the first: as `nhalf compare` does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl

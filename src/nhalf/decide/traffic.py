@@ -11,8 +11,6 @@ closed, and mixed networks of queues with different classes of customers", J. AC
 Destinations are permutations of native/patterns/bases/traffic.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

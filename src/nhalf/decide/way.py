@@ -3,8 +3,6 @@
 Ways from what its record says beside messages: its own operations, shared loads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

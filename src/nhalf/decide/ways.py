@@ -1,7 +1,5 @@
 """The ways to perform a pattern, and the known times of each: composed, fitted or recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -3,8 +3,6 @@
 No network is modelled here: the calls go where those of a trace go, through the same replay.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping

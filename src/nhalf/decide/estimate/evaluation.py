@@ -1,7 +1,5 @@
 """A program at one set of numbers: when its last rank ends, and what that rank spent where."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ stages among them: the term that lowers the error most comes first. All points t
 say how far the formula is off.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

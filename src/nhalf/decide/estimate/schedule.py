@@ -1,7 +1,5 @@
 """What ranks do by the source as a program that can be replayed: calls, with computing between."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ level after on another: a value that differs from run to run anyway, such as a j
 nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

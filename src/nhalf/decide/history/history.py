@@ -6,8 +6,6 @@ It is unclear where the levels have too few launches, or were measured in anothe
 machine, or in one that is unknown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

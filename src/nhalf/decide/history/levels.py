@@ -6,8 +6,6 @@ decide/compare.py, so runs need not have measured the same sizes; the level of a
 interval are taken over its launches (statistics/intervals.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

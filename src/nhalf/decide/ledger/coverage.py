@@ -6,8 +6,6 @@ are like these (V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Rand
 Where predictions have no interval, the quantile of the error itself is one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Lines are only appended, under a lock, so that several processes may write at on
 cannot be read, such as the last of a full disk or one of a later form, is skipped and counted.
 """
 
-from __future__ import annotations
-
 import fcntl
 import math
 import os

@@ -4,8 +4,6 @@ Of several predictions of a cell the last one before the run counts. A cell is c
 each run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

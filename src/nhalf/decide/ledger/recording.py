@@ -1,7 +1,5 @@
 """Predictions as lines of the ledger, and intervals widened by what the ledger has."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Two predictions from one trace are told apart if their intervals have nothing in
 not be predicted is part of the answer, with its reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

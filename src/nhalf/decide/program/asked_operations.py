@@ -5,8 +5,6 @@ are more than SIZES_MAX sizes, those of a geometric grid are asked, and the size
 them by themselves only where the library changes its algorithm.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

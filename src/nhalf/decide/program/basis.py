@@ -6,8 +6,6 @@ they made longer by an unknown amount: then no efficiency is known, nor what fas
 would save.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl

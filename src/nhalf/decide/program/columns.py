@@ -1,7 +1,5 @@
 """A script and costs as the columns that native/replay takes."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ core, and a library polls others: the replay of a slower network keeps what each
 operation of the trace lost that way, so that a replay without a change is the trace.
 """
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import dataclass, replace
 

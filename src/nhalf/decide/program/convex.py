@@ -7,8 +7,6 @@ is cut there (M. J. Eisner and D. G. Severance, Mathematical techniques for effi
 segmentation in large shared databases, J. ACM 23, 1976).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

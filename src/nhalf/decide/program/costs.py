@@ -1,7 +1,5 @@
 """The cost of messages and collective operations on a machine, for placed ranks."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from abc import ABC, abstractmethod

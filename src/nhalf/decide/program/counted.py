@@ -7,8 +7,6 @@ the prediction tends to be too long. How much they may overlap, and how much lon
 are its lower and upper bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl

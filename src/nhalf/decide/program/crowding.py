@@ -1,7 +1,5 @@
 """How much longer operations may take of communicators that work at once and share links."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

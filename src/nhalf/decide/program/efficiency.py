@@ -13,8 +13,6 @@ What is lost to serialisation is waiting that no network can avoid; T* is a repl
 Where others had the ranks' processors, c, T and T* are without the time that they took.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

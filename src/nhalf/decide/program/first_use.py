@@ -4,8 +4,6 @@ A trace has that of its own library only. In virtual time on four ranks, Open MP
 what 150 empty messages take one after the other, MPICH 5.0.2 and Intel MPI 2021.19 less than 10.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from nhalf.facts.program.program import Program

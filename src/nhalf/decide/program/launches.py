@@ -5,8 +5,6 @@ times the largest doubt of any of them to either side: what is wrong with a repl
 wrong with all launches alike, so that more launches do not average it out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The cost of messages: what a replay knows of each, and what a curve says of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

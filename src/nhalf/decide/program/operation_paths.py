@@ -10,8 +10,6 @@ took. If that would take half of it, it has twice as many messages, within what 
 have.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -13,8 +13,6 @@ other programs took of the ranks' processors, where a timeline says so.
 An interval beyond FACTOR_MAX is no prediction: its causes are kept, to say what would narrow it.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Sequence

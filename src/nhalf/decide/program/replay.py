@@ -5,8 +5,6 @@ a program would have to be sent for each machine. It gets columns where they lie
 them whatever they say. Ctrl-C takes effect after a replay: a second for ten million calls.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass

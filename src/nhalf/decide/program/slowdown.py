@@ -4,8 +4,6 @@ What the program was traced on counts as it was, by its own calls or by a machin
 others took of the ranks' processors.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress

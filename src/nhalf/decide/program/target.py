@@ -1,7 +1,5 @@
 """What a program is predicted for: a machine, a library, and the node of each rank."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -23,8 +23,6 @@ another run of a program like this one (the bootstrap: B. Efron, Annals of Stati
 is lost outside the rounds is taken as it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The cost of messages and collective operations in the trace itself, without waiting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A program's script without what others took of its ranks' processors between calls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ its receiver while it was under way; of an operation, those of any rank in its c
 be queued one after the other.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator
