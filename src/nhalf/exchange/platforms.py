@@ -4,8 +4,6 @@ SimGrid multiplies bandwidths with the factor of each message, so that a capacit
 messages of the last piece.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

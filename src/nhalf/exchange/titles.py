@@ -4,8 +4,6 @@ Titles are those of the coverage, of OSU 3.x to 7.5 in C and in Python; a title'
 their order and letters over time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Coverage of other suites, test by test: nhalf's equivalent, or why there is none."""
 
-from __future__ import annotations
-
 from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.coverage.osu import OSU
 

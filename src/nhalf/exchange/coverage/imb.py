@@ -1,7 +1,5 @@
 """The tests of the Intel MPI Benchmarks 2021."""
 
-from __future__ import annotations
-
 from nhalf.base.operations import BY_NAME
 from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 

@@ -1,7 +1,5 @@
 """The tests of the OSU Micro-Benchmarks 7.4, and the partitioned one of 7.5."""
 
-from __future__ import annotations
-
 from nhalf.base.operations import TABLE
 from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 

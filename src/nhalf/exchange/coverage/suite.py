@@ -1,7 +1,5 @@
 """A suite of benchmarks, test by test."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ it. Without a timeline there are counters ("C"): bytes sent by each rank in each
 The format is the "Trace Event Format" of Chromium (N. Duca, D. Sinclair, 2016).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

@@ -8,8 +8,6 @@ A call path is a pattern, with the columns that distinguish curves of this run. 
 values of every parameter: one that has a single value in the whole run is left out.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import msgspec

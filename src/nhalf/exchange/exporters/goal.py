@@ -17,8 +17,6 @@ as binomial trees, scatters, gathers and all-to-alls as one message for each pai
 dissemination. Times outside MPI are computations, in nanoseconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar

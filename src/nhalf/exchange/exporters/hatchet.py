@@ -5,8 +5,6 @@ node is its own: of the program the computing, of a call none, of a size the tim
 Format: json-split of cali-query (https://github.com/LLNL/Caliper), as Hatchet reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, ClassVar
 

@@ -8,8 +8,6 @@ hundredth, ... of one, until G has DIGITS_MIN. The times that the simulator prin
 A message takes o + L + (n - 1) G + o there (T. Hoefler et al., HPDC 2010).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -8,8 +8,6 @@ the wait if that completed it. MPI_Init and MPI_Finalize bound the program. Rank
 those in their communicator, as in OTF2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count

@@ -5,8 +5,6 @@ the study and the references. The hosts and launchers of the run stay behind: an
 its own.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

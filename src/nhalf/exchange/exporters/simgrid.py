@@ -11,8 +11,6 @@ the time and for the choice of a factor, but not for that of os and or. Each app
 bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

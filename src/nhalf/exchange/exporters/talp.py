@@ -8,8 +8,6 @@ all ranks together, but for the elapsed one. Cycles and instructions were not co
     between   mean of all ranks / largest mean of a node
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The calls of a traced program as a time-independent trace, which SimGrid's SMPI replays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Importers: the output of other benchmark suites becomes points; one file, one suite."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 

@@ -6,8 +6,6 @@ of a message from every rank. A test under congestion is another curve. Impact f
 both tables and are not imported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ are values. In a ring every process sends to both neighbours at once: the bandwi
 counts the bytes that it sends both ways.
 """
 
-from __future__ import annotations
-
 import re
 
 from nhalf.exchange.importers import Imported, Importer

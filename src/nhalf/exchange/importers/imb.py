@@ -8,8 +8,6 @@ Some names, Pallas' among them, are of several suites (IMB-MPI1, -EXT, -RMA, -P2
 header or the command tell them apart.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

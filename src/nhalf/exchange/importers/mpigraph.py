@@ -5,8 +5,6 @@ every pair is measured while all others are also busy: such points carry the axi
 a sender in the matrix `Send` and a receiver in `Recv`; the point's time is the sender's.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer

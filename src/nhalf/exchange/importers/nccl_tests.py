@@ -7,8 +7,6 @@ points. With -I the JSON file has each iteration, which are then the samples. A 
 no operation, the command does; reductions follow from the columns without it.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

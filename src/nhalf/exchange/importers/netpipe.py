@@ -8,8 +8,6 @@ seconds beside megabits (3.x), microseconds beside gigabits (5.x); a row
 counts only if its rate and its time agree. Rates themselves are not used.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -6,8 +6,6 @@ the largest is taken, since an operation has ended when its last rank has. A rat
 counts both: its time is that of a message each way.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, field

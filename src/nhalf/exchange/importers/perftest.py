@@ -5,8 +5,6 @@ typical one counts, which is the median. Rates are averages, in 10^6 or 2^20 byt
 second, and count both directions where both send.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ runs from the first start to the last end on the global clock, or is the longest
 local ones, and the median of each process is kept. With --summary the median is the one sample.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import defaultdict

@@ -6,8 +6,6 @@ Rates are overall, in 2^20 bytes per second. A table does not say its test and i
 does, which the server prints, or the command.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ Lines above a table, and the command that started it, make another curve where t
 those of another table. Tables that remain one curve and differ by more than launches do are told.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ Only what stands before the started program counts. `:` separates programs, whos
 Headings that name the library of a table and the test, as Spack does: mpich@4.1%gcc osu_bw.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ host and a program, `> `. Every line that begins in the same form, with other wo
 freed of it.
 """
 
-from __future__ import annotations
-
 import codecs
 import functools
 import html

@@ -1,7 +1,5 @@
 """The lines of one suite's log, the numbers in them, and of how many ranks a table is."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Programs as other tools write them down: GOAL, OTF2, SimGrid's time-independent traces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -5,8 +5,6 @@ require to be over, or to have begun (`irequires`). The format is that of txt2bi
 https://github.com/spcl/LogGOPSim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -10,8 +10,6 @@ waits for it. So what may overlap does. A message that the very next operation r
 blocking call, every other one is begun, and waited for where it is required, or at the end.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

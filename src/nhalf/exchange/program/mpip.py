@@ -5,8 +5,6 @@ of a row is the mean of its call site. Call sites whose messages have no statist
 Format: mpiP 3.5, https://github.com/LLNL/mpiP (sections begin with '@---', headers with '@ ').
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

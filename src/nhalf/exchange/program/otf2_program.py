@@ -10,8 +10,6 @@ Score-P counts what a rank sends to all and gets from all, itself included; a tr
 puts in. Source: the tests of Score-P's computation of bytes (test_scorep_mpi_coll).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -14,8 +14,6 @@ Broadcasts and reductions are binomial trees, gathers and scatters one message f
 the root, all-to-alls one for each pair of ranks; all others are dissemination.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

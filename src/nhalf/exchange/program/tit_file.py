@@ -6,8 +6,6 @@ differ in their case, and the rank may have a `p` before it.
 The bytes of actions of SimGrid's time-independent traces, by counts and numbers of types.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

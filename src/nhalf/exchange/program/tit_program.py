@@ -7,8 +7,6 @@ test is left out where its message is waited for later, else it waits. Format: t
 SMPI's trace replay.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

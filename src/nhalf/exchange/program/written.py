@@ -1,7 +1,5 @@
 """Programs that other tools recorded as the tables of a trace, with or without times."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path

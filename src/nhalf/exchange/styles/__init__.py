@@ -4,8 +4,6 @@ One file is one suite. The numbers are nhalf's own (medians over launches, start
 synchronised clocks where it is a collective); only their form is borrowed.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The tables of the Intel MPI Benchmarks 2021."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

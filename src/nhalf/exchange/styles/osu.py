@@ -1,7 +1,5 @@
 """The tables of the OSU Micro-Benchmarks 7.5, collectives in their full form (-f)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 
