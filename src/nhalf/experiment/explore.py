@@ -3,8 +3,6 @@
 The requested cells are simulated in one run per batch, whose directory is removed afterwards.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -15,8 +15,6 @@ decides only where more launches are spent, not what is written.
 - Among winners of about the same time, that of the neighbouring size is taken, for few switches.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The error of a simulation relative to the run it was calibrated from, by ping-pong."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ that slows down, a neighbour) meets all of its ways alike, so that differences w
 free of it.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import sys

@@ -1,7 +1,5 @@
 """Real launches of a program for a search: timed, and their output compared with the first's."""
 
-from __future__ import annotations
-
 import filecmp
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The files that a search leaves: the one that switches the winner on, and a tuning file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count

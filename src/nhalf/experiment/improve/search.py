@@ -23,8 +23,6 @@ on, with the deviation s of the logarithm of a pair's ratio, the error a of each
 scouts, which takes about 2 s / sqrt(ROUNDS). The larger of the two counts.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

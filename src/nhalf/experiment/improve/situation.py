@@ -15,8 +15,6 @@ the program is added to both. All of this is without what other programs took of
 processors, where a timeline says so.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -7,8 +7,6 @@ A gain is proven where the lower end of its interval (statistics/paired.py) is a
 still holds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -11,8 +11,6 @@ stretch. The truth is computed here from the distribution, independently of the 
 with s the noise, f the share of the slow state and Phi the normal distribution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

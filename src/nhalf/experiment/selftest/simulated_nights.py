@@ -12,8 +12,6 @@ launches. Of several runs, the sides of a night are two of these as they are, an
 two runs differ by.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Measures algorithms: one library, unmodified and with settings, in runs of a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

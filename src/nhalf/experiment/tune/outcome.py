@@ -1,7 +1,5 @@
 """Complete tuning and checking: search, file, proof, and their results."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence

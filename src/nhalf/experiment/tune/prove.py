@@ -12,8 +12,6 @@ is applied does not mean that each of its rules is: one that gains less than hal
 algorithm did when it was forced has no effect.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ A violated guideline says that something faster exists: the mock-up. Algorithms 
 it by name (facts/guidelines.py) are first candidates, which race however the screening turns out.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping, Sequence

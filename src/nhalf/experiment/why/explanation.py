@@ -1,7 +1,5 @@
 """Do A and B differ, which switches carry the difference, how much, and how it was proven."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -13,8 +13,6 @@ The rate of false accusations is that of this test alone, however long the searc
 equally by the members and by the analyses, and halved from one attempt to the next.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

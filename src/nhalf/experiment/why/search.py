@@ -11,8 +11,6 @@ until what was found has the whole effect. Switches that only run together are o
 The search only suspects: wrong turns cost launches, and only the proof names a switch (proof.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

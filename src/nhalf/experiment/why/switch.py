@@ -3,8 +3,6 @@
 Two ways of running something, ready for the search: switches, and what launches a mixture.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Candidates: each file finds one kind of change that may make a program faster."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Another algorithm of the library for the collective calls that take most time, at their sizes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

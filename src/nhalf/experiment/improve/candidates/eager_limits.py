@@ -1,7 +1,5 @@
 """Eager limits beside the sizes that the program sends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Settings of the library that the launch inherits or names: the same launch without them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.experiment.improve.candidates import CandidateSource

@@ -1,7 +1,5 @@
 """Another MPI library, for programs that are built for the standard ABI."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.experiment.improve.candidates import CandidateSource

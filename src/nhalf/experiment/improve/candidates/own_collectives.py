@@ -1,7 +1,5 @@
 """nhalf's own collectives through shared memory, loaded before the library (docs/preload.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which rank runs on which of the hosts: in blocks, in turn, or near those that it sends to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

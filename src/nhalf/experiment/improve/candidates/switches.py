@@ -1,7 +1,5 @@
 """Settings that the file of the library's vendor lists: binding, transports, waiting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.experiment.improve.candidates import CandidateSource

@@ -1,7 +1,5 @@
 """Forms of the file that switches on what was proven to help, and what goes into each of them."""
 
-from __future__ import annotations
-
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A module file in Lua, for Lmod."""
 
-from __future__ import annotations
-
 from nhalf.experiment.improve.forms import ModuleForm, ModuleLine, Winner, module_lines
 
 WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend_path"}

@@ -1,7 +1,5 @@
 """A script that sets the variables and starts the program."""
 
-from __future__ import annotations
-
 import shlex
 
 from nhalf.experiment.improve.forms import Winner, WinnerForm

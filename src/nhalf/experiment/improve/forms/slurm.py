@@ -1,7 +1,5 @@
 """A batch script for Slurm's sbatch, with as many nodes and tasks as the program was tried with."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

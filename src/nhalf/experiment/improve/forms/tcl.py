@@ -1,7 +1,5 @@
 """A module file in Tcl, for Environment Modules and Lmod."""
 
-from __future__ import annotations
-
 import re
 
 from nhalf.experiment.improve.forms import ModuleForm, ModuleLine, Winner, module_lines

@@ -1,7 +1,5 @@
 """The tuning file of a library, where the winner is a choice of algorithms."""
 
-from __future__ import annotations
-
 from nhalf.experiment.improve.change import is_for_all
 from nhalf.experiment.improve.forms import Winner, WinnerForm
 from nhalf.mpi.tuner import Tuner, content

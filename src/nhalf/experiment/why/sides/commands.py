@@ -5,8 +5,6 @@ and every option that differs is one switch, wherever it was set. What only make
 one: the launchers of different libraries with their options and programs.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import tempfile

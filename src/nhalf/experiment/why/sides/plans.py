@@ -5,8 +5,6 @@ and launcher of the chosen sides. Everything else that the records say of their 
 kernel, processor …) is listed, and cannot be switched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

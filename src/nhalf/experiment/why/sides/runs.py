@@ -3,8 +3,6 @@
 A launch is a run of one launch of the probe; its time is the geometric mean of its points.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import os
