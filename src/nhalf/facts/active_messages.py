@@ -1,7 +1,5 @@
 """Active messages: their variants, and a comparison with MPI messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Algorithms of operations against the library's own choice, their parts, and barriers between."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

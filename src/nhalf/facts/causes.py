@@ -1,7 +1,5 @@
 """Caches of a core, and changes of a curve that they explain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

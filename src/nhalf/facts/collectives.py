@@ -1,7 +1,5 @@
 """Collective operations: their variants, starts, ends and fastest libraries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

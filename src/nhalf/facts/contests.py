@@ -1,7 +1,5 @@
 """Comparisons of libraries in one setting, launch by launch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

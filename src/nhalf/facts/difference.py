@@ -1,7 +1,5 @@
 """Thresholds for differences between times, and ratios with their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

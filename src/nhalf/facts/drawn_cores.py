@@ -1,7 +1,5 @@
 """How much of the variance between launches goes with the cores that were drawn for them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

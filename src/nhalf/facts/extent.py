@@ -1,7 +1,5 @@
 """How much was measured, where and when; runs of single nodes and of messages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """How a fact is computed once: the only mechanism of `Facts` and `Program`."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import threading

@@ -1,7 +1,5 @@
 """From measurements to models: every curve of a run fitted, judged and ready for a machine file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ by verifying performance guidelines, HPC Asia 2018. Sizes are nhalf's: of the me
 vector (reduce, allreduce, reduce-scatter, scan) or one block (all others).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

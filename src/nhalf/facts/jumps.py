@@ -1,7 +1,5 @@
 """Jumps of a curve between two sizes, and what may be behind them: eager limits and caches."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -4,8 +4,6 @@ A library that leads in one pattern may be behind in another, or at some sizes o
 lead lists the patterns that agree and the exceptions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """States of the machine during a run: two speeds, and launches beside other work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from statistics import median
 

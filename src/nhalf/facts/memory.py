@@ -1,7 +1,5 @@
 """STREAM in ordinary and in shared arrays, the life of shared segments, and small puts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

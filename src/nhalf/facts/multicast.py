@@ -3,8 +3,6 @@
 Simulated times have no spread: a difference counts if it is larger than FASTER.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

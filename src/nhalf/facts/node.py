@@ -4,8 +4,6 @@ The traffic is the least that our programs have with arrays that no cache holds:
 array moves it once. Reads that a write causes are left out, so that a kernel can do no better.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from statistics import median
 

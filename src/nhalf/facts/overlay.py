@@ -1,7 +1,5 @@
 """Curves drawn behind a run's: those of another run, or of a machine."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Latency, n½, peak rate and switches of every curve, and the curves with their models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The maps of all pairs as matrices, of hosts and of ranks, relative to the typical pair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Pairs of ranks: what sharing costs several at once, their distance, and the slowest pair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

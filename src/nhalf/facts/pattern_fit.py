@@ -1,7 +1,5 @@
 """Every pattern of a run over sizes and ranks: fitted, judged and ready for a machine file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """How precise the results of a run are, and what their spread is made of."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

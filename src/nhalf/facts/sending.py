@@ -1,7 +1,5 @@
 """Ways to send between two ranks, compared with the standard in the same launch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 A series is a library under its title, with whatever else distinguishes the curves of the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import polars as pl

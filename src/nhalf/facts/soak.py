@@ -1,7 +1,5 @@
 """Long series of calls: whether time, memory or descriptors grow from call to call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Changes of a curve that are no noise; jumps over all patterns: protocol switches, or caches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Many ranks at once: traffic through the network, its worst order, and the rate of all pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Points whose data arrived wrong: no time of theirs means anything, and they come first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Calls of a family have one remedy: windows that are made and freed in a loop cos
 the single calls are named.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -7,8 +7,6 @@ Of several threads of a rank, the one that is longest in MPI counts. Loops of po
 and a receive that only begins takes no time: see schedule.py.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,6 @@ applications, 2016); they compare the ranks' work since they last met, which nee
 regions. All waiting is charged once.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of whole numbers by the number of each among the distinct ones, without sorting them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

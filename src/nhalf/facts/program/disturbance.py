@@ -5,8 +5,6 @@ that a thread stood in the queue of a processor. Others are other programs, or f
 threads where there are more of them than processors, some of which then wait for their turn.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A traced kernel of the NAS Parallel Benchmarks beside its closed form, rank by rank."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ for operations with counts for each rank, scans and those among neighbours or be
 for data of size 0, and where the calls of some member were not traced.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Which send belongs to which receive: native/replay/pairing.hpp, as a library in this process."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Each rank's own block is known: what it gives to all or to a root, gets from a r
 sum. Of what it sends to each other rank only the sum is, which is its share there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ two so that the sum of squares is smallest, and again, as long as that saves mor
 Parametric Statistical Change Point Analysis, 2nd ed., 2012, ch. 2).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

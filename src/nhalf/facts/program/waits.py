@@ -12,8 +12,6 @@ Sends are matched with receives in order for each pair, communicator and tag, wh
 A nonblocking receive waits from the beginning of the call that completed it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

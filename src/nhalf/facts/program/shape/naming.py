@@ -10,8 +10,6 @@ downstream many times, once for each plane, before it receives from there, and r
 upstream in between. Counts are the same, so this needs a timeline.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
