@@ -1,7 +1,5 @@
 """Follow a job and collect it: its state from the scheduler, its progress from the journal."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A run requested from Python: the options of `nhalf run` as keywords with values."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Mapping
 from os import PathLike

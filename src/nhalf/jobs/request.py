@@ -1,7 +1,5 @@
 """The request of a run that may be a job: what to measure, where to store it, how to wait."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from pathlib import Path
