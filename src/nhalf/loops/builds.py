@@ -1,7 +1,5 @@
 """Builds of loops: each compiler at each level of optimisation."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 MA, MAC and MACS after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """All rungs of a climb: bounds from the source, emitted loops, and a measured time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nhalf.loops.builds import Build

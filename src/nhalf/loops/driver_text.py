@@ -3,8 +3,6 @@
 Parameters of the function have the values that the user set; arrays are filled with ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Run the functions of a user's file on generated data: count each loop, then time it."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Ladders of the loops of a user's file, in every build that can be made here."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

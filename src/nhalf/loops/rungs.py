@@ -1,7 +1,5 @@
 """The rungs of a loop: its emitted operations (MAC), and with its dependency chain (MACS)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

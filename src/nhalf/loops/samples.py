@@ -1,7 +1,5 @@
 """Samples of a loop (native/node/livermore/samples.h), and which of them count."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

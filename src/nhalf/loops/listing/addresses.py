@@ -1,7 +1,5 @@
 """Integers in registers and in memory while a loop runs, as polynomials where they are known."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

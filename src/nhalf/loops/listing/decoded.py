@@ -1,7 +1,5 @@
 """Instructions as a core sees them: operands, results, busy units and latencies."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

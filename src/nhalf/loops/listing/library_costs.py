@@ -3,8 +3,6 @@
 native/node/livermore/costs.c times calls that do not wait for each other.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

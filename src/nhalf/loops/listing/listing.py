@@ -1,7 +1,5 @@
 """Innermost loops in a listing of x86-64 instructions as gcc and clang write them (AT&T)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

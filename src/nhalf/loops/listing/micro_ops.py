@@ -1,7 +1,5 @@
 """Instructions of x86-64 as micro-ops: loads, arithmetic on vectors, stores."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Registers and flags that an instruction of x86-64 reads and writes."""
 
-from __future__ import annotations
-
 import re
 
 from nhalf.loops.listing.addresses import register, registers_in

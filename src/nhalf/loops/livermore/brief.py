@@ -3,8 +3,6 @@
 Both are in several launches, so that all times have intervals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ F. H. McMahon, The Livermore Fortran Kernels: A Computer Test of the Numerical P
 UCRL-53745, 1986.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The Livermore kernels as a run: a point for each kernel and build, with all of its rungs."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

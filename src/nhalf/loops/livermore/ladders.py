@@ -1,7 +1,5 @@
 """The ladder of each kernel in each build: from its bound to its time."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator
 from contextlib import suppress

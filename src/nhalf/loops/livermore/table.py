@@ -1,7 +1,5 @@
 """The table of Livermore kernels: bound, measured at each level of optimisation, and advice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

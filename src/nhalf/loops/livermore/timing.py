@@ -1,7 +1,5 @@
 """The Livermore kernels compiled and run here: cycles per iteration as compilers make them."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

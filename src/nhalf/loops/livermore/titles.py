@@ -1,7 +1,5 @@
 """The names of the Livermore kernels in reports and in the store."""
 
-from __future__ import annotations
-
 PATTERN = "node-kernel"
 """One kernel in one build, as a point of a run: an iteration of its innermost loops."""
 TITLES = (

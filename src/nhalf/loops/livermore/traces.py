@@ -1,7 +1,5 @@
 """Cycles of each kernel as executed: a trace of its instructions on a model of the core."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

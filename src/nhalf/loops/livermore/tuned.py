@@ -1,7 +1,5 @@
 """Kernels that also exist in a tuned version, transformed as the remedies of the plain ones say."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Transformation = Literal[

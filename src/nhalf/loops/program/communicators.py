@@ -1,7 +1,5 @@
 """The communicators of a program: whose ranks they have, as all ranks agree on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

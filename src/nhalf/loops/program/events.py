@@ -1,7 +1,5 @@
 """What a rank does, in its order: loops that it computes, calls, and waits for what it began."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TypeAlias
 

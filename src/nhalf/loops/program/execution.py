@@ -1,7 +1,5 @@
 """One rank runs through the program: numbers are followed, data is not."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence

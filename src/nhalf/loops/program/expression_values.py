@@ -1,7 +1,5 @@
 """The value of an expression of C for one rank, where it is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

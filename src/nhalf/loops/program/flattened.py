@@ -2,8 +2,6 @@
 function returns takes the place of its call.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

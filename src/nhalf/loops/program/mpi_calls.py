@@ -1,7 +1,5 @@
 """Calls of MPI as events of a rank: who sends how many bytes to whom."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter as Tally

@@ -1,7 +1,5 @@
 """All ranks of a program: what each computes and sends, and whether that fits together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

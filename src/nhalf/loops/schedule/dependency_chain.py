@@ -1,7 +1,5 @@
 """The dependency chain between iterations, through registers and through memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

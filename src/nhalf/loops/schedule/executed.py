@@ -1,7 +1,5 @@
 """Cycles of a program from its executed instructions, one by one on a described core."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

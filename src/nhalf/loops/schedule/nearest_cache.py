@@ -1,7 +1,5 @@
 """Misses of the nearest cache, instruction by instruction in a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nhalf.loops.listing.decoded import Decoded

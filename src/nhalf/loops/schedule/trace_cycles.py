@@ -1,7 +1,5 @@
 """Fewest cycles of a trace of executed instructions on a processor."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean

@@ -4,8 +4,6 @@ Before each instruction its number and the address that it accesses are stored, 
 change no flag and no register.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple

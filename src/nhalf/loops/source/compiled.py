@@ -2,8 +2,6 @@
 that executes out of order: its operations as they are written, and what controls the loop.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from nhalf.loops.source.counts import LoopCounts

@@ -4,8 +4,6 @@ Rules of Abandah, Modeling the Communication and Computation Performance of the 
 after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Check that a loop ends by its condition, not by overflow of its counter, or never."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

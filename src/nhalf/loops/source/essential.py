@@ -5,8 +5,6 @@ product that is only added is part of each addition. Products are not multiplied
 factors of a sum put outside.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Expressions of C, evaluated with names for what is unknown: values, places and accesses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pycparser import c_ast

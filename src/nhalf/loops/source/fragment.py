@@ -1,7 +1,5 @@
 """Fragments: declarations and loops without a function, the form of Kerncraft's kernels."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

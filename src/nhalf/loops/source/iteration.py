@@ -1,7 +1,5 @@
 """One iteration of an innermost loop, with what changes from iteration to iteration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias

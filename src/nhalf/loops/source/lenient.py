@@ -1,7 +1,5 @@
 """Parsing of a file whose headers are partly missing: only what needs them is refused."""
 
-from __future__ import annotations
-
 import bisect
 import re
 

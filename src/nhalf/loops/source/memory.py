@@ -1,7 +1,5 @@
 """Values of variables and elements of arrays while an iteration is read, and its accesses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field

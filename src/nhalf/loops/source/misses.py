@@ -1,7 +1,5 @@
 """Misses that no order of the same accesses avoids: Abandah 1995, on the SP2's node."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The outermost declarations, definitions and statements of a C text, without parsing them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Headers that are not there are empty: what needs them is refused where it stands.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """The innermost loops of a C file in order, each read with the values known before it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

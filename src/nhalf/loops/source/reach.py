@@ -1,7 +1,5 @@
 """How far the iterations of a loop reach: `a[i*n + j]` and `a[(i-1)*n + j]` do not meet over j."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from nhalf.loops.source.polynomial import Polynomial, integer

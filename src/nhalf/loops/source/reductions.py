@@ -5,8 +5,6 @@ compiler does that where it may regroup (REGROUPING), a programmer anywhere. A r
 value after each iteration is stored or compared, is no reduction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from nhalf.loops.source.streams import Stream

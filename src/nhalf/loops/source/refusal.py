@@ -1,7 +1,5 @@
 """Refusals of C that the reader cannot decide, with the line and the reason."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

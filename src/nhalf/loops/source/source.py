@@ -1,7 +1,5 @@
 """A C file as a syntax tree."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

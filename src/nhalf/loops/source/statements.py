@@ -1,7 +1,5 @@
 """Symbolic execution of the statements of a loop's body."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pycparser import c_ast

@@ -1,7 +1,5 @@
 """Streams: elements that successive iterations access, so that each is loaded and stored once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations

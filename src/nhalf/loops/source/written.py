@@ -3,8 +3,6 @@ nor vectorise: equal ones are computed once, and an element that two iterations 
 both. What is under a condition counts half.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from nhalf.loops.source.iteration import Iteration
