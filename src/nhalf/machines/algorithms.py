@@ -1,7 +1,5 @@
 """The algorithms of collective operations, as the native part describes them."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from typing import Any

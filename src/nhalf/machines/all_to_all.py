@@ -4,8 +4,6 @@ Every rank has a block for every other one, so that all resources that messages 
 once. No algorithm is faster; starts of messages, and waiting for each other, are not in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """A change of a quantity: '2x', '/2', '+1us', '-50ns' or a new value such as '12GBps'."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

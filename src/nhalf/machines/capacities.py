@@ -5,8 +5,6 @@ common, and what ranks of a node share. A message alone is as fast as its curve:
 than the fastest messages. A range counts as the geometric mean of its ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nhalf.base.errors import InputError

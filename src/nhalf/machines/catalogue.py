@@ -1,7 +1,5 @@
 """Machines of record, one file each in `records/`, and machine files of users, by name or path."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

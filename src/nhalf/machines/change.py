@@ -17,8 +17,6 @@ Published data of the original machine (patterns, points, operations) do not hol
 and are left out; so are intervals and errors of fits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

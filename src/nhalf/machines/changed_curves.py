@@ -1,7 +1,5 @@
 """Apply changes to the curves and parameters of messages: latency, rate, threshold."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

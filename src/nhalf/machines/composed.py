@@ -6,8 +6,6 @@ MPI library do on the virtual network: LogGP (Alexandrov et al., SPAA 1995) with
 lines, and fair sharing of what messages pass at once.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections.abc import Sequence

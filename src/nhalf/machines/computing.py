@@ -1,7 +1,5 @@
 """Rates of one core, and the ratio of a program's computing times between machines."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

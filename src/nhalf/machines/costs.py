@@ -1,7 +1,5 @@
 """The costs of algorithms in print: as text, for LaTeX, and as Python functions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from nhalf.base.errors import unknown

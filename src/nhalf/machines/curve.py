@@ -1,7 +1,5 @@
 """The curves of a machine for a single message, and the ranks that it connects."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a number of a machine file was inferred from."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -4,8 +4,6 @@ Machines whose file says what a rank moves both ways (`both_ways_ratio`) have th
 on its rate, and where messages are slower than the fastest, a curve.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from nhalf.machines.curve import is_between_nodes

@@ -1,7 +1,5 @@
 """The formulas of a machine's models: as text, for LaTeX, and as executable Python functions."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

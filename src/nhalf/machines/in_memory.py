@@ -7,8 +7,6 @@ that little passes between them. In an all-to-all each rank copies p - 1 blocks,
 fast as the resources that messages share let them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property

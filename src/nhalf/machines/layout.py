@@ -2,8 +2,6 @@
 more rank on a fifth.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

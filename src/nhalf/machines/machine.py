@@ -1,7 +1,5 @@
 """The machine file: models of a parallel computer, as typed and versioned TOML."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Machine files: a machine as TOML, written atomically, with errors that name their place."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

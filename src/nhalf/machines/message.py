@@ -1,7 +1,5 @@
 """The messages of a machine: their curves, also on arrays of sizes, and their parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

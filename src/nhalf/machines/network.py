@@ -5,8 +5,6 @@ library, which has the replays as well, comes into this process when it is first
 takes less than starting a program that would be sent the draws.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A range counts as the geometric mean of its ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

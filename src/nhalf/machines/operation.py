@@ -1,7 +1,5 @@
 """Operations that a machine performs in its shared memory, or with one algorithm of messages."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

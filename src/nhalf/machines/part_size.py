@@ -13,8 +13,6 @@ also bend where max() changes sides. Where messages are followed one by one (mac
 the search goes on from there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np

@@ -6,8 +6,6 @@ ranks; if a machine has none, they are those of LogGP, q max(o, g + xG), with th
 g and G (Alexandrov et al., LogGP, SPAA 1995).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ r <= rate of the link. Published curves have more: terms of sqrt(n), t0 < 0, tim
 grow at all. Such a range is divided until each piece is accurate enough.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence

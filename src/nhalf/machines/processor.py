@@ -1,7 +1,5 @@
 """A processor: what its units do in a cycle, and its caches; published, or measured by itself."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

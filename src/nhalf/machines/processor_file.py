@@ -1,7 +1,5 @@
 """Descriptions of processors as TOML: records, and files of users and of `nhalf node`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

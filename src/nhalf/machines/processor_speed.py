@@ -1,7 +1,5 @@
 """How many times longer a program computes on another processor, by what both descriptions say."""
 
-from __future__ import annotations
-
 import math
 
 from nhalf.base.errors import InputError

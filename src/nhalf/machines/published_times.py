@@ -1,7 +1,5 @@
 """Times that were published point by point: those of a pattern, by algorithm, ranks and size."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

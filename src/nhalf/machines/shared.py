@@ -5,8 +5,6 @@ share: the max-rate model (W. Gropp, L. Olson, P. Samfass, "Modeling MPI communi
 on SMP nodes: is it time to retire the ping pong test", EuroMPI 2016), here with both directions.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

@@ -4,8 +4,6 @@ A rank that sends to many, or receives from many, does it at distances that foll
 and R (parts.py): fans that were measured or published, or a measured gap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

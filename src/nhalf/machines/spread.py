@@ -1,7 +1,5 @@
 """Restrict messages and models of a machine to ranks on one node, or spread over nodes."""
 
-from __future__ import annotations
-
 import msgspec
 
 from nhalf.base.errors import InputError, unknown

@@ -1,7 +1,5 @@
 """A machine's timings: for each pattern, the time for a size and a number of ranks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ time of each of its messages, a memory, adapter, bus or cable by their bytes: wh
 message passes, and what they leave to each that flows on and on, the network says (network.py).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

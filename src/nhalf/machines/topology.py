@@ -1,7 +1,5 @@
 """The topology of a machine's network, without its rates and latencies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Topologies as they are written on a command line: torus:8x8, fat-tree:16,32;1,16;1,1."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from nhalf.base.errors import InputError, unknown
