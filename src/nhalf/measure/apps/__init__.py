@@ -4,8 +4,6 @@ An application names its programs, which are files of apps/, and turns a request
 What its programs support is known only when the plan is resolved.
 """
 
-from __future__ import annotations
-
 import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The NAS Parallel Benchmarks: kernels with official answers, in several programming models."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """Differential cryptanalysis of simplified DES on shared arrays, a pattern of transports."""
 
-from __future__ import annotations
-
 import msgspec
 
 from nhalf.base.errors import InputError, unknown

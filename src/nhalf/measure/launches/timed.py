@@ -5,8 +5,6 @@ for; of `nhalf try` it is the time on the simulated machine. Whatever happens, n
 and no shared memory of the launch is left.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """How a run ended, kept in its journal, and the time that a batch system leaves it."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

@@ -1,7 +1,5 @@
 """How long launches of kernels will take: announced before they begin, from rates met so far."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

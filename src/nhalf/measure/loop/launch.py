@@ -5,8 +5,6 @@ the other would see some sizes of a curve in one state and the rest in another; 
 over all points, in a shuffled order, it sees whole curves in each state that comes.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,7 +1,5 @@
 """The run loop: launches in shuffled, interleaved order, point by point, into the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nhalf.measure.loop.ending import UNLIMITED, TimeLimit

@@ -1,7 +1,5 @@
 """Questions to a probe, and their answers: in the journal, in the state, on the progress bar."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The start of a launch's processes, and what is tried again or given up where one fails."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

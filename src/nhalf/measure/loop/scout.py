@@ -6,8 +6,6 @@ size) until it is narrow. A step is compared with the line through its two left 
 reader of the curve would.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

@@ -1,7 +1,5 @@
 """A whole run: find the subjects, make or reopen the directory, measure, write the tables."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 import time

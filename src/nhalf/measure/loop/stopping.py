@@ -1,7 +1,5 @@
 """When to stop: the budget of a run and the time of its job; what is left out, and what follows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

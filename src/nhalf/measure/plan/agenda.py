@@ -1,7 +1,5 @@
 """Every point that a plan requests, by start of processes, unless it was left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

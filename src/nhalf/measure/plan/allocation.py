@@ -11,8 +11,6 @@ is, and for each m that is at t = sqrt((W/m) (s/m + f) / (L + V/m)): two-stage s
 (W. Cochran, Sampling Techniques, 3rd ed., 1977, 10.6). All variances are relative.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

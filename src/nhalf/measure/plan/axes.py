@@ -8,8 +8,6 @@ In the store the algorithm has its own column, which is what distinguishes a pat
 lists its algorithms from one that merely has an axis of that name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

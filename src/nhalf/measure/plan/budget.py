@@ -1,7 +1,5 @@
 """How the time of a run is shared among blocks and points, and how long applications may run."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -1,7 +1,5 @@
 """Studies: named sets of blocks, in TOML files of this package or of users."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The plan of an earlier run, to measure the same points once more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

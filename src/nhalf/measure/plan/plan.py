@@ -6,8 +6,6 @@ variables of the setting; launches of both are interleaved, so that they can be 
 with a dot are options of a transport: 'NAME: shmq.polling=directed' is `shmq+NAME`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import os

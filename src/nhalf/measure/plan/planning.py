@@ -1,7 +1,5 @@
 """From a request to a plan: one block, or the blocks of a study."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A plan checked against this machine: known names, possible numbers of ranks, enough memory."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """The state of a run: read from the journal, kept up to date while measuring."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median

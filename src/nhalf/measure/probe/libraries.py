@@ -3,8 +3,6 @@
 A library under such a setting is measured beside the library as it is, launch by launch.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """What the front end knows of a pattern: the probe's description of it, or a stand-in's."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from contextlib import suppress

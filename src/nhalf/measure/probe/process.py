@@ -1,7 +1,5 @@
 """One launch of a probe: start, measure point by point, end or kill; every wait is limited."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

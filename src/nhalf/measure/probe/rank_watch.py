@@ -7,8 +7,6 @@ are watched by process number, which reports an end only when it is complete, so
 have ended later and be reported earlier.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -5,8 +5,6 @@ ping-pong is divided into the overheads of the two processors (o_s, o_r: they ar
 and n/r. So a message without contention takes the time of the curve, at any size and distance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ models hosts, adapters, buses and links in more detail than a machine file; `cos
 assumed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

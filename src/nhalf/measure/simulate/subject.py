@@ -1,7 +1,5 @@
 """A simulated machine as a subject of measurement, and actions of ranks that SMPI replays on it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """From the files of ranks, however these ended, to the tables of a trace, or why there are none."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import struct

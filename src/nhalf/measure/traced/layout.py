@@ -1,7 +1,5 @@
 """The files of ranks as the library writes them; native/trace/layout.hpp has the same layout."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from glob import escape

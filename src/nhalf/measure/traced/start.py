@@ -1,7 +1,5 @@
 """Start a command whose MPI calls are counted, with delays as if a network or rank were slower."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

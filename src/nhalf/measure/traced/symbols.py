@@ -9,8 +9,6 @@ symbol table); 64 bits, little-endian, as on every processor that nhalf traces o
 the tables; their rows are read together, since one by one they would take twenty times as long.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from bisect import bisect_right

@@ -5,8 +5,6 @@ Times of `bins` and `timeline` count from the start of the command, on one clock
 Ranks are those of MPI_COMM_WORLD everywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -9,8 +9,6 @@ members make those of the same group in the same order: the third with a group o
 third on all.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

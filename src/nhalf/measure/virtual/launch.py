@@ -5,8 +5,6 @@ rank that looks for a file again and again moves its virtual clock, by sleep or 
 what counts are messages and how far each rank has come.
 """
 
-from __future__ import annotations
-
 import selectors
 import signal
 import time

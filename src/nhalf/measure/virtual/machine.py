@@ -6,8 +6,6 @@ What a library sends beside its operations, and how fast this host is, is known 
 the range is that of three libraries on 2 to 128 ranks of two cores that do nothing else.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

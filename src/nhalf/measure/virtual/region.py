@@ -4,8 +4,6 @@ It has no name: ranks open it as a file of this process, and it is gone with the
 uses it, however that one ends.
 """
 
-from __future__ import annotations
-
 import enum
 import os
 import re

@@ -1,7 +1,5 @@
 """How ranks are started on the virtual network, what is loaded into them, and why they stopped."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -5,8 +5,6 @@ the library with the variables and files that set it, and the programs of nhalf.
 answered in time is left out, and asked again the next time.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib
