@@ -6,8 +6,6 @@ others, R(x, q) one rank receives x bytes from each. nhalf evaluates it with the
 machine.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

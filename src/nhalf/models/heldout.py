@@ -1,7 +1,5 @@
 """Judging a model on sizes that were not used to fit it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shared mathematics of the models: non-negative lines and the best division into segments."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One line over a range of sizes, its checks, and the intervals of its parameters."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The vocabulary is that of the published models: what messages, trees and tables of partners cost.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

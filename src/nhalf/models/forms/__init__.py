@@ -1,7 +1,5 @@
 """Models: one file, one model of time against message size, fitted to a measured curve."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self

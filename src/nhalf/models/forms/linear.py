@@ -1,7 +1,5 @@
 """Hockney's model: one line over all sizes. The simplest model, to compare others with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Periodic steps of time on a fine grid of sizes: messages that travel in packets."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Self

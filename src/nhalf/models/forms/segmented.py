@@ -1,7 +1,5 @@
 """Segmented Hockney model: T(n) = t0 + n/r_inf in each of a few ranges of sizes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise

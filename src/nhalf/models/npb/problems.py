@@ -1,7 +1,5 @@
 """The problems of the NAS Parallel Benchmarks, as the sources of their kernels list them."""
 
-from __future__ import annotations
-
 import functools
 import re
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ counted beneath the programs, and the documentation is drawn from it. A run is a
 the iteration that is not timed and the verification.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
