@@ -1,7 +1,5 @@
 """MPI libraries: discovery, installation, and building and starting probes on them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

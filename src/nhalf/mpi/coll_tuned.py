@@ -9,8 +9,6 @@ file of its own, by which it hands over where coll/tuned has rules; the priority
 that would hide the rules is lowered.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ that is switched on takes all sizes of all operations that it has, so that its f
 for which no single size may be slower.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

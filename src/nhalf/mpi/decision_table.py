@@ -13,8 +13,6 @@ The last column is the size of the parts into which the algorithm cuts messages;
 absent, that is 8192. A table without parts is written in version 1, which has no such column.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Find the MPI libraries of this machine: those in its folders, and those that nhalf installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -16,8 +16,6 @@ hold for all sizes of the operation: see `together`.
 `ompi_info` lists all of it, so that other versions may have more components, as xhc, or algorithms.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Hydra, the mpiexec of MPICH and of libraries derived from it."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import ClassVar

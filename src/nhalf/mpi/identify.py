@@ -1,7 +1,5 @@
 """Identify an mpiexec, and cache the answer as long as the file stays the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Install MPI libraries from wheels, each into its own prefix."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

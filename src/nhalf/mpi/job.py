@@ -5,8 +5,6 @@ A library's own launcher is in the file of its vendor (mpi/vendors), all others 
 sites/launchers.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field

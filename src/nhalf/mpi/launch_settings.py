@@ -7,8 +7,6 @@ and by `env` before the program; what comes later wins. `with_variable` and `wit
 the same launch with one variable changed, wherever it was set.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

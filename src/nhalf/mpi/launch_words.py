@@ -14,8 +14,6 @@ What a shell would do beyond that (pipes, conditions, modules, several commands)
 starts the program itself, in other mixtures of variables and options.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -4,8 +4,6 @@ It runs as its own program, since it forks: `python -I -S neighbours.py`. Contai
 process_vm_readv (seccomp, user namespaces, Yama), and some libraries notice that late.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 

@@ -6,8 +6,6 @@ has to define first, and which programs a launcher or a script starts is not kno
 told not to look.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping, Sequence

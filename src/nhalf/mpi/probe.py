@@ -1,7 +1,5 @@
 """Probes for an MPI library: whether its compiler links, compiled for it, found on this host."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -4,8 +4,6 @@ They are the probe with the simulated transport, and a plug-in that builds any m
 description, so that no machine needs its own compiler.
 """
 
-from __future__ import annotations
-
 import ctypes.util
 import shutil
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The variables that a library needs, without those of others, and whose a launcher is."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil

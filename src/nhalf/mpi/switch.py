@@ -1,7 +1,5 @@
 """Settings of a library that may make a program faster: what they affect, and what they need."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

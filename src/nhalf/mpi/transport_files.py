@@ -3,8 +3,6 @@
 Both are described in their own files.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection

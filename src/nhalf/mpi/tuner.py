@@ -9,8 +9,6 @@ sizes are nhalf's (message, vector or one block), which a tuner converts to thos
 Tuning files of variables, one per line: `export NAME='value'`, to be sourced by a shell.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from abc import ABC, abstractmethod

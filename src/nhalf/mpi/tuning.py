@@ -6,8 +6,6 @@ cuts messages is several algorithms here, as in Open MPI: chain cuts them every 
 chain:32768 every 32 KiB.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping, Sequence

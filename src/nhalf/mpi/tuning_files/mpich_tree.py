@@ -9,8 +9,6 @@ branch are decided with the communicator, where it means what it says; behind th
 call it also holds for N ranks. Written is `comm_size<=N`, which has one.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import mmap

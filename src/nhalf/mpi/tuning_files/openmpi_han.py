@@ -14,8 +14,6 @@ a vector or one block. '#' begins a comment; variables that belong to the file a
 Facts: ompi/mca/coll/han/coll_han_dynamic_file.c and .h of Open MPI 5.0, and its behaviour.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

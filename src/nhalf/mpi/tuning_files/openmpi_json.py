@@ -7,8 +7,6 @@ reduce_scatter_block, for which the library takes the one that its parameters ha
 Open MPI silently ignores a rule with an unknown algorithm, and the whole file for any other error.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -12,8 +12,6 @@ that is not 0 makes the library ignore the whole file. Algorithm 0 leaves the ch
 Sizes are those of the whole message (bcast), vector (reduce, allreduce) or all blocks (others).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

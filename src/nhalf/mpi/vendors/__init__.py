@@ -6,8 +6,6 @@ operations are tuned. To add a library, put a file into this folder, with the na
 other file changes.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ Frontier), the version text (MPI.jl's answer), and `srun --mpi=cray_shasta` (ARC
 of likwid). It has no mpiexec. Under PMI-2 each of its processes is alone in its world.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -17,8 +17,6 @@ Written are therefore parts that begin at 0 and leave nothing out, for which all
 same, and other values are refused.
 """
 
-from __future__ import annotations
-
 import ctypes.util
 import functools
 import math

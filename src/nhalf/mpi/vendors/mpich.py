@@ -8,8 +8,6 @@ On one node CH4 performs some operations by its own shared memory before either 
 operations that are decided here this is disabled, for the others it stays unchanged.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

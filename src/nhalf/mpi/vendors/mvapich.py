@@ -5,8 +5,6 @@ Written from documents, and not tried: its own `mpiname -a` begins with 'MVAPICH
 (Spack's packages mvapich and mvapich2, mpi4py's list of vendors).
 """
 
-from __future__ import annotations
-
 import re
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Open MPI 4 and 5: its mpirun and its variables."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

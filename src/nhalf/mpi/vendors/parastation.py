@@ -6,8 +6,6 @@ request (its README), modules of EasyBuild set EBROOTPSMPI, and under ParaStatio
 `srun --mpi` offers pspmix, for PMIx, and pspmi, for PMI-1.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
