@@ -1,7 +1,5 @@
 """The processor that bounds are computed for: published, from a file, or this host as measured."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Collection
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The memory hierarchy of a core: size, organisation and latency of each level."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log2

@@ -1,7 +1,5 @@
 """The description of a processor from its measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any

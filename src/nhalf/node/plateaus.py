@@ -5,8 +5,6 @@ hits throughout is no larger than the cache. Half of a little more than C may st
 that share a set may miss a little below C; two thirds miss beyond C only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

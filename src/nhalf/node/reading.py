@@ -1,7 +1,5 @@
 """One point of a core as derivations use it: its pattern, size and axes, and its cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

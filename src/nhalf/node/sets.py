@@ -11,8 +11,6 @@ set; the number of other pages needed for that is the number of ways, and the di
 has to move until it no longer conflicts is the size of a line.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

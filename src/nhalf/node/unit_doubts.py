@@ -1,7 +1,5 @@
 """Rates of units that cannot be, or that launches do not agree about."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Throughput and latency of a core's execution units, as operations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
