@@ -1,7 +1,5 @@
 """Which library is fastest in each collective operation, by size and number of ranks: a table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from nhalf.base.listing import ranks_text

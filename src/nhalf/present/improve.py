@@ -1,7 +1,5 @@
 """What improve says of its candidates: in words, and as JSON."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Two machines in words and in tables: the faster one, by how much, and the crossings."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A repeated study in words: numbers with their ranks, limits, intervals, counts of verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

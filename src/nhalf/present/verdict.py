@@ -1,7 +1,5 @@
 """The verdict of a report: which library to use, where not, and whether that is sure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What every panel draws alike: axes, series names, marks and the thinning of long curves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any

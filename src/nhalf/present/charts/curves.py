@@ -1,7 +1,5 @@
 """Lines over an axis: of kinds, and of libraries over the message size with what is behind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 import altair as alt

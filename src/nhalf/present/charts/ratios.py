@@ -1,7 +1,5 @@
 """Ratios of pairs as points with intervals, and dots beside each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import altair as alt

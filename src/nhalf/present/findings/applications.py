@@ -1,7 +1,5 @@
 """Findings on applications by library, programming model, ranks and shape."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from nhalf.base.listing import few, ranks_text

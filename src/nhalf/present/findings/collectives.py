@@ -1,7 +1,5 @@
 """Findings on collective operations, barriers, multicasts, and violated guidelines."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Findings on what further runs differ by from the first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

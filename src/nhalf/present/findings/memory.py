@@ -1,7 +1,5 @@
 """Findings on memory: shared arrays, cache lines and segments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Findings on single messages: who is fastest, and where their time goes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Findings on a node: its caches and units, and loops beside their bounds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean, median

@@ -1,7 +1,5 @@
 """Findings on pairs of ranks: slow ones, and what they take from each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.base.listing import listed

@@ -1,7 +1,5 @@
 """Findings on how sure the numbers are, and what disturbed them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 

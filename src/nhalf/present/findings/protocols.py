@@ -1,7 +1,5 @@
 """Findings on sizes at which the time of a message jumps, steps or rises."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.base.listing import listed

@@ -1,7 +1,5 @@
 """Findings on ways to send: modes, windows, layouts, threads, queues, long series."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from nhalf.base.numbers import format_number, grouped, percent, times

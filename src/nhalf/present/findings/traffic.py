@@ -1,7 +1,5 @@
 """Findings on traffic between many ranks at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.base.listing import listed

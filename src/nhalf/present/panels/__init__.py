@@ -1,7 +1,5 @@
 """Panels: the charts and tables of the report, a class each, in one file a subject."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Panels on algorithms of collective operations, work between barriers, and multicasts."""
 
-from __future__ import annotations
-
 import altair as alt
 import polars as pl
 

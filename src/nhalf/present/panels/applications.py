@@ -1,7 +1,5 @@
 """Panels on applications: time, speed-up, shapes, parts and limits."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import altair as alt

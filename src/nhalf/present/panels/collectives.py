@@ -1,7 +1,5 @@
 """Panels on collective operations and barriers."""
 
-from __future__ import annotations
-
 import math
 
 import altair as alt

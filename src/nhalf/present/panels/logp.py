@@ -1,7 +1,5 @@
 """Panels on the parameters of the LogP family."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Panels on memory: rates by cores, and the life of a segment."""
 
-from __future__ import annotations
-
 import altair as alt
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Panels on single messages: time, rate, layers and the fitted model."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

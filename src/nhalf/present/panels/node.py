@@ -1,7 +1,5 @@
 """Panels on a node: its units, its memory, and loops beside their bounds."""
 
-from __future__ import annotations
-
 import math
 
 import altair as alt

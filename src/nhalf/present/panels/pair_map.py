@@ -1,7 +1,5 @@
 """Times between all pairs of hosts and of ranks, there and back; those that are slow are framed."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Panels on pairs of ranks: their distance, and what they take from each other."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

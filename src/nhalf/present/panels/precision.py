@@ -1,7 +1,5 @@
 """Panels on how sure the numbers are: intervals, launches and the environment."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from statistics import median

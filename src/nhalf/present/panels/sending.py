@@ -1,7 +1,5 @@
 """Panels on ways to send: modes, windows, layouts, threads and active messages."""
 
-from __future__ import annotations
-
 import altair as alt
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Panels on traffic between many ranks at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import altair as alt

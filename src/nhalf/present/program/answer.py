@@ -1,7 +1,5 @@
 """Why a traced program takes so long, in a few lines and as JSON: what it loses, where, to whom."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An estimate from source in words: the time, what decides it, and what is not in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """A predicted run time in words: the time, what it consists of, and how wrong it may be."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby

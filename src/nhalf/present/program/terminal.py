@@ -1,7 +1,5 @@
 """A traced program on a terminal: findings first, then tables."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from nhalf.base.listing import ranks_text

@@ -1,7 +1,5 @@
 """How much a traced program tolerates, in words and as tables of its curves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.numbers import format_number, percent, span

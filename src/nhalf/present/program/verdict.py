@@ -1,7 +1,5 @@
 """The verdict on a traced program: what others took, the main cause, how much of it is MPI."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """What a report is about, and captions of charts, in words that stay with one when it is copied."""
 
-from __future__ import annotations
-
 import copy
 import json
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """Header and footer of a report: what was measured, how much, and with what precision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nhalf.base.listing import few

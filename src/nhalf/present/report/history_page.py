@@ -1,7 +1,5 @@
 """A history as one page: the changes in words, every curve over time, and all values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The charts of the report as PNG, SVG or PDF files, for papers and slides."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

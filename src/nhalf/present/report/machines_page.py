@@ -1,7 +1,5 @@
 """Two machines compared by their models, as one page: words, numbers, and curves of ratios."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

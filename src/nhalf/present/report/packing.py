@@ -4,8 +4,6 @@ Rows of data repeat their names, and most of their words, on every line: as colu
 third of the room. `script/data.js` makes rows of them again.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The report as one file: no network, no server, no second file."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """A prediction as one page: what is fastest where, in words, as a map, and as curves."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """The sections of a report: every panel that has something to show, and the captions of charts."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass

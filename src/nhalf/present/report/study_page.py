@@ -1,7 +1,5 @@
 """A repeated study as one page, its verdicts before tables and figures; and all studies on one."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

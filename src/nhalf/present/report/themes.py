@@ -4,8 +4,6 @@ Colours are those of Okabe and Ito (Color Universal Design, 2008), which readers
 colour blindness tell apart; on dark ground the two darkest are lightened to keep their contrast.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"

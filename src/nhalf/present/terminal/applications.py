@@ -1,7 +1,5 @@
 """The table of an application's kernels."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any

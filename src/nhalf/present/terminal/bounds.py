@@ -1,7 +1,5 @@
 """Bounds of loops, their ladders and the Livermore kernels, as tables and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Changes from a baseline and comparisons of runs, curve by curve: the surest first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

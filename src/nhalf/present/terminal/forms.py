@@ -1,7 +1,5 @@
 """Tables on narrow terminals, where no number is ever cut, and for other programs."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import io

@@ -1,7 +1,5 @@
 """`nhalf history` on the terminal: every curve in a line, its changes, and on request its runs."""
 
-from __future__ import annotations
-
 import math
 from statistics import median
 

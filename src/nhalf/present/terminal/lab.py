@@ -1,7 +1,5 @@
 """The status of a lab on a terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich import box

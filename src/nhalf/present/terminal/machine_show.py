@@ -1,7 +1,5 @@
 """The content of a machine file, for people."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """A node on a terminal: its caches beside what the system reports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What nights that were drawn from kept runs found, as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD

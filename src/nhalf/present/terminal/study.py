@@ -1,7 +1,5 @@
 """A repeated study in the terminal: its tables, then a row for each of its conclusions."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The tables that `run` and `show` put on a terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `nhalf tune` puts on a terminal: what wins where, the proof, and how to use the file."""
 
-from __future__ import annotations
-
 import math
 import shlex
 

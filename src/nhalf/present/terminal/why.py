@@ -1,7 +1,5 @@
 """What `nhalf why` puts on a terminal: the answer, its evidence, and what was not tried."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Findings on the messages of a program: their shape, sizes and destinations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.numbers import format_number, percent, times, whole

@@ -1,7 +1,5 @@
 """Findings on the time of a program: in MPI, waiting, and out of balance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import polars as pl

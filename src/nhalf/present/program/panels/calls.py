@@ -1,7 +1,5 @@
 """Panels on the calls of a program: their time, place and rate."""
 
-from __future__ import annotations
-
 import math
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Panels on the messages of a program: between whom, and how large."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

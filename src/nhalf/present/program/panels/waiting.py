@@ -1,7 +1,5 @@
 """Panels on what ranks wait for, and on what it costs."""
 
-from __future__ import annotations
-
 import altair as alt
 import polars as pl
 
