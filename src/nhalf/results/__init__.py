@@ -15,8 +15,6 @@ method longer than a screen has its own files in a folder results/NAME, independ
             return subjects.agg(total_s=pl.col("median_s").sum()).to_dicts()
 """
 
-from __future__ import annotations
-
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

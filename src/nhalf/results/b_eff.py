@@ -13,8 +13,6 @@ linearly between their neighbours (logarithms of both); the means follow as in `
 points this is at most the result of `b_eff`, which takes the best method for each pattern.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The caches of a core, derived from load timings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What kept ranks from their processors while they did fixed work: how long, and how often."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import fmean, median
 

@@ -1,7 +1,5 @@
 """From a loop's lower bound to its measured time, rung by rung."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Two-sided messages beside puts with their signal, of each layer that has both."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

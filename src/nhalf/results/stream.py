@@ -1,7 +1,5 @@
 """Bandwidth at each level of a node's memory hierarchy, by kernel and number of cores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 

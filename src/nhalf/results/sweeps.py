@@ -1,7 +1,5 @@
 """What loads and stores that do not wait for each other cost, by size and stride."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from nhalf.base.numbers import fixed

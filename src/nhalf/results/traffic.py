@@ -5,8 +5,6 @@ All rates are totals over all ranks. A launch first measures the throughput with
 its bytes take at that rate (offered). The accepted rate is bytes moved over the time they took.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

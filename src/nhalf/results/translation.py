@@ -1,7 +1,5 @@
 """The reach of address translation on a core, derived from load timings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The parameters of the LogP family, with their limitations."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

@@ -20,8 +20,6 @@ assumptions are reported (`doubts`). If g(1) is indistinguishable from 0 because
 timed in the stream is reported, with a warning.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Set
 from typing import Any

@@ -1,7 +1,5 @@
 """Launch medians of the patterns of LogP over the same launches, and what follows from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

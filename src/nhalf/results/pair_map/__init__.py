@@ -1,7 +1,5 @@
 """Times between all pairs, and the nodes and links that are slower than others, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import polars as pl

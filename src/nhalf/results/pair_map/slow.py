@@ -18,8 +18,6 @@ their launches do, or if outlying launches are so frequent that all launches of 
 outliers by chance.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ judged together: the matrix of hosts holds the latter, and times within hosts ar
 host. On a single host, ranks are judged instead. results/pair_map/slow.py finds the slow ones.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
