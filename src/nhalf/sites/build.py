@@ -1,7 +1,5 @@
 """Compile ahead what the first use would compile: the probes of all transports, and more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from nhalf.base.compiled import CompiledProgram, compile_ahead, compiled, is_compiled

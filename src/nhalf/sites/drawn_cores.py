@@ -10,8 +10,6 @@ can be told from each other (facts/precision.py): 0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 
 Draw 0 is what the launcher chose.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The environment of a run, recorded so that its numbers can be interpreted later."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """Examine this machine: what is installed, what works, what is wrong and how to fix it."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

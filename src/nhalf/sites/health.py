@@ -1,7 +1,5 @@
 """Why a launch failed: unresponsive hosts, and ranks that are stopped, killed or gone."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Hosts to measure on: lists in the notation of users and schedulers, files, and allocations."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Placements of ranks and of their threads, and checks of the placement that ranks report."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Start a program on a library: the job, the launcher's arguments and all variables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A pure function turns a job's request into text, so job scripts are tested as te
 system's own commands, each with a timeout, and keeps no connection.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

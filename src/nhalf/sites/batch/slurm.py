@@ -1,7 +1,5 @@
 """Slurm: sbatch, scontrol and sacct, squeue for the remaining time, sinfo for hosts."""
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

@@ -1,7 +1,5 @@
 """What can be done with a lab: make it, enter it, look at it, break its nodes, and remove it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

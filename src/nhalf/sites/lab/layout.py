@@ -1,7 +1,5 @@
 """The parts of a lab: places and links between them, and the folder that keeps its state."""
 
-from __future__ import annotations
-
 import fcntl
 import math
 import os

@@ -4,8 +4,6 @@ tc's tbf counts every frame with its Ethernet, IP and TCP headers, including tho
 network card would cut a large packet. A program therefore sees PAYLOAD_SHARE of a rate.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The head and the nodes: namespaces with a process that keeps them, and what runs in them."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import signal

@@ -1,7 +1,5 @@
 """Slurm's configuration for a lab, and its state according to Slurm."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import datetime

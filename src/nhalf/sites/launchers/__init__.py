@@ -4,8 +4,6 @@ To add one, put a file into this folder: `NAME.py` with one class that derives f
 `nhalf.mpi.job.Launcher`. It is then `nhalf run --launcher NAME`; no other file changes.
 """
 
-from __future__ import annotations
-
 import shutil
 
 from nhalf.base import plugins

@@ -7,8 +7,6 @@ srun has a plug-in for each, chosen by `--mpi`. If the library does not speak th
 process takes itself for a program of one rank, and no error is printed.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re
