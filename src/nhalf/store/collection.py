@@ -1,7 +1,5 @@
 """Collections: folders of runs that are queried as one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

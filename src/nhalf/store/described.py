@@ -1,7 +1,5 @@
 """Where runs and traces lie, known by the file that describes each; their content is not read."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

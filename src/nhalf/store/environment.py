@@ -1,7 +1,5 @@
 """The environment of a run as rows of text, and differences between several runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The journal: one JSON line per event, written before the event is reported."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

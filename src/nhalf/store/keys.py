@@ -3,8 +3,6 @@
 Keys that begin with RUN_ identify the same things across several runs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -4,8 +4,6 @@ Left to itself polars takes a name for a pattern or an address: `[`, `*` and `?`
 `~` is the home folder, `file:` a scheme, and bytes that are no UTF-8 are no name at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where the ranks of a run were, as each reported at its start, and how long they took to start."""
 
-from __future__ import annotations
-
 import msgspec
 
 from nhalf.store.journal import events_named

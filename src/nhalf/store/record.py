@@ -3,8 +3,6 @@
 A column is added only here, with a default for older runs that lack it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, get_type_hints

@@ -1,7 +1,5 @@
 """The named scalars of a point, in the column `values`."""
 
-from __future__ import annotations
-
 import polars as pl
 
 
