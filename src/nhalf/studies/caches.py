@@ -1,7 +1,5 @@
 """The nearest cache of a node: measured in a run, or published of the processor of a record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from nhalf.base.errors import InputError

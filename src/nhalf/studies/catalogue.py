@@ -1,7 +1,5 @@
 """The published studies that can be repeated, one file each in `records/`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Why a virtual machine comes out otherwise than its document says."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from nhalf.base.numbers import format_number

@@ -1,7 +1,5 @@
 """What can be wrong with a study although it has the form of one: names that nothing has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path

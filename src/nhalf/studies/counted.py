@@ -1,7 +1,5 @@
 """What the NAS Parallel Benchmarks send, counted in closed form: the same on every machine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import fmean

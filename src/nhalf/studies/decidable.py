@@ -1,7 +1,5 @@
 """Which conclusions a plan can decide with its ranks, nodes and transports, before it starts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Numbers of a run that come from many of its points: b_eff, LogP, accepted traffic, crossovers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

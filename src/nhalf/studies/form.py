@@ -3,8 +3,6 @@
 No published value is written in it: they come from the machines of record.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Literal

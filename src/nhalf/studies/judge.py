@@ -1,7 +1,5 @@
 """Whether a conclusion holds: its number, with the interval, in relation to its limit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The Livermore kernels: their bounds on a processor, and how close compiled code comes."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 
 import polars as pl

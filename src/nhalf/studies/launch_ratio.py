@@ -5,8 +5,6 @@ their ratio. Numbers that were reported from different launches, as in two state
 are compared as two runs are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 

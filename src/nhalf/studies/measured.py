@@ -1,7 +1,5 @@
 """Numbers of a run, with their intervals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Multicasts on a machine of record, simulated as `nhalf predict multicast` does it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The points that conclusions take: the blocks of a plan, reduced to just these."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

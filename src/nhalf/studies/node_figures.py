@@ -5,8 +5,6 @@ its unit, how it comes out of the facts of a run, and how out of a record. Both 
 with the reason where it is not known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

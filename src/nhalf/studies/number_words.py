@@ -1,7 +1,5 @@
 """A number of a study in words, such as 'bcast/binomial 64K on 16 ranks off-node'."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """All published studies on their own machines of record: which conclusions hold where."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

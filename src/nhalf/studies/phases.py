@@ -1,7 +1,5 @@
 """Patterns with phases: who sends to whom in which, and the middle of them."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Whether a conclusion is tested on numbers that contain, or come from, what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nhalf.machines import catalogue

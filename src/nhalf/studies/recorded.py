@@ -1,7 +1,5 @@
 """Numbers of a machine of record: predicted from its messages, or as they were published."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """A study repeated on a machine: its tables beside the published ones, and its conclusions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

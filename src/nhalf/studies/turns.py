@@ -8,8 +8,6 @@ normal numbers that lie on their limit five looks at 5 to 27 launches so decide 
 decides 5 %, and five that each decide at 95 % decide 16 % (simulated).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter

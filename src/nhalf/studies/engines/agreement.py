@@ -1,7 +1,5 @@
 """How far the answers of engines are apart in every canonical cell, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

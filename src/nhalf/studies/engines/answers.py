@@ -1,7 +1,5 @@
 """What each engine answers in canonical cells: the model, a real library, SimGrid."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

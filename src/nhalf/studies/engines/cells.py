@@ -1,7 +1,5 @@
 """The canonical cells: patterns, sizes and ranks by which engines are held against each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The published figures of a machine: each a question that has an answer already."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

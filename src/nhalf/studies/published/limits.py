@@ -4,8 +4,6 @@ Limits have the tolerance that published figures of record need: rounded rates a
 than the link they pass, and a range of sizes begins up to 10 % before the one before it ends.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What the model answers to a published figure, without that figure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress

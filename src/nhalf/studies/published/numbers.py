@@ -1,7 +1,5 @@
 """What a study says of a number: a point of a machine of record, else its formula."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ of one pattern, against what it makes of the others: an error that all of them s
 engine's, one that a figure has alone is its own.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

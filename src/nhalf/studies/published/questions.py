@@ -1,7 +1,5 @@
 """The cells in which engines answer a published figure, and what their times make of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from nhalf.base.operations import NATIVE

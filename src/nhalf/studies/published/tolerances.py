@@ -4,8 +4,6 @@ A factor is the largest by which an answer misses a figure of a machine of recor
 what is read back, more than the digits of publications leave open (docs/benchmarks/records.md).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
