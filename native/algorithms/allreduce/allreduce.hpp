@@ -1,8 +1,6 @@
 // Everybody gets the sum of all vectors.
 #pragma once
 
-#include <cmath>
-
 #include "algorithms/bcast/trees.hpp"
 #include "algorithms/reduce/reduce.hpp"
 

@@ -1,8 +1,6 @@
 // Blocks, or halves, of the message on ways of their own.
 #pragma once
 
-#include <cmath>
-
 #include "algorithms/bases/parts.hpp"
 #include "contract/algorithm.hpp"
 

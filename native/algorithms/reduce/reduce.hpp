@@ -1,8 +1,6 @@
 // The root gets the sum of all vectors.
 #pragma once
 
-#include <cmath>
-
 #include "algorithms/bases/folding.hpp"
 #include "contract/algorithm.hpp"
 
