@@ -2,8 +2,6 @@
 // Converts the arguments of Fortran calls, which are all addresses, by their types in C.
 #pragma once
 
-#include <dlfcn.h>
-
 #include <tuple>
 
 #include "calls/names.hpp"

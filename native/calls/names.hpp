@@ -3,8 +3,6 @@
 // name of the plain call.
 #pragma once
 
-#include <atomic>
-
 #include "calls/traits.hpp"
 #include "preloaded/library.hpp"
 

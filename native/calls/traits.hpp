@@ -1,8 +1,6 @@
 // What a call of MPI does to other ranks. Every row of the table says it in these words.
 #pragma once
 
-#include <cstdint>
-
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::calls {
