@@ -1,17 +1,4 @@
 // Compositions in the library that Python loads: one call, one answer.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <new>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-
-#include "composer/operations.hpp"
 #include "composer/program.hpp"
 #include "composer/traffic.hpp"
 

@@ -1,13 +1,6 @@
 // Composes the time of a collective operation by an algorithm on the network of a machine.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <functional>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "algorithms/all_allgather.hpp"
 #include "algorithms/all_allreduce.hpp"
 #include "algorithms/all_alltoall.hpp"
@@ -20,7 +13,6 @@
 #include "algorithms/all_scatter.hpp"
 #include "algorithms/bases/parts.hpp"
 #include "composer/ranks.hpp"
-#include "contract/buffer.hpp"
 
 namespace nhalf {
 

@@ -2,19 +2,11 @@
 // machine: messages of different calls share what they pass, as on the virtual network.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <istream>
-#include <map>
 #include <numeric>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "composer/operations.hpp"
-#include "composer/ranks.hpp"
 
 namespace nhalf {
 

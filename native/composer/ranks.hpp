@@ -2,25 +2,13 @@
 // the network of a machine in virtual time, as those of a library do on the virtual network.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <new>
-#include <stdexcept>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
-#include "contract/transport.hpp"
 #include "network/flows.hpp"
-#include "network/heap.hpp"
-#include "network/inbox.hpp"
 #include "network/memory.hpp"
-#include "network/wires.hpp"
 #include "transports/bases/fibers.hpp"
 
 namespace nhalf {

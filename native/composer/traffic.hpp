@@ -2,19 +2,7 @@
 // and as the sampler times their batches (timing/sampler.hpp).
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "composer/ranks.hpp"
-#include "contract/options.hpp"
-#include "contract/pattern.hpp"
-#include "patterns/bases/links.hpp"
 #include "patterns/bases/traffic/ring_layout.hpp"
 #include "patterns/pairs/distance_pairs.hpp"
 #include "patterns/pairs/exchange_pingping.hpp"
