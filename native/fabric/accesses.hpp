@@ -3,7 +3,6 @@
 // it.
 #pragma once
 
-#include <sys/uio.h>
 #include <unordered_map>
 
 #include "fabric/message.hpp"

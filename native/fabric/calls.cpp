@@ -1,7 +1,6 @@
 // The calls of MPI of a program on the virtual network: they tell the network when the program
 // computes, when it waits and for whom, and hold what it sends against what passed the network.
 // The table of calls (calls/) makes every wrapper, as it makes those of the tracer.
-#include <cstdio>
 #include <tuple>
 
 #include "calls/fortran.hpp"

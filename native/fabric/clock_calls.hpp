@@ -3,14 +3,8 @@
 // waits for what is outside the network.
 #pragma once
 
-#include <sched.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <threads.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cerrno>
 
 #include "fabric/waits/timed_waits.hpp"
 

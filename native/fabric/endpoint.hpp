@@ -2,10 +2,6 @@
 // all those of a rank.
 #pragma once
 
-#include <sys/uio.h>
-
-#include <deque>
-
 #include "fabric/message.hpp"
 
 namespace nhalf::fabric {

@@ -2,13 +2,7 @@
 // all of them. All are on this host; the answer is that of the virtual machine.
 #pragma once
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 
 #include "fabric/node_map.hpp"
 #include "fabric/waits/timed_waits.hpp"

@@ -1,12 +1,6 @@
 // This process as a rank of the virtual machine: its life, its turn and its clock.
 #pragma once
 
-#include <pthread.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-
 #include "fabric/polling_policy.hpp"
 #include "fabric/present_call.hpp"
 #include "fabric/scheduler.hpp"

@@ -2,10 +2,7 @@
 // rank does happens at one place of virtual time, and shared state needs no locks.
 #pragma once
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "fabric/flows.hpp"
 

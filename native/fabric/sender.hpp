@@ -2,11 +2,6 @@
 // reports them when they have left.
 #pragma once
 
-#include <sys/uio.h>
-#include <cmath>
-#include <deque>
-#include <new>
-
 #include "fabric/accesses.hpp"
 #include "fabric/endpoint.hpp"
 #include "fabric/flows.hpp"

@@ -3,12 +3,9 @@
 #pragma once
 
 #include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 
 #include "fabric/region.hpp"
 #include "fabric/times.hpp"

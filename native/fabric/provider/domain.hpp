@@ -2,12 +2,6 @@
 // words.
 #pragma once
 
-#include <rdma/fabric.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
-#include <cstdlib>
-
 #include "fabric/provider/messages.hpp"
 
 namespace nhalf::fabric::provider {

@@ -1,7 +1,6 @@
 // Sends and receives of libfabric, with and without tags: every form of them as one of two calls.
 #pragma once
 
-#include <rdma/fi_endpoint.h>
 #include <rdma/fi_tagged.h>
 
 #include "fabric/provider/remote.hpp"

@@ -1,7 +1,6 @@
 // Completion queues and counters of libfabric.
 #pragma once
 
-#include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 
 #include "fabric/provider/objects.hpp"

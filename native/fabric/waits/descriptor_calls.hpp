@@ -2,15 +2,10 @@
 // they are sleep.
 #pragma once
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/time.h>
-
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
 
 #include "fabric/waits/timed_waits.hpp"
 

@@ -2,17 +2,10 @@
 // thread, and messages of the kernel's queues, each until a deadline.
 #pragma once
 
-#include <dlfcn.h>
-#include <linux/futex.h>
 #include <mqueue.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <sys/syscall.h>
 #include <threads.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdarg>
 
 #include "fabric/waits/timed_waits.hpp"

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 

@@ -3,12 +3,7 @@
 // then what is left of it passes at once.
 #pragma once
 
-#include <dlfcn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include <atomic>
 #include <cerrno>
 
 #include "fabric/rank.hpp"
