@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fstream>
-#include <new>
 
 #include "contract/buffer.hpp"
 
