@@ -1,8 +1,5 @@
 #pragma once
 
-#include <map>
-#include <utility>
-
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "multicast/bases/multicast.hpp"
 #include "multicast/bases/torus_order.hpp"
 
 namespace nhalf::multicast {

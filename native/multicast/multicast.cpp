@@ -1,17 +1,8 @@
 // Multicasts on a simulated machine, in the protocol of probe/probe.cpp: it reads one point a line,
 // simulates it, and writes one line.
-
-#include <numeric>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "multicast/all_multicasts.hpp"
-#include "multicast/bases/costs.hpp"
 #include "multicast/bases/multicast_case.hpp"
 #include "multicast/bases/run.hpp"
-#include "probe/arguments.hpp"
-#include "probe/record.hpp"
 #include "probe/session.hpp"
 
 namespace {

@@ -1,9 +1,6 @@
 // Costs of the parts of a machine in a multicast, from options.
 #pragma once
 
-#include <string>
-
-#include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "multicast/bases/topology.hpp"
 

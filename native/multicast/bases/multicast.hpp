@@ -1,12 +1,6 @@
 // What a multicast is: who forwards to whom, and the list of ways to do it.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <map>
-#include <string_view>
-#include <vector>
-
 #include "multicast/bases/topology.hpp"
 
 namespace nhalf {

@@ -1,10 +1,6 @@
 // Which multicast a point asks for, simulated or measured.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "algorithms/bases/parts.hpp"
 #include "contract/pattern.hpp"
 #include "contract/permutation.hpp"

@@ -1,13 +1,6 @@
 // Simulates one multicast: processes of every host's CPU and of every adapter.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "multicast/bases/agenda.hpp"
 #include "multicast/bases/costs.hpp"
 #include "multicast/bases/multicast.hpp"

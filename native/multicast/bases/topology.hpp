@@ -2,13 +2,6 @@
 // message passes.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "contract/options.hpp"
 #include "network/topology.hpp"
 

@@ -1,11 +1,7 @@
 // An order of the nodes of a torus in which each is one step up from the one before.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "multicast/bases/multicast.hpp"
 
