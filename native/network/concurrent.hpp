@@ -2,13 +2,6 @@
 // of src/nhalf/machines/network.py. Of a number that was published as a range there are many draws.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
-#include "network/description_line.hpp"
 #include "network/max_min.hpp"
 #include "network/routes.hpp"
 

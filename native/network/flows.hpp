@@ -6,20 +6,11 @@
 // arrives the rest of its time later.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <new>
-#include <span>
-#include <vector>
 
 #include "network/heap.hpp"
 #include "network/inbox.hpp"
 #include "network/max_min.hpp"
-#include "network/message.hpp"
-#include "network/picoseconds.hpp"
-#include "network/routes.hpp"
-#include "network/state.hpp"
 #include "network/wires.hpp"
 
 namespace nhalf::network {

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "network/message.hpp"
-#include "network/picoseconds.hpp"
-#include "network/state.hpp"
 
 namespace nhalf::network {
 

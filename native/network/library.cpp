@@ -1,8 +1,5 @@
 // The network in the library that Python loads, which has the replays as well: one call, one
 // answer.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <exception>
 #include <new>
 

@@ -3,12 +3,8 @@
 // the others go on (D. Bertsekas, R. Gallager, Data Networks, 1992, section 6.5).
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "network/topology.hpp"
 

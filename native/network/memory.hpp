@@ -3,11 +3,9 @@
 
 #include <sys/mman.h>
 
-#include <cstddef>
 #include <new>
 
 #include "network/heap.hpp"
-#include "network/state.hpp"
 
 namespace nhalf::network {
 

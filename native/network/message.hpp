@@ -1,9 +1,6 @@
 // A message on its way, as far as the network is concerned.
 #pragma once
 
-#include <cstdint>
-
-#include "network/picoseconds.hpp"
 #include "network/state.hpp"
 
 namespace nhalf::network {

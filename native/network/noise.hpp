@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 #include <initializer_list>
 
 #include "network/picoseconds.hpp"

@@ -9,16 +9,8 @@
 //     medium 1250000
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
-#include <vector>
 
-#include "network/description_line.hpp"
 #include "network/topology.hpp"
 
 namespace nhalf::network {

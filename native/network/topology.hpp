@@ -2,13 +2,9 @@
 // the machines that SimGrid simulates (native/simulator/wiring.hpp).
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 #include <variant>
-#include <vector>
 
 #include "network/description_line.hpp"
 

@@ -17,16 +17,9 @@
 //     both 0 900 1500000000 0       what two messages take that two ranks exchange
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <optional>
-#include <string_view>
-#include <vector>
 
-#include "network/description_line.hpp"
 #include "network/noise.hpp"
-#include "network/picoseconds.hpp"
 #include "network/routes.hpp"
 #include "network/state.hpp"
 
