@@ -1,9 +1,6 @@
 // Measures size and associativity of a physically indexed cache from conflicts alone.
 #pragma once
 
-#include <numeric>
-#include <random>
-
 #include "node/conflict_search.hpp"
 #include "node/core.hpp"
 #include "node/memory_loops.hpp"

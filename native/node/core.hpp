@@ -2,8 +2,6 @@
 // shares it (simultaneous multithreading).
 #pragma once
 
-#include <cstdint>
-
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {

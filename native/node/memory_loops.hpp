@@ -4,7 +4,6 @@
 
 #include <sys/mman.h>
 #include <fstream>
-#include <new>
 #include <numeric>
 #include <random>
 #include <sstream>

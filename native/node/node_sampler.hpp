@@ -1,10 +1,6 @@
 // Samples one core: the cycle time is measured before and after every sample.
 #pragma once
 
-#include <sys/resource.h>
-
-#include <cmath>
-
 #include "node/core.hpp"
 #include "timing/sampler.hpp"
 
