@@ -1,9 +1,6 @@
 // The kernels of STREAM in ordinary arrays, of which each rank has a part.
 #pragma once
 
-#include <cstdlib>
-#include <new>
-
 #include "contract/pattern.hpp"
 #include "patterns/bases/arrays/memory_kernels.hpp"
 #include "patterns/bases/arrays/worker_threads.hpp"

@@ -2,8 +2,6 @@
 // from each of some.
 #pragma once
 
-#include <new>
-
 #include "contract/pattern.hpp"
 
 namespace nhalf {

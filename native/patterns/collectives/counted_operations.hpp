@@ -3,7 +3,6 @@
 
 #include <climits>
 
-#include "patterns/bases/collectives/shares.hpp"
 #include "patterns/collectives/block_operations.hpp"
 #include "patterns/collectives/sum_operations.hpp"
 

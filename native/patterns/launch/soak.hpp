@@ -1,8 +1,6 @@
 // A pattern again and again, and what the process holds meanwhile.
 #pragma once
 
-#include <map>
-
 #include "host/kernel_files.hpp"
 #include "patterns/launch/first_startup_finalize.hpp"
 #include "timing/clock.hpp"

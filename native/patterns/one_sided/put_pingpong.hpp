@@ -1,8 +1,6 @@
 // There and back by stores and puts: to memory that is mapped, watched, or has a flag.
 #pragma once
 
-#include <atomic>
-
 #include "patterns/bases/one_sided/region_pair.hpp"
 
 namespace nhalf {

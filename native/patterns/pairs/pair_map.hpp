@@ -2,8 +2,6 @@
 // taken.
 #pragma once
 
-#include <cmath>
-
 #include "patterns/bases/links.hpp"
 #include "patterns/bases/pairs/partners.hpp"
 #include "patterns/bases/pairs/pingpong_loop.hpp"

@@ -2,8 +2,6 @@
 // between two.
 #pragma once
 
-#include <cmath>
-
 #include "patterns/bases/pairs/pingpong_loop.hpp"
 #include "timing/stopwatch.hpp"
 

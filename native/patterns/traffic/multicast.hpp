@@ -1,7 +1,5 @@
 #pragma once
 
-#include <numeric>
-
 #include "multicast/all_multicasts.hpp"
 #include "multicast/bases/multicast_case.hpp"
 #include "patterns/bases/collectives/operation.hpp"

@@ -1,8 +1,6 @@
 // What ranks in rings send to both neighbours, by three methods.
 #pragma once
 
-#include <unistd.h>
-
 #include <climits>
 
 #include "contract/collectives.hpp"

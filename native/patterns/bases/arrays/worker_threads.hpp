@@ -2,7 +2,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>

@@ -1,18 +1,8 @@
 // How the blocks of ranks differ in size: the axis `shares`.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <numeric>
-#include <string_view>
-#include <vector>
 
-#include "contract/options.hpp"
 #include "contract/pattern.hpp"
 
 namespace nhalf {

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <exception>
-#include <new>
 
 #include "patterns/bases/pair.hpp"
 

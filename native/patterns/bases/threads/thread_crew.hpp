@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <functional>
-#include <thread>
 
 #include "contract/messages.hpp"
 #include "contract/pattern.hpp"

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <mutex>
-#include <new>
 #include <tuple>
 
 #include "contract/buffer.hpp"
