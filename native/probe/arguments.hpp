@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 
 #include "contract/options.hpp"

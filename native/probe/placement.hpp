@@ -1,12 +1,9 @@
 // Where a rank really runs, asked from inside, and where all run, as they tell rank 0.
 #pragma once
 
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include <csignal>
-#include <set>
 #include <unordered_map>
 
 #include "contract/transport.hpp"

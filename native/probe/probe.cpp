@@ -1,8 +1,6 @@
 // The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
 #define NHALF_PROBE
 
-#include <set>
-
 #include "host/life_line.hpp"
 #include "patterns/all_patterns.hpp"
 #include "probe/session.hpp"

@@ -1,8 +1,6 @@
 // The lines that a probe writes: one JSON object each, marked by the member "nhalf".
 #pragma once
 
-#include <cstdio>
-
 #include "contract/capabilities.hpp"
 #include "probe/json.hpp"
 #include "timing/sampler.hpp"

@@ -1,10 +1,8 @@
 // What programs that answer points have in common: their command line and the conversation.
 #pragma once
 
-#include <cstdio>
 #include <exception>
 #include <iostream>
-#include <new>
 
 #include "probe/arguments.hpp"
 #include "probe/placement.hpp"
