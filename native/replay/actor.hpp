@@ -1,9 +1,6 @@
 // A thread of a rank while its calls are replayed.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "replay/call_times.hpp"
 #include "replay/columns.hpp"
 

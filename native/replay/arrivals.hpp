@@ -3,17 +3,11 @@
 // know a later one yet. That order has no circle, since every message waits for earlier ones only.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <span>
-#include <utility>
-#include <vector>
 
-#include "replay/columns.hpp"
 #include "replay/ports.hpp"
-#include "replay/rounds.hpp"
 #include "replay/waiters.hpp"
 
 namespace nhalf::replay {

@@ -1,11 +1,6 @@
 // Whether columns fit each other, so that a replay of whatever they say stays within them.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <span>
-
-#include "replay/columns.hpp"
 #include "replay/observation.hpp"
 #include "replay/pairing.hpp"
 

@@ -2,17 +2,12 @@
 // ended; and the order in which they came into each rank.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "replay/columns.hpp"
 #include "replay/ports.hpp"
 
 namespace nhalf::replay {

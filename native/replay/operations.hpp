@@ -1,14 +1,9 @@
 // Collective operations while ranks arrive.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <optional>
-#include <vector>
 
-#include "replay/columns.hpp"
-#include "replay/rounds.hpp"
 #include "replay/waiters.hpp"
 
 namespace nhalf::replay {

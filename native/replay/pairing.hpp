@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <tuple>

@@ -8,19 +8,10 @@
 // contention that is given.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "replay/actor.hpp"
 #include "replay/arrivals.hpp"
-#include "replay/columns.hpp"
 #include "replay/large_messages.hpp"
 #include "replay/operations.hpp"
-#include "replay/rounds.hpp"
 
 namespace nhalf::replay {
 

@@ -1,9 +1,6 @@
 // Who waits for what: each actor for one message or operation at most.
 #pragma once
 
-#include <vector>
-
-#include "replay/columns.hpp"
 #include "replay/rounds.hpp"
 
 namespace nhalf::replay {
