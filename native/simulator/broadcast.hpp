@@ -1,8 +1,6 @@
 // A broadcast to the nodes and then within them that does not wait for itself.
 #pragma once
 
-#include <smpi/smpi.h>
-
 #include "simulator/smpi.hpp"
 
 namespace nhalf::simulator {

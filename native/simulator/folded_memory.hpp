@@ -3,12 +3,9 @@
 
 #include <smpi/smpi.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <map>
 #include <set>
 #include <simgrid/s4u.hpp>
-#include <vector>
 
 #include "contract/buffer.hpp"
 

@@ -1,17 +1,9 @@
 // The description of a simulated machine: its wiring, and the costs of messages by distance.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <fstream>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "contract/options.hpp"
-#include "network/description_line.hpp"
 #include "network/wires.hpp"
 
 namespace nhalf::simulator {

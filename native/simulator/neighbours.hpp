@@ -1,15 +1,7 @@
 // Ranks find out which of them share a host without the messages that SMPI sends for it.
 #pragma once
 
-#include <smpi/smpi.h>
-
-#include <cstddef>
-#include <cstring>
-#include <map>
 #include <set>
-#include <simgrid/s4u.hpp>
-#include <string>
-#include <vector>
 
 #include "simulator/smpi.hpp"
 

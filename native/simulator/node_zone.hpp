@@ -1,11 +1,7 @@
 // A simulated node of several ranks, each a host, and the links that their messages share.
 #pragma once
 
-#include <algorithm>
 #include <simgrid/s4u.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "simulator/machine.hpp"
 

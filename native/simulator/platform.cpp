@@ -2,19 +2,12 @@
 // machines. Each message's latency and rate are set by callbacks, so that within a node and by
 // distance the measured or published curves hold exactly for a message that is alone; together,
 // messages share the links on their way (max-min fairness).
-
-#include <smpi/smpi.h>
-
 #include <cstdlib>
-#include <memory>
 #include <numeric>
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
-#include <simgrid/s4u.hpp>
 
 #include "simulator/broadcast.hpp"
-#include "simulator/departures.hpp"
-#include "simulator/machine.hpp"
 #include "simulator/neighbours.hpp"
 #include "simulator/sends.hpp"
 #include "simulator/wiring.hpp"

@@ -1,15 +1,6 @@
 // A long send ends when its bytes have left, however long they still are on their way.
 #pragma once
 
-#include <smpi/smpi.h>
-
-#include <cstddef>
-#include <memory>
-#include <simgrid/s4u.hpp>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include "simulator/departures.hpp"
 #include "simulator/smpi.hpp"
 

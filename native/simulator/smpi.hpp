@@ -5,12 +5,7 @@
 #include <dlfcn.h>
 #include <smpi/smpi.h>
 
-#include <cstddef>
-#include <memory>
 #include <simgrid/s4u.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 #include <xbt/config.hpp>
 
 #include "contract/options.hpp"

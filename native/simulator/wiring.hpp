@@ -1,13 +1,6 @@
 // Builds the network of a simulated machine by the kind of its topology.
 #pragma once
 
-#include <algorithm>
-#include <simgrid/s4u.hpp>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "simulator/machine.hpp"
 #include "simulator/node_zone.hpp"
 
 namespace nhalf::simulator {
