@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "contract/vocabulary.hpp"
 #include "host/kernel_files.hpp"
 #include "timing/clock.hpp"
 #include "timing/clock_lines.hpp"

@@ -1,8 +1,6 @@
 // The sampling loop: verify, grow the batch, sample until the criterion says stop.
 #pragma once
 
-#include <cmath>
-
 #include "timing/verification.hpp"
 #include "timing/witness.hpp"
 

@@ -2,8 +2,6 @@
 // none.
 #pragma once
 
-#include <cmath>
-
 #include "contract/transport.hpp"
 
 namespace nhalf {

@@ -3,9 +3,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <new>
-#include <thread>
 
 #include "contract/transport.hpp"
 #include "host/segment.hpp"
