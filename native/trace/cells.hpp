@@ -2,8 +2,6 @@
 // addressing, in memory alone, finds them.
 #pragma once
 
-#include <atomic>
-
 #include "trace/file.hpp"
 #include "trace/layout.hpp"
 #include "trace/shared.hpp"

@@ -3,9 +3,7 @@
 // MPI_COMM_WORLD. A new communicator is written at once, so that a kill loses none.
 #pragma once
 
-#include <atomic>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <tuple>

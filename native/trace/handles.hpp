@@ -1,8 +1,6 @@
 // A hash table by handle, with open addressing.
 #pragma once
 
-#include <atomic>
-
 #include "calls/traits.hpp"
 #include "trace/shared.hpp"
 

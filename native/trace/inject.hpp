@@ -5,15 +5,7 @@
 // nothing. Ranks of one host tell each other when messages were sent, in a file that all map.
 #pragma once
 
-#include <dlfcn.h>
-
-#include <atomic>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <map>
-#include <mutex>
 
 #include "host/cores.hpp"
 #include "preloaded/lasting.hpp"

@@ -1,8 +1,6 @@
 // What a program is to be delayed by, as the environment says it: `latency_s=5000 from=0,1 ...`.
 #pragma once
 
-#include <cstdlib>
-
 #include "calls/names.hpp"
 #include "trace/layout.hpp"
 

@@ -3,10 +3,6 @@
 // their numbers.
 #pragma once
 
-#include <sys/mman.h>
-
-#include <atomic>
-#include <cerrno>
 #include <mutex>
 
 #include "preloaded/lasting.hpp"

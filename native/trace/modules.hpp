@@ -2,12 +2,6 @@
 // Call sites, and the program and the shared libraries that they are in, each noted once.
 #pragma once
 
-#include <dlfcn.h>
-#include <link.h>
-#include <unistd.h>
-#include <atomic>
-#include <mutex>
-
 #include "preloaded/outermost.hpp"
 #include "trace/frames.hpp"
 #include "trace/layout.hpp"

@@ -3,11 +3,6 @@
 #pragma once
 
 #include <sys/random.h>
-#include <unistd.h>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
 
 #include "preloaded/launch.hpp"
 #include "trace/recorder.hpp"

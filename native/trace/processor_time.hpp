@@ -4,11 +4,8 @@
 #pragma once
 
 #include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "trace/layout.hpp"
 

@@ -2,10 +2,6 @@
 // The recorder of one thread: its file, cells, spans of time and timeline.
 #pragma once
 
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "trace/cells.hpp"
 #include "trace/communicators.hpp"
 #include "trace/inject.hpp"

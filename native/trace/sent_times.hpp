@@ -6,12 +6,8 @@
 // over: taken for the next one, it would make each later message seem old.
 #pragma once
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>

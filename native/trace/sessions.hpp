@@ -3,8 +3,6 @@
 // processes.
 #pragma once
 
-#include <pthread.h>
-
 #include "preloaded/entry.hpp"
 #include "trace/process.hpp"
 

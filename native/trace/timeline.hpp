@@ -1,10 +1,6 @@
 // The sequence of all calls, in a file of which only a window is mapped.
 #pragma once
 
-#include <sys/mman.h>
-
-#include <cstdlib>
-
 #include "trace/file.hpp"
 #include "trace/layout.hpp"
 

@@ -13,8 +13,6 @@
 //   8. layout.hpp: the file of the thread, which src/nhalf/measure/traced/layout.py reads
 // One table of calls (calls/) makes every wrapper; those of calls that are not short are in
 // shared_calls.cpp.
-#include <pthread.h>
-
 #include "calls/fortran.hpp"
 #include "trace/wrapped.hpp"
 

@@ -3,8 +3,6 @@
 // they are never freed.
 #pragma once
 
-#include <atomic>
-
 #include "calls/names.hpp"
 #include "trace/handles.hpp"
 

@@ -5,12 +5,8 @@
 // changes. Nothing of Python is linked.
 #pragma once
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <mutex>
 
 #include "preloaded/chain.hpp"

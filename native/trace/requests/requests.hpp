@@ -3,9 +3,6 @@
 // then, and persistent requests.
 #pragma once
 
-#include <atomic>
-#include <mutex>
-
 #include "trace/communicators.hpp"
 
 namespace nhalf::trace {
