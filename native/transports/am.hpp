@@ -2,8 +2,6 @@
 // Active messages through shared memory: short, medium and long ones, and what stands on them.
 #pragma once
 
-#include <new>
-
 #include "contract/pattern.hpp"
 #include "transports/am/pieces.hpp"
 #include "transports/am/regions.hpp"

@@ -3,8 +3,6 @@
 // Messages into the LogP Model", SPAA 1995.
 #pragma once
 
-#include <map>
-
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/model/machine.hpp"

@@ -6,8 +6,6 @@
 
 #include <sys/uio.h>
 
-#include <exception>
-
 #include "contract/exposed_memory.hpp"
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"

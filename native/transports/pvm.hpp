@@ -4,19 +4,13 @@
 // Messages of the Parallel Virtual Machine (PVM), whose daemon runs for as long as the ranks do.
 #pragma once
 
-#include <fcntl.h>
-#include <poll.h>
 #include <pvm3.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
-#include <stdexcept>
 
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"

@@ -3,11 +3,6 @@
 // One-sided communication of the Message Passing Interface: windows.
 #pragma once
 
-#include <mpi.h>
-
-#include <atomic>
-#include <exception>
-
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/pending_messages.hpp"

@@ -2,10 +2,6 @@
 // Memory of other processes of the host, written and read directly.
 #pragma once
 
-#include <unistd.h>
-
-#include <atomic>
-
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/pending_messages.hpp"

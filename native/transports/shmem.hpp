@@ -4,12 +4,8 @@
 // OpenSHMEM as Open MPI has it, in the processes that MPI starts.
 #pragma once
 
-#include <mpi.h>
 #include <shmem.h>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 
 #include "contract/exposed_memory.hpp"
 #include "contract/pattern.hpp"

@@ -2,8 +2,6 @@
 // Messages by postboxes in shared memory.
 #pragma once
 
-#include <unistd.h>
-
 #include <iterator>
 
 #include "contract/pattern.hpp"

@@ -2,10 +2,7 @@
 // Messages of a machine that SimGrid simulates; its virtual clock times them.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdio>
-#include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
 #include "algorithms/alltoall/alltoall.hpp"

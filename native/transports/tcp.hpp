@@ -2,13 +2,6 @@
 // Messages over TCP connections, one between every two ranks.
 #pragma once
 
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <stdexcept>
-#include <thread>
-
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"

@@ -3,10 +3,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <sched.h>
-
-#include <atomic>
-#include <thread>
 
 #include "contract/pattern.hpp"
 #include "timing/clock.hpp"

@@ -4,11 +4,6 @@
 // Tagged messages and remote memory of UCX's protocol layer (UCP), without MPI above it.
 #pragma once
 
-#include <ucp/api/ucp.h>
-
-#include <exception>
-#include <stdexcept>
-
 #include "contract/exposed_memory.hpp"
 #include "contract/pattern.hpp"
 #include "transports/bases/message_collectives.hpp"

@@ -2,9 +2,6 @@
 // that go to the memory of another rank.
 #pragma once
 
-#include <atomic>
-#include <new>
-
 #include "contract/buffer.hpp"
 #include "transports/am/layout.hpp"
 

@@ -1,10 +1,6 @@
 // Active messages of one rank: requests, replies, and the polling that handles both.
 #pragma once
 
-#include <atomic>
-#include <new>
-#include <stdexcept>
-
 #include "transports/am/channel.hpp"
 #include "transports/bases/peer_watch.hpp"
 

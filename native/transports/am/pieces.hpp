@@ -1,8 +1,6 @@
 // Sends and receives, piece by piece, on active messages.
 #pragma once
 
-#include <atomic>
-
 #include "transports/am/endpoint.hpp"
 
 namespace nhalf::am {

@@ -1,9 +1,7 @@
 // One-sided access on top of active messages: memory that others put to and get from.
 #pragma once
 
-#include <atomic>
 #include <map>
-#include <new>
 
 #include "transports/am/endpoint.hpp"
 #include "transports/bases/copies.hpp"

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <mpi.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <numeric>
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include <chrono>
 #include <functional>
 #include <stdexcept>

@@ -3,9 +3,6 @@
 // for memory that another core will write.
 #pragma once
 
-#include <mpi.h>
-#include <sched.h>
-
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/peer_watch.hpp"
 #include "transports/bases/polled_requests.hpp"

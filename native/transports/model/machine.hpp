@@ -2,8 +2,6 @@
 // from a transport's options.
 #pragma once
 
-#include <cmath>
-#include <random>
 #include <set>
 
 #include "timing/clock.hpp"

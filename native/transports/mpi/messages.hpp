@@ -3,7 +3,6 @@
 // what it can name.
 #pragma once
 
-#include <mpi.h>
 #include <climits>
 
 #include "contract/buffer.hpp"

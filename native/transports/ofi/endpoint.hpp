@@ -11,8 +11,6 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#include <stdexcept>
-
 #include "contract/buffer.hpp"
 #include "transports/bases/mpi_control.hpp"
 

@@ -2,10 +2,7 @@
 // Messages between ranks by nothing but puts into windows.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
-#include <exception>
 
 #include "transports/rma/accesses.hpp"
 

@@ -2,7 +2,6 @@
 // line of a cache that two ranks use in turn.
 #pragma once
 
-#include <atomic>
 #include <stdexcept>
 
 #include "transports/bases/copies.hpp"

@@ -4,7 +4,6 @@
 
 #include <sys/prctl.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "transports/bases/copies.hpp"
 #include "transports/shmq/layout.hpp"

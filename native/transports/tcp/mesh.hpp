@@ -2,11 +2,6 @@
 #pragma once
 
 #include <sys/random.h>
-#include <sys/socket.h>
-
-#include <charconv>
-#include <sstream>
-#include <stdexcept>
 
 #include "host/kernel_files.hpp"
 #include "host/networks.hpp"

@@ -2,9 +2,7 @@
 // a connection ever makes the rank wait here.
 #pragma once
 
-#include <poll.h>
 #include <sys/uio.h>
-#include <stdexcept>
 
 #include "contract/transport.hpp"
 #include "transports/bases/polled_requests.hpp"

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <mutex>
-#include <thread>
 
 #include "contract/buffer.hpp"
 #include "host/cores.hpp"

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <functional>
-#include <stdexcept>
 
 #include "transports/bases/mpi_control.hpp"
 
