@@ -91,9 +91,7 @@ def change(ratio: float, *, as_factor: bool = False) -> str:
 
     With `as_factor` always as '1.25x', for a column where others are.
     """
-    if as_factor or is_factor(ratio):
-        return times(ratio)
-    return f"{(ratio - 1) * 100:+.1f} %"
+    return times(ratio) if as_factor or is_factor(ratio) else f"{(ratio - 1) * 100:+.1f} %"
 
 
 def change_span(ratio: float, low: float, high: float, *, as_factor: bool = False) -> str:
@@ -109,9 +107,7 @@ def change_span(ratio: float, low: float, high: float, *, as_factor: bool = Fals
 
 def half_width_text(share: float) -> str:
     """'±3.2 %' of a relative half-width; 'unknown' if it is as wide as the value itself."""
-    if not share < 0.995:
-        return UNKNOWN
-    return f"±{format_number(share * 100, 2)} %"
+    return f"±{format_number(share * 100, 2)} %" if share < 0.995 else UNKNOWN
 
 
 def says_nothing(low: float, high: float) -> bool:

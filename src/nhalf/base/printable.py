@@ -32,9 +32,7 @@ def printable_parts(content: Any) -> Any:
         return printable(content)
     if isinstance(content, dict):
         return {printable_parts(key): printable_parts(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [printable_parts(value) for value in content]
-    return content
+    return [printable_parts(value) for value in content] if isinstance(content, list) else content
 
 
 def say(text: str) -> None:

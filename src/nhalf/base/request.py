@@ -128,9 +128,7 @@ def _kind(hint: Any) -> tuple[type, bool]:
     """The type of one value, and whether there may be several."""
     if isinstance(hint, types.UnionType):  # with None
         (hint,) = (member for member in typing.get_args(hint) if member is not types.NoneType)
-    if typing.get_origin(hint) is tuple:
-        return typing.get_args(hint)[0], True
-    return hint, False
+    return (typing.get_args(hint)[0], True) if typing.get_origin(hint) is tuple else (hint, False)
 
 
 def as_words(request: Request, names: Collection[str]) -> list[str]:

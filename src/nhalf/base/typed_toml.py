@@ -86,6 +86,4 @@ def toml_of(content: dict[str, Any]) -> bytes:
 def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        return [_without_none(item) for item in value]
-    return value
+    return [_without_none(item) for item in value] if isinstance(value, list | tuple) else value
