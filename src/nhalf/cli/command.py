@@ -286,6 +286,4 @@ def _type(parameter: Parameter) -> Any:
         return click.IntRange(min=option.least)
     if option and option.is_share:
         return _share
-    if parameter.kind is Path:
-        return click.Path(path_type=Path)
-    return parameter.kind
+    return click.Path(path_type=Path) if parameter.kind is Path else parameter.kind

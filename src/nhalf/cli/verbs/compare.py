@@ -310,9 +310,7 @@ def _sides(
         _with_layers(medians, [*names, library_a, library_b]) for medians in (medians_a, medians_b)
     )
     if not names and not library_a and not library_b:
-        if b:
-            return medians_a, medians_b, None
-        return medians_a, medians_b, [_only_two(medians_a)]
+        return (medians_a, medians_b, None) if b else (medians_a, medians_b, [_only_two(medians_a)])
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
     pair = (

@@ -143,9 +143,7 @@ def _ranks(text: str, files: int) -> list[tuple[int, ...]]:
         )
     if is_of_tables:
         return [tuple(counts)]
-    if len(counts) == files:
-        return [(count,) for count in counts]
-    return [tuple(counts)] * files
+    return [(count,) for count in counts] if len(counts) == files else [tuple(counts)] * files
 
 
 def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[LogFile]:

@@ -147,6 +147,4 @@ def _livermore(request: Request) -> None:
 
 def _report(request: Request, facts: Facts, run: Run) -> Path | None:
     """Write the requested report; None if there is none."""
-    if not request.report:
-        return None
-    return write_report(facts, run.path / "report.html")
+    return write_report(facts, run.path / "report.html") if request.report else None
