@@ -90,9 +90,7 @@ class CurveRatio:
     @property
     def worse(self) -> Worse:
         """Whether B is slower than A; a curve that is faster at some size only may be unclear."""
-        if self.verdict in ("slower", "mixed"):
-            return "worse"
-        return self.worse_at(self.ratio)
+        return "worse" if self.verdict in ("slower", "mixed") else self.worse_at(self.ratio)
 
     @property
     def title(self) -> str:
