@@ -206,9 +206,7 @@ def _number(words: Sequence[str], names: Sequence[str]) -> int:
             text = word[len(joined) :]
             if not joined or not text.isdecimal():
                 continue
-        if not (text.isascii() and text.isdecimal() and len(text) < 8):
-            return 0
-        return int(text)
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else 0
     return 0
 
 
