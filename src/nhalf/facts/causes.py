@@ -39,9 +39,7 @@ def cache_near(environment: Mapping[str, Any], jump: Jump) -> CoreCache | None:
 
     A message that no longer fits a cache takes longer, so a jump that saves time has another cause.
     """
-    if not jump.costs:
-        return None
-    return cache_between(environment, jump.before_bytes, jump.after_bytes)
+    return cache_between(environment, jump.before_bytes, jump.after_bytes) if jump.costs else None
 
 
 def cache_between(

@@ -67,9 +67,7 @@ def labelled_points(facts: Facts) -> pl.DataFrame:
 def _extra(name: str, value: object) -> str:
     if name == "algorithm" and value == NATIVE:
         return ""
-    if name == "ranks":
-        return ranks_text(value)
-    return str(value)
+    return ranks_text(value) if name == "ranks" else str(value)
 
 
 @fact

@@ -33,9 +33,7 @@ def grid_name(dimensions: Step, steps: Sequence[Step], periodic: Sequence[bool])
     """The established term for ranks in a grid that send along some steps."""
     if len(dimensions) == 1:
         return _ring_name(dimensions[0], [step[0] for step in steps], periodic[0])
-    if is_one_way(steps) and not any(periodic):
-        return WAVEFRONT
-    return f"{len(dimensions)}-D stencil"
+    return WAVEFRONT if is_one_way(steps) and not any(periodic) else f"{len(dimensions)}-D stencil"
 
 
 def is_one_way(steps: Sequence[Step]) -> bool:
@@ -58,9 +56,7 @@ def _ring_name(ranks: int, steps: Sequence[int], wraps: bool) -> str:
         return DISSEMINATION
     if len(distances) == 1:
         return SHIFT
-    if distances == set(range(1, len(distances) + 1)):
-        return RING
-    return "circulant"
+    return RING if distances == set(range(1, len(distances) + 1)) else "circulant"
 
 
 def grid_words(dimensions: Step, steps: Sequence[Step], periodic: Sequence[bool]) -> str:
