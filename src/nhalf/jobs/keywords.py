@@ -132,6 +132,4 @@ def _typed_value(value: Any, kind: type, many: bool) -> Any:
         return Path(value)
     if kind is str and not isinstance(value, str):
         return str(value) if isinstance(value, int) else ",".join(map(str, value))
-    if kind is int and not isinstance(value, str):
-        return operator.index(value)
-    return kind(value)
+    return operator.index(value) if kind is int and not isinstance(value, str) else kind(value)
