@@ -69,6 +69,4 @@ def _functions(costs: Sequence[str]) -> str:
 def _printed(name: str, cost: Expression, form: str) -> str:
     if form == "text":
         return cost.as_text()
-    if form == "latex":
-        return cost.as_latex()
-    return python_function(name.replace("-", "_"), cost)
+    return cost.as_latex() if form == "latex" else python_function(name.replace("-", "_"), cost)

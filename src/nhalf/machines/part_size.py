@@ -126,6 +126,4 @@ def _rounded(times_s: dict[int, float]) -> int:
         return PART_BYTES
     powers = [size for size in times_s if size & (size - 1) == 0]
     power = min(powers, key=times_s.__getitem__)
-    if times_s[power] <= NEARLY * least_s:
-        return power
-    return min(times_s, key=times_s.__getitem__)
+    return power if times_s[power] <= NEARLY * least_s else min(times_s, key=times_s.__getitem__)

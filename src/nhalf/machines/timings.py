@@ -57,9 +57,7 @@ class PatternTiming:
         for curve in self.curves:
             if curve.ranks == ranks and _holds(curve, size_bytes):
                 return curve.time_s(size_bytes)
-        if self.in_memory is not None:
-            return self.in_memory.time_s(ranks, size_bytes)
-        return math.nan
+        return self.in_memory.time_s(ranks, size_bytes) if self.in_memory is not None else math.nan
 
     def sizes(self) -> tuple[int, int | None]:
         """The smallest and the largest size that a model covers; None: no end."""
