@@ -106,9 +106,7 @@ def _deviation(curve: Curve, sizes: Sequence[int], low: int, high: int) -> float
     left_sizes = [size for size in sizes if size <= low]
     if len(left_sizes) < 2:
         right_sizes = [size for size in sizes if size >= high]
-        if len(right_sizes) < 2:
-            return 0.0
-        return curve[low] / _line(curve, right_sizes[:2], low) - 1
+        return 0.0 if len(right_sizes) < 2 else curve[low] / _line(curve, right_sizes[:2], low) - 1
     return curve[high] / _line(curve, left_sizes[-2:], high) - 1
 
 
