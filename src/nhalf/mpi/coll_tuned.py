@@ -290,9 +290,7 @@ class CollTuned(Tuner):
 
     def _numbers_of(self, operation: str) -> dict[str, int]:
         """The numbers of an operation's algorithms by name; 0 leaves the choice to the library."""
-        if operation not in OPERATION_IDS:
-            return {}
-        return self._choices.get(call_of(operation), {})
+        return {} if operation not in OPERATION_IDS else self._choices.get(call_of(operation), {})
 
     def _names_of(self, operation: str) -> dict[int, str]:
         return {number: name for name, number in self._numbers_of(operation).items()}

@@ -267,9 +267,7 @@ def _clients(command: str, environment: tuple[tuple[str, str], ...]) -> tuple[st
 
 def _chooses_btl(prefix: Path) -> bool:
     """Whether the user or the site already chose Open MPI's transports, which must stay so."""
-    if os.environ.get(BTL):
-        return True
-    return any(map(_sets_btl, _settings_files(prefix)))
+    return bool(os.environ.get(BTL)) or any(map(_sets_btl, _settings_files(prefix)))
 
 
 def _settings_files(prefix: Path) -> tuple[Path, Path]:
