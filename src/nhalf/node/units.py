@@ -127,9 +127,7 @@ def _alone(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> Interval 
         return Interval(
             delay.median - second.median, delay.low - second.high, max(delay.high - second.low, 0.0)
         )
-    if kernel in ROUND_TRIPS:
-        return scaled(delay, 0.5)
-    return delay
+    return scaled(delay, 0.5) if kernel in ROUND_TRIPS else delay
 
 
 def _comparison_latency(latency: Mapping[Key, Interval]) -> Interval | None:
