@@ -43,9 +43,7 @@ def ends(low: float, high: float) -> str:
 
 def at_text(shift: Shift) -> str:
     """Name the first run of the new level, with the range of runs if that is uncertain."""
-    if shift.first == shift.last:
-        return shift.at
-    return f"{shift.at} ({shift.first} to {shift.last})"
+    return shift.at if shift.first == shift.last else f"{shift.at} ({shift.first} to {shift.last})"
 
 
 def around_text(shift: Shift) -> str:

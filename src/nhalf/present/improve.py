@@ -173,9 +173,7 @@ def gain_json(gain: SettingGain | None) -> dict[str, Any] | None:
 
 def provable_json(possible: Provable | None) -> dict[str, Any] | None:
     """What the search could prove, as was known before it began; null if nothing was tried."""
-    if possible is None:
-        return None
-    return members(possible, "factor", "pairs", "spread_share")
+    return None if possible is None else members(possible, "factor", "pairs", "spread_share")
 
 
 def left_json(files: LeftBehind | None) -> dict[str, Any]:

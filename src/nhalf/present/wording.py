@@ -152,9 +152,7 @@ def n_half_text(size_bytes: float) -> str:
 def n_half_ends(entry: LibraryOverview) -> str:
     """'21 KiB to 30 KiB', the interval of n½ over launches; '' if there is none, 'unknown'."""
     low, high = entry.n_half_low_bytes, entry.n_half_high_bytes
-    if math.isnan(low):
-        return ""
-    return numbers.span(low, high, n_half_text)
+    return "" if math.isnan(low) else numbers.span(low, high, n_half_text)
 
 
 def change_of(change: Breakpoint) -> str:

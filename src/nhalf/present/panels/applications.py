@@ -119,9 +119,7 @@ class ApplicationTimes(Panel[Facts]):
 
 def _ticks(most: float) -> list[float]:
     """Round multiples of the fastest; below twice as long, steps of a tenth."""
-    if most < 2:
-        return [1 + tenth / 10 for tenth in range(11)]
-    return common.log_ticks([1.0, most])
+    return [1 + tenth / 10 for tenth in range(11)] if most < 2 else common.log_ticks([1.0, most])
 
 
 def _application_times_drawn(row: Row, name: str, workers: int, fastest_s: float) -> Row:

@@ -96,9 +96,7 @@ def _sizes(program: Program) -> Table:
 
 
 def _class_name(low: int, high: int) -> str:
-    if high - low == 1:
-        return format_size(low)
-    return f"{format_size(low)} to < {format_size(high)}"
+    return format_size(low) if high - low == 1 else f"{format_size(low)} to < {format_size(high)}"
 
 
 def _collectives(program: Program) -> Table:
@@ -141,6 +139,4 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
         for row in calls.iter_rows(named=True)
     ]
     columns = ("call", "calls", "bytes", f"time per {unit}", "of the run", f"waiting per {unit}")
-    if not program.is_timed:
-        return columns[:3], [row[:3] for row in rows]
-    return columns, rows
+    return (columns, rows) if program.is_timed else (columns[:3], [row[:3] for row in rows])

@@ -148,9 +148,7 @@ def _others(program: Program) -> str:
 def _besides(program: Program) -> str:
     """What is made too often, which does not depend on who has the processors."""
     leading = call_facts.leading_calls(program)
-    if leading is None or not is_made_often(leading):
-        return ""
-    return f"Besides, {advice(leading)}."
+    return "" if leading is None or not is_made_often(leading) else f"Besides, {advice(leading)}."
 
 
 def _imbalance(program: Program) -> str:
@@ -337,9 +335,7 @@ def others_json(program: Program) -> dict[str, Any]:
 
 def _who(program: Program) -> str:
     shared = shared_processors(program)
-    if not shared:
-        return "other processes"
-    return f"other {_unit(shared[0])}s and processes"
+    return f"other {_unit(shared[0])}s and processes" if shared else "other processes"
 
 
 def _unit(shared: SharedProcessors) -> str:

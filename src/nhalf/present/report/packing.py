@@ -92,9 +92,7 @@ def packed(spec: Any) -> Any:
             other_parts = {name: part for name, part in spec.items() if name != "values"}
             return {**other_parts, "columns": columns_of(rows)}
         return {name: packed(part) for name, part in spec.items()}
-    if isinstance(spec, list):
-        return [packed(part) for part in spec]
-    return spec
+    return [packed(part) for part in spec] if isinstance(spec, list) else spec
 
 
 def columns_of(rows: Sequence[Row]) -> Columns:
