@@ -95,9 +95,7 @@ def _of_threads(frame: Frame) -> Frame:
 
 
 def _level(point: Row, flat: Sequence[Plateau]) -> str:
-    if point["axes"]:
-        return STREAMING
-    return level_of(flat, ARRAYS * point["bytes"] / point["ranks"])
+    return STREAMING if point["axes"] else level_of(flat, ARRAYS * point["bytes"] / point["ranks"])
 
 
 def _add(row: Row, point: Row) -> None:

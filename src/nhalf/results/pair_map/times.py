@@ -104,9 +104,7 @@ class PairTimes:
     @cached_property
     def judgement(self) -> PairMapJudgement | None:
         """Slow members and links; None if they cannot be determined."""
-        if self.why_not_judged:
-            return None
-        return judge(self.between_s, directed=self.directed)
+        return None if self.why_not_judged else judge(self.between_s, directed=self.directed)
 
     @cached_property
     def within(self) -> PairMapJudgement | None:
