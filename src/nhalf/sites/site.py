@@ -41,9 +41,7 @@ class Site:
     @property
     def cores(self) -> int:
         """The number of ranks that can have their own core."""
-        if self.shares_cores or not self.hosts:
-            return cores()
-        return sum(map(_cores_of, self.hosts))
+        return cores() if self.shares_cores or not self.hosts else sum(map(_cores_of, self.hosts))
 
     @property
     def cores_per_host(self) -> int:

@@ -217,9 +217,7 @@ def folder_of(name: str) -> Path:
 
 def names() -> list[str]:
     """The names of the labs that are up, and of remains of others."""
-    if not ROOT.is_dir():
-        return []
-    return sorted(path.name for path in ROOT.iterdir() if path.is_dir())
+    return sorted(path.name for path in ROOT.iterdir() if path.is_dir()) if ROOT.is_dir() else []
 
 
 def load(name: str) -> Lab:

@@ -65,9 +65,7 @@ def offer() -> Offer:
 def _offer_of(program: str) -> Offer:
     outcome = run([program, "--mpi=list"], ASK_TIMEOUT_S)
     answer = parse_offer(f"{outcome.stdout}\n{outcome.stderr}")
-    if answer.kinds or outcome.succeeded:
-        return answer
-    return Offer(reason=outcome.reason)
+    return answer if answer.kinds or outcome.succeeded else Offer(reason=outcome.reason)
 
 
 def choose(name: str, speaks: Sequence[str], offered: Offer) -> str:
