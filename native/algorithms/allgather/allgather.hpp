@@ -6,7 +6,6 @@
 #include "algorithms/gather/gather.hpp"
 
 namespace nhalf::algorithms::allgather {
-
 /// In step i every rank sends all blocks that it has, but no more than are still missing, to the
 /// rank 2^i before it. Blocks lie in the order in which they come, and are put in order in the end.
 ///
@@ -129,5 +128,4 @@ inline constexpr AlgorithmInfo ring_info{
     .cost = "(p - 1) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
-
 }  // namespace nhalf::algorithms::allgather

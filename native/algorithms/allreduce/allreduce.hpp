@@ -5,7 +5,6 @@
 #include "algorithms/reduce/reduce.hpp"
 
 namespace nhalf::algorithms::allreduce {
-
 /// Recursive halving leaves each rank the sum of one piece; recursive doubling brings all pieces to
 /// all. Of p ranks 2^k act, some of them for two.
 ///
@@ -136,5 +135,4 @@ inline constexpr AlgorithmInfo ring_info{
       if (std::fmod(n, 4 * p) != 0) return std::nullopt;
       return 2 * (p - 1) * m.one_s(n / p);
     }};
-
 }  // namespace nhalf::algorithms::allreduce

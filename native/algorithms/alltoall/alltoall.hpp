@@ -4,7 +4,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::alltoall {
-
 /// Blocks are put in the order of how far they have to go. In step i those travel whose distance
 /// has bit i, 2^i ranks further, all in one message.
 ///
@@ -178,5 +177,4 @@ inline constexpr AlgorithmInfo windowed_info{
       return (p - 2) * m.sends_apart_s(n) + m.o_s +
              std::max(n * m.G + m.L + m.o_r, (p - 1) * m.o_r);
     }};
-
 }  // namespace nhalf::algorithms::alltoall

@@ -4,7 +4,6 @@
 #include "algorithms/bcast/trees.hpp"
 
 namespace nhalf::algorithms::barrier {
-
 /// All tell rank 0, which hears them one after the other.
 template <Transport T>
 void arrive_at_centre(T& transport) {
@@ -74,5 +73,4 @@ inline constexpr AlgorithmInfo central_native_bcast_info{
     .what = "all tell rank 0 that they have come; the library's own broadcast wakes them up",
     .source = sources::mellor_crummey_centralised,
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); }};
-
 }  // namespace nhalf::algorithms::barrier

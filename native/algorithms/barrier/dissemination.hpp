@@ -4,7 +4,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
-
 /// In round i every rank tells the rank 2^i further, and hears from the rank 2^i before it, that it
 /// has come.
 ///
@@ -55,5 +54,4 @@ inline constexpr AlgorithmInfo dissemination_mcs_info{
     .cost = "ceil(log2(p)) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * doublings(p); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds { return doublings(p) * m.one_s(0); }};
-
 }  // namespace nhalf::algorithms::barrier

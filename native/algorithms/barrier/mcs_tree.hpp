@@ -4,7 +4,6 @@
 #include "algorithms/bcast/trees.hpp"
 
 namespace nhalf::algorithms::barrier {
-
 /// Waits for up to four children, 4 i + 1 to 4 i + 4, and then tells the parent (i - 1) / 4.
 template <Transport T>
 void arrive_by_fours(T& transport) {
@@ -79,5 +78,4 @@ inline constexpr AlgorithmInfo mcs_tree_native_bcast_info{
     .what = "arrival up a tree of four children each, wake-up by the library's own broadcast",
     .source = sources::mellor_crummey,
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); }};
-
 }  // namespace nhalf::algorithms::barrier

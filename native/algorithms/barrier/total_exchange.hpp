@@ -4,7 +4,6 @@
 #include "algorithms/bcast/trees.hpp"
 
 namespace nhalf::algorithms::barrier {
-
 /// Every rank tells every other: in step k the rank k further, while it hears the rank k before it.
 ///
 /// p (p - 1) messages in p - 1 steps of o_s + L + o_r, where g <= o_s + L + o_r.
@@ -66,5 +65,4 @@ inline constexpr AlgorithmInfo total_exchange_native_bcast_info{
         "R. Krishnamurthy, Performance of Barriers and NAS Parallel Benchmarks on the Intel "
         "Clusters, 1998: total exchange by broadcasts",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); }};
-
 }  // namespace nhalf::algorithms::barrier

@@ -4,7 +4,6 @@
 #include "algorithms/barrier/central.hpp"
 
 namespace nhalf::algorithms::barrier {
-
 /// In round i the winners of the rounds before play in pairs at distance 2^i; who wins is settled
 /// beforehand: the lower rank, which waits for the other. A loser tells its winner and is out. The
 /// round in which this rank lost, as a distance; for the champion, rank 0, the first one too far.
@@ -100,5 +99,4 @@ inline constexpr AlgorithmInfo tournament_tree_info{
     .time_at_most_s = [](const LogGP& m, int p, double) -> Seconds {
       return doublings(p) * m.one_s(0) + (doublings(p + 1) - 1) * (m.one_s(0) + m.sends_apart_s(0));
     }};
-
 }  // namespace nhalf::algorithms::barrier

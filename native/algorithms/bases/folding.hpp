@@ -6,7 +6,6 @@
 #include "contract/buffer.hpp"
 
 namespace nhalf {
-
 /// The first 2 (p - 2^k) of p places act in pairs: the first of a pair for both.
 struct Folding {
   int places;
@@ -98,5 +97,4 @@ struct EvenPieces {
            element_bytes;
   }
 };
-
 }  // namespace nhalf

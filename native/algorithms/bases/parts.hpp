@@ -4,7 +4,6 @@
 #include "contract/collectives.hpp"
 
 namespace nhalf {
-
 /// A part where nobody says otherwise: that of the pipelined broadcasts of the SP2 study.
 inline constexpr std::size_t default_part_bytes = 8192;
 
@@ -42,5 +41,4 @@ void wake_by_twos(T& transport) {
   const int end = std::min(transport.size(), 2 * rank + 3);
   for (int child = 2 * rank + 1; child < end; ++child) transport.send(child, ConstBytes{});
 }
-
 }  // namespace nhalf

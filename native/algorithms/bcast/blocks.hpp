@@ -5,7 +5,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
-
 /// The part of a message that belongs to places `first` to `end` - 1 where p places have equal
 /// blocks of it; the last ones may have less or nothing.
 inline Bytes blocks_between(Bytes data, int first, int end, int places) {
@@ -124,5 +123,4 @@ inline constexpr AlgorithmInfo split_binary_info{
       return first_half * parts_of(n - n / 2) + right * parts_of(n / 2) + 2 * right +
              (first_half - right);
     }};
-
 }  // namespace nhalf::algorithms::bcast

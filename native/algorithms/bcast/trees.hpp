@@ -5,7 +5,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
-
 /// A tree of two children each: rank i, counted from the root, sends to 2 i + 1 and 2 i + 2.
 ///
 /// p - 1 messages. For p = 2^(d + 1) - 1 and n bytes d (max(o_s, g + nG) + o_s + nG + L + o_r).
@@ -186,5 +185,4 @@ inline constexpr AlgorithmInfo linear_info{
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return (p - 2) * m.sends_apart_s(n) + m.one_s(n);
     }};
-
 }  // namespace nhalf::algorithms::bcast

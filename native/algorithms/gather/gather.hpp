@@ -4,7 +4,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::gather {
-
 /// Up a binomial tree: in step i ranks, counted from the root, whose lowest set bit is bit i send
 /// all blocks that they have to the rank 2^i before them. The root puts blocks in order in the end.
 ///
@@ -66,5 +65,4 @@ inline constexpr AlgorithmInfo linear_info{
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return (p - 2) * m.receives_apart_s(n) + m.one_s(n);
     }};
-
 }  // namespace nhalf::algorithms::gather

@@ -5,7 +5,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce {
-
 /// The binomial broadcast backwards: ranks, counted from the root, add what the ranks 2^i further
 /// send, the furthest first, and send their sum to the rank that would have sent to them.
 ///
@@ -111,5 +110,4 @@ inline constexpr AlgorithmInfo rabenseifner_info{
       if (std::fmod(n, 4 * p) != 0) return std::nullopt;
       return for_powers_of_two(p, 2 * doublings(p) * m.one_s(0) + 2 * n / p * (p - 1) * m.G);
     }};
-
 }  // namespace nhalf::algorithms::reduce

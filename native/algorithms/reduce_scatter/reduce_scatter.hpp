@@ -5,7 +5,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce_scatter {
-
 /// In step k every rank sends, to the rank k further, that rank's block, and adds what the rank k
 /// before it sends. The sum grows outside of `out`, which may be a block that has still to be sent.
 ///
@@ -106,5 +105,4 @@ inline constexpr AlgorithmInfo ring_info{
     .cost = "(p - 1) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
-
 }  // namespace nhalf::algorithms::reduce_scatter

@@ -3,7 +3,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::scan {
-
 /// Every rank adds its own numbers to the sum of the ranks before it and sends that on.
 ///
 /// p - 1 messages. For n bytes (p - 1) (o_s + nG + L + o_r); adding costs nothing in LogGP.
@@ -29,5 +28,4 @@ inline constexpr AlgorithmInfo linear_info{
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); },
     .keeps_order = true};
-
 }  // namespace nhalf::algorithms::scan

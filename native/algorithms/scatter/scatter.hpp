@@ -4,7 +4,6 @@
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::scatter {
-
 /// Down a binomial tree: a rank that has blocks for 2^i ranks, counted from the root, sends half of
 /// them to the first of the upper half, and goes on with the lower half.
 ///
@@ -66,5 +65,4 @@ inline constexpr AlgorithmInfo linear_info{
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return (p - 2) * m.sends_apart_s(n) + m.one_s(n);
     }};
-
 }  // namespace nhalf::algorithms::scatter
