@@ -8,7 +8,6 @@
 #include "preloaded/entry.hpp"
 
 namespace nhalf::calls::fortran {
-
 /// Returns the address of a sentinel, which is a common block; null without Fortran.
 inline const void* sentinel(const char* name) {
   return dlsym(RTLD_DEFAULT, name);
@@ -123,7 +122,6 @@ template <class... Types>
 void by_type(int (*call)(Types...), Arguments& arguments) {
   called(call, arguments, std::index_sequence_for<Types...>());
 }
-
 }  // namespace nhalf::calls::fortran
 
 /// Takes as many arguments as the longest call, and reads its own only.
@@ -139,7 +137,6 @@ void by_type(int (*call)(Types...), Arguments& arguments) {
   NHALF_ENTRY(mpi_##lower##_f08_, &fortran_##lower)
 
 namespace nhalf::calls::fortran {
-
 inline void init(Arguments& arguments) {
   answer(static_cast<MPI_Fint*>(arguments[0]), MPI_Init(nullptr, nullptr));
 }
@@ -279,5 +276,4 @@ inline void wait_some(Arguments& arguments) {
 inline void test_some(Arguments& arguments) {
   some(arguments, &MPI_Testsome);
 }
-
 }  // namespace nhalf::calls::fortran

@@ -40,7 +40,6 @@
 #define NHALF_AS(name, function) static_cast<decltype(&PMPI_##name)>(&function)
 
 namespace nhalf::calls {
-
 #define NHALF_CALL(name, lower, traits, arguments, ...) name,
 enum class Call : std::uint16_t {
 #include "calls/all.inc"
@@ -104,5 +103,4 @@ Function* own(const char* name) {
 
 #define NHALF_OWN(name) \
   (::nhalf::calls::own<struct Tag##name, decltype(PMPI_##name)>("PMPI_" #name))
-
 }  // namespace nhalf::calls

@@ -16,7 +16,6 @@
 #include "preloaded/entry.hpp"
 
 namespace nhalf::calls {
-
 /// Address ranges of the code of Fortran libraries: libmpifort, libmpichfort and the like.
 class FortranLibraries {
  public:
@@ -68,7 +67,6 @@ inline preloaded::Target found_by_caller(preloaded::EntryPoint& entry, const voi
     behind.store(preloaded::target_behind(entry.symbol), std::memory_order_relaxed);
   return behind.load(std::memory_order_relaxed);
 }
-
 }  // namespace nhalf::calls
 
 #define NHALF_PROFILED(name) NHALF_JUMP(PMPI_##name, &MPI_##name, nhalf::calls::found_by_caller)

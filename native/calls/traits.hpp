@@ -4,7 +4,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::calls {
-
 template <class Handle>
 std::uint64_t number_of(Handle handle) {
   if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
@@ -65,5 +64,4 @@ struct Traits {
 
 /// All ranks of a communicator have to make the call.
 inline constexpr Traits agrees{Effect::waits, {Flow::among_all, Data::nothing}};
-
 }  // namespace nhalf::calls
