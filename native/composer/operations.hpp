@@ -15,7 +15,6 @@
 #include "composer/ranks.hpp"
 
 namespace nhalf {
-
 /// Provides addresses of memory that is never accessed; different addresses are different buffers.
 inline MemorySource no_memory{
     .take = [](std::size_t) { return reinterpret_cast<std::byte*>(page_bytes); },
@@ -107,5 +106,4 @@ inline std::optional<ComposedTimes> composed(const network::Wires& wires,
   });
   return machine.times();
 }
-
 }  // namespace nhalf

@@ -9,7 +9,6 @@
 #include "composer/operations.hpp"
 
 namespace nhalf {
-
 /// The lines of a program, and its ranks. Peers and roots are numbers of ranks; messages of a
 /// channel, from 1 on, are received in the order in which they were sent.
 ///
@@ -170,5 +169,4 @@ class ComposedProgram {
   std::vector<Steps> ranks_;
   std::map<std::uint64_t, Meeting> meetings_;
 };
-
 }  // namespace nhalf

@@ -12,7 +12,6 @@
 #include "transports/bases/fibers.hpp"
 
 namespace nhalf {
-
 using network::Picoseconds;
 
 /// Seconds from a common start until the last rank ends, and until the root has ended and its last
@@ -292,5 +291,4 @@ class ComposedTransport {
   std::uint32_t channel_ = 0;
   std::vector<int> members_;
 };
-
 }  // namespace nhalf

@@ -9,7 +9,6 @@
 #include "patterns/traffic/many.hpp"
 
 namespace nhalf {
-
 /// One ring of all ranks, whose members send to both neighbours pairwise: the ring of b_eff without
 /// the memory that it walks through.
 class WholeRing : public Links<ComposedTransport> {
@@ -93,5 +92,4 @@ inline std::optional<double> traffic_s(const network::Wires& wires, std::string_
     return (time_s - rounds_s(wires, *pattern, point, few)) / static_cast<double>(rounds - few);
   return time_s / static_cast<double>(rounds) / info.messages_per_round;
 }
-
 }  // namespace nhalf
