@@ -4,10 +4,8 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// What active messages are made of, whoever carries them.
 namespace active {
-
 /// Arguments of a message. Every kind of message has room for `words_max`, short ones for more.
 using Word = std::uint64_t;
 using Words = std::span<const Word>;
@@ -57,7 +55,6 @@ struct Placed {
   ConstBytes payload;
   std::size_t offset = 0;
 };
-
 }  // namespace active
 
 /// Short messages carry words; medium ones a payload of at most `medium_bytes()` too, which the
@@ -95,5 +92,4 @@ concept ActiveMessages =
       transport.reply_medium(token, number, words, placed.payload, method);
       transport.reply_long(token, number, words, placed, method);
     };
-
 }  // namespace nhalf

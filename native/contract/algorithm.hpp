@@ -4,7 +4,6 @@
 #include "contract/buffer.hpp"
 
 namespace nhalf {
-
 /// The parameters of a LogGP machine, by which costs are stated; for n bytes.
 struct LogGP {
   double o_s, o_r, g, L, G;
@@ -144,8 +143,6 @@ inline constexpr std::string_view alexandrov_sender =
 inline constexpr std::string_view alexandrov_receiver =
     "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long Messages "
     "into the LogP Model, SPAA 1995: one receiver, several messages";
-
 }  // namespace sources
 }  // namespace algorithms
-
 }  // namespace nhalf

@@ -9,7 +9,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Bytes that differ by seed and by place, as long as they do not repeat.
 class FillSequence {
  public:
@@ -187,5 +186,4 @@ inline ConstBytes apart(Scratch& scratch, ConstBytes in, Bytes out) {
   place(in, copy);
   return copy;
 }
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "contract/messages.hpp"
 
 namespace nhalf {
-
 /// The refinements that T satisfies, by the names that `--describe` uses.
 template <Transport T>
 std::vector<std::string_view> capabilities() {
@@ -44,5 +43,4 @@ std::vector<std::string_view> capabilities() {
   if constexpr (FirstMessages<T>) names.push_back("first-messages");
   return names;
 }
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Byte counts or offsets, one per rank.
 using PerRank = std::span<const int>;
 
@@ -156,5 +155,4 @@ template <class T>
 concept FirstMessages = Transport<T> && requires(T& transport, int partner) {
   { transport.first_messages(partner) } -> std::same_as<RoundTrips>;
 };
-
 }  // namespace nhalf

@@ -4,7 +4,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Where the memory of a window comes from: the library, the program, the program later on, or the
 /// library as memory that all ranks of a host can reach.
 enum class WindowKind { allocate, create, dynamic, shared };
@@ -83,5 +82,4 @@ concept SegmentLife = Transport<T> && requires(T& transport, ConstBytes out, Byt
   { T::steps } -> std::convertible_to<std::string_view>;
   transport.segment_life(out, in, [](Step, auto call) { call(); });
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Receives a message from any rank, and tells from which.
 template <class T>
 concept AnySource = Transport<T> && requires(T& transport, Bytes in) {
@@ -143,5 +142,4 @@ concept ThreadCollectives =
       transport.reduce(channel, root, in, out);
       transport.allreduce(channel, in, out);
     };
-
 }  // namespace nhalf

@@ -8,7 +8,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// Wrong input, with one line that says what was wrong.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -70,5 +69,4 @@ class Options {
  private:
   std::map<std::string, std::string> values_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "contract/options.hpp"
 
 namespace nhalf {
-
 /// A further coordinate of a pattern's points, beside bytes and ranks.
 ///
 /// `values` are those measured where nobody says otherwise: items separated by commas, an item is a
@@ -185,7 +184,6 @@ bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const 
   all.insert(at, PatternEntry<T>{info, make, std::move(algorithms)});
   return true;
 }
-
 }  // namespace nhalf
 
 /// Puts a pattern into the probe. Where the transport does not satisfy the template's constraint,
@@ -226,7 +224,6 @@ bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const 
 #endif
 
 namespace nhalf {
-
 /// Patterns put these first in their own axes.
 inline constexpr std::array operation_axes{
     AxisInfo{"start", "sync", "sync",
@@ -240,5 +237,4 @@ inline constexpr std::array operation_axes{
 
 /// Axes of operations that belong to something made before, whose first call is like any other.
 inline constexpr std::array lasting_axes{operation_axes[0], operation_axes[1]};
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// The numbers 0 to count - 1 in the random order number `number` of a seed.
 ///
 /// The C++ standard fixes what mt19937_64 gives, but neither std::shuffle nor the distributions;
@@ -21,5 +20,4 @@ inline std::vector<int> permutation(int count, std::uint64_t seed, int number) {
     std::swap(order[remaining - 1], order[random() % remaining]);
   return order;
 }
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 using ConstBytes = std::span<const std::byte>;
 using Bytes = std::span<std::byte>;
 
@@ -232,5 +231,4 @@ std::vector<double> collect(T& transport, std::span<const double> mine) {
     return everyone;
   }
 }
-
 }  // namespace nhalf
