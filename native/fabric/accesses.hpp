@@ -8,7 +8,6 @@
 #include "fabric/message.hpp"
 
 namespace nhalf::fabric {
-
 // What one rank does to the memory of another, which takes no part in it: the head of a message
 // that carries it there, and of its answer.
 
@@ -269,5 +268,4 @@ class Accesses {
   std::unordered_map<std::uint64_t, Asked> asked_;
   std::uint64_t last_number_ = 0;
 };
-
 }  // namespace nhalf::fabric

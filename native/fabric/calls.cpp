@@ -12,7 +12,6 @@ NHALF_PRELOADED("fabric", "this program does not run on the virtual network", )
 
 namespace nhalf::fabric {
 namespace {
-
 /// A call of the program while it lasts.
 class Stay {
  public:
@@ -107,7 +106,6 @@ void join(const Interface& network) {
   network.join();
   Guard::of_process().begin(network);
 }
-
 }  // namespace
 }  // namespace nhalf::fabric
 

@@ -9,7 +9,6 @@
 #include "fabric/waits/timed_waits.hpp"
 
 namespace nhalf::fabric {
-
 inline bool is_time_of_day(clockid_t clock) {
   switch (clock) {
     case CLOCK_REALTIME:
@@ -41,7 +40,6 @@ inline bool has_slept(const timespec* time) {
   Rank::here().sleep(picoseconds_of(*time));
   return true;
 }
-
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED int clock_gettime(clockid_t clock, timespec* time) noexcept {

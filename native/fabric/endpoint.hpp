@@ -5,7 +5,6 @@
 #include "fabric/message.hpp"
 
 namespace nhalf::fabric {
-
 // Receives that wait for messages, and messages that nobody has received: each in their order.
 
 /// Which messages a receive takes.
@@ -206,5 +205,4 @@ class Endpoints {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
 };
-
 }  // namespace nhalf::fabric

@@ -7,7 +7,6 @@
 #include "network/flows.hpp"
 
 namespace nhalf::fabric {
-
 /// Messages on their way to a rank, in the order in which they arrive.
 class Inbox : public network::Inbox {
  public:
@@ -128,5 +127,4 @@ inline std::string who_waits(const Region& region, int ranks) {
   if (over > 0) text += "; ended: " + std::to_string(over) + " of " + std::to_string(ranks);
   return text;
 }
-
 }  // namespace nhalf::fabric

@@ -10,7 +10,6 @@
 #include "preloaded/outermost.hpp"
 
 namespace nhalf::fabric {
-
 using network::Picoseconds;
 
 /// A call of MPI as the network has to know it.
@@ -63,5 +62,4 @@ inline const Interface* network() {
   }();
   return exported;
 }
-
 }  // namespace nhalf::fabric

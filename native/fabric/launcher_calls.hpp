@@ -9,7 +9,6 @@
 #include "preloaded/chain.hpp"
 
 namespace nhalf::fabric {
-
 /// Whether the library may know the nodes; one that takes shared memory within them may not.
 inline bool may_know_nodes() {
   const char* text = std::getenv("NHALF_FABRIC_NODES");
@@ -84,7 +83,6 @@ inline void* pmix_call(const char* name) {
   void* const library = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD);
   return library == nullptr ? nullptr : dlsym(library, name);
 }
-
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED ssize_t read(int file, void* buffer, std::size_t room) {

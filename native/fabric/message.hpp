@@ -9,7 +9,6 @@
 #include "network/message.hpp"
 
 namespace nhalf::fabric {
-
 /// What a message says beside its bytes.
 struct Envelope {
   std::uint64_t tag = 0;
@@ -109,5 +108,4 @@ class Completions {
  private:
   std::deque<Completion> entries_;
 };
-
 }  // namespace nhalf::fabric

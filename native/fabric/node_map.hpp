@@ -5,7 +5,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::fabric {
-
 /// The value of PMI_process_mapping: blocks of first node, number of nodes, ranks on each.
 inline std::string process_mapping(const std::vector<int>& nodes) {
   struct Block {
@@ -59,5 +58,4 @@ struct NodeMates {
   /// The ranks in the form of PMIx, such as 0,2.
   std::string text;
 };
-
 }  // namespace nhalf::fabric

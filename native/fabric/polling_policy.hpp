@@ -5,7 +5,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::fabric {
-
 /// What comes of a poll in vain.
 enum class VainPoll { is_free, takes_time, waits_for_event };
 
@@ -89,5 +88,4 @@ class PollingPolicy {
   int clock_reads_ = 0;
   int rounds_in_turn_ = 0;
 };
-
 }  // namespace nhalf::fabric

@@ -7,7 +7,6 @@
 #include "fabric/interface.hpp"
 
 namespace nhalf::fabric {
-
 using network::Picoseconds;
 
 /// The threads of a rank that call MPI: one at a time, whichever it is. Two at once would come in
@@ -90,5 +89,4 @@ class PresentCall {
   preloaded::Caller suspended_;
   bool waits_ = true;
 };
-
 }  // namespace nhalf::fabric

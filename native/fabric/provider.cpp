@@ -12,7 +12,6 @@
 
 namespace nhalf::fabric {
 namespace {
-
 /// The interface is 2.5's, the youngest that a library asks for; all that is used of it here has
 /// kept its place since 1.9 (see `provider::zeroed`).
 constexpr auto interface_version = FI_VERSION(2, 5);
@@ -40,7 +39,6 @@ constexpr Interface interface{
 __attribute__((destructor)) void at_end() {
   if (Rank::here().is_running()) Rank::here().leave();
 }
-
 }  // namespace
 }  // namespace nhalf::fabric
 

@@ -9,7 +9,6 @@
 #include "host/life_line.hpp"
 
 namespace nhalf::fabric {
-
 class Rank {
  public:
   static Rank& here() { return preloaded::lasting<Rank>(); }
@@ -390,5 +389,4 @@ class Rank {
   std::uint64_t received_bytes_ = 0;
   std::uint64_t computings_ = 0;
 };
-
 }  // namespace nhalf::fabric

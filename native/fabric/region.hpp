@@ -12,7 +12,6 @@
 #include "network/state.hpp"
 
 namespace nhalf::fabric {
-
 using namespace network;
 
 /// A rank that is gone has ended its process without MPI_Finalize.
@@ -124,5 +123,4 @@ inline std::span<std::byte> shared_memory() {
   if (memory == MAP_FAILED) return {};
   return {static_cast<std::byte*>(memory), bytes};
 }
-
 }  // namespace nhalf::fabric

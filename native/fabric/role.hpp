@@ -7,7 +7,6 @@
 #include "fabric/region.hpp"
 
 namespace nhalf::fabric {
-
 // From whom the latest requests receive, to name who waits for whom.
 
 /// The other end of a message.
@@ -22,11 +21,9 @@ inline RequestTable<Partner, 10>& latest_receives() {
   static constinit RequestTable<Partner, 10> receives;
   return receives;
 }
-
 }  // namespace nhalf::fabric
 
 namespace nhalf::fabric::roles {
-
 /// Requests that a call is given.
 struct Requests {
   int count = 0;
@@ -76,5 +73,4 @@ struct Role {
   MPI_Win* window_freed = nullptr;
   Refusal refusal{};
 };
-
 }  // namespace nhalf::fabric::roles

@@ -7,7 +7,6 @@
 #include "fabric/role.hpp"
 
 namespace nhalf::fabric::roles {
-
 using calls::Call;
 using calls::Data;
 using calls::Effect;
@@ -248,5 +247,4 @@ struct WaitSome {
     return role;
   }
 };
-
 }  // namespace nhalf::fabric::roles

@@ -7,7 +7,6 @@
 #include "fabric/flows.hpp"
 
 namespace nhalf::fabric {
-
 // The core on which the next rank runs. One rank runs at a time: on the core of the one before it
 // starts at once, while a core that sleeps has to be woken first. Outside its waits a rank may run
 // where it was allowed to, and so may the threads that it starts.
@@ -149,5 +148,4 @@ class Scheduler {
   std::size_t self_;
   std::size_t ranks_;
 };
-
 }  // namespace nhalf::fabric

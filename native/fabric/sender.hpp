@@ -7,7 +7,6 @@
 #include "fabric/flows.hpp"
 
 namespace nhalf::fabric {
-
 /// What is added to the messages of a rank while the tracer asks for that, as on a machine that is
 /// slower by just so much: always, or within operations (trace/inject.hpp).
 struct Delay {
@@ -211,5 +210,4 @@ class Serving {
   Sender& sender_;
   Endpoints& endpoints_;
 };
-
 }  // namespace nhalf::fabric

@@ -11,7 +11,6 @@
 #include "fabric/times.hpp"
 
 namespace nhalf::fabric {
-
 /// Lets a rank run that waits for its turn.
 inline void wake(Slot& slot) {
   __atomic_store_n(&slot.turn, 1, __ATOMIC_RELEASE);
@@ -49,5 +48,4 @@ inline void end_if_stopped(const Region& region) {
   }
   end_quietly();
 }
-
 }  // namespace nhalf::fabric

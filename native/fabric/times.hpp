@@ -13,7 +13,6 @@
 #include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
-
 inline std::uint64_t real_ns() {
   timespec now{};
   syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
@@ -125,5 +124,4 @@ class Computing {
   std::int32_t thread_ = 0;
   ThreadTimes threads_;
 };
-
 }  // namespace nhalf::fabric

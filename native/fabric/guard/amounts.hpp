@@ -7,7 +7,6 @@
 #include "calls/names.hpp"
 
 namespace nhalf::fabric {
-
 // The ranks that an operation reaches from here: those of a communicator, or the neighbours in its
 // topology.
 
@@ -69,11 +68,9 @@ inline std::vector<int> neighbours_of(MPI_Comm comm) {
   }
   return targets;
 }
-
 }  // namespace nhalf::fabric
 
 namespace nhalf::fabric::roles {
-
 /// Bytes that have to leave a rank, and that have to come to it.
 struct Share {
   std::uint64_t leaving = 0;
@@ -257,5 +254,4 @@ Share scattered(const Caller& on, Counts in_counts, MPI_Datatype in_type, const 
   if (part == Part::root) return {on.of_others(group, in_counts, in_type), 0};
   return {0, part == Part::member ? on.bytes(out_count, out_type) : 0};
 }
-
 }  // namespace nhalf::fabric::roles

@@ -6,7 +6,6 @@
 #include "fabric/role.hpp"
 
 namespace nhalf::fabric {
-
 /// The operations that a call may complete, found before it makes their requests unknown; those
 /// that it frees are followed no more.
 class Completed {
@@ -110,5 +109,4 @@ inline void check_accesses(const Interface& network, const roles::Reach& reach) 
     Guard::check_accesses(network, reached->amount, reached->before);
   reached_windows().remove(reach.window);
 }
-
 }  // namespace nhalf::fabric

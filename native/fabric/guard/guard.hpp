@@ -10,7 +10,6 @@
 #include "preloaded/mpi.hpp"
 
 namespace nhalf::fabric {
-
 // Operations that go on after the call that begins them, by their requests: what they have to move,
 // and what had passed the network before. A persistent operation keeps its place until it is freed.
 
@@ -152,5 +151,4 @@ class Guard {
   Amount moved_;
   Amount earlier_;
 };
-
 }  // namespace nhalf::fabric

@@ -5,7 +5,6 @@
 #include "fabric/provider/messages.hpp"
 
 namespace nhalf::fabric::provider {
-
 // What the network can do, in libfabric's words. Attributes are allocated with C's own calls,
 // because libfabric frees them, and with room for members of later versions of it, which are
 // appended and mean nothing when zero.
@@ -203,5 +202,4 @@ inline int open_fabric(fi_fabric_attr*, fid_fabric** result, void* context) {
   *result = fabric;
   return 0;
 }
-
 }  // namespace nhalf::fabric::provider

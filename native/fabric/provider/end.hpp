@@ -7,7 +7,6 @@
 #include "fabric/provider/queue.hpp"
 
 namespace nhalf::fabric::provider {
-
 struct End {
   fid_ep file;
   Endpoint* endpoint;
@@ -109,5 +108,4 @@ inline fi_ops_cm* naming_calls() {
   table.getpeer = lacking;
   return &table;
 }
-
 }  // namespace nhalf::fabric::provider

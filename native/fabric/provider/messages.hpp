@@ -6,7 +6,6 @@
 #include "fabric/provider/remote.hpp"
 
 namespace nhalf::fabric::provider {
-
 using Parts = std::span<const iovec>;
 
 /// The bytes of a call that names one place.
@@ -180,5 +179,4 @@ inline int open_end(fid_domain*, fi_info* hints, fid_ep** result, void* context)
   *result = &end->file;
   return 0;
 }
-
 }  // namespace nhalf::fabric::provider

@@ -10,7 +10,6 @@
 #include "fabric/message.hpp"
 
 namespace nhalf::fabric::provider {
-
 /// Stands for any call that the network does not have.
 inline constexpr struct Lacking {
   template <class Result, class... Arguments>
@@ -112,5 +111,4 @@ inline int open_addresses(fid_domain*, fi_av_attr* hints, fid_av** result, void*
   *result = &addresses->file;
   return 0;
 }
-
 }  // namespace nhalf::fabric::provider

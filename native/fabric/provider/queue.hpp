@@ -7,7 +7,6 @@
 #include "fabric/rank.hpp"
 
 namespace nhalf::fabric::provider {
-
 struct Queue {
   fid_cq file;
   fi_cq_format format;
@@ -152,5 +151,4 @@ inline int open_counter(fid_domain*, fi_cntr_attr*, fid_cntr** result, void* con
   *result = &counter->file;
   return 0;
 }
-
 }  // namespace nhalf::fabric::provider

@@ -8,7 +8,6 @@
 #include "fabric/provider/end.hpp"
 
 namespace nhalf::fabric::provider {
-
 static_assert(static_cast<int>(Operation::sum) == FI_SUM);
 static_assert(static_cast<int>(Operation::write) == FI_ATOMIC_WRITE);
 static_assert(static_cast<int>(Operation::swap_of_mask) == FI_MSWAP);
@@ -258,5 +257,4 @@ inline fi_ops_atomic* atomic_calls() {
   }();
   return &table;
 }
-
 }  // namespace nhalf::fabric::provider

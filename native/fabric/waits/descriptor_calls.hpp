@@ -10,7 +10,6 @@
 #include "fabric/waits/timed_waits.hpp"
 
 namespace nhalf::fabric {
-
 /// Returns real nanoseconds in milliseconds, not less.
 inline int milliseconds_of(std::uint64_t time_ns) {
   return static_cast<int>(std::min<std::uint64_t>((time_ns + 999'999) / 1'000'000, INT_MAX));
@@ -100,7 +99,6 @@ int until_signal(const timespec* interval, Call call) {
   });
   return answer;
 }
-
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED int ppoll(pollfd* files, nfds_t number, const timespec* interval,

@@ -22,7 +22,6 @@ int sem_clockwait(sem_t*, clockid_t, const timespec*);
 }
 
 namespace nhalf::fabric {
-
 using network::Picoseconds;
 
 /// What a call says when its time is up.
@@ -90,7 +89,6 @@ int until_condition(clockid_t clock, pthread_mutex_t* mutex, const timespec* dea
   });
   return answer;
 }
-
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
@@ -176,7 +174,6 @@ NHALF_EXPORTED ssize_t mq_timedreceive(mqd_t queue, char* text, std::size_t room
 }
 
 namespace nhalf::fabric {
-
 // The kernel's waits for a word of memory, by which the C++ library waits for futures, and for
 // atomic objects and semaphores of C++20. All other system calls pass.
 
@@ -221,7 +218,6 @@ inline long wait_for_word(SystemCall call) {
     wait_for(picoseconds_of(limit), Others::inside, attempt);
   return answer;
 }
-
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED long syscall(long number, ...) noexcept {

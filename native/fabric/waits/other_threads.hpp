@@ -11,7 +11,6 @@
 #include "preloaded/lasting.hpp"
 
 namespace nhalf::fabric {
-
 class OtherThreads {
  public:
   static OtherThreads& here() { return preloaded::lasting<OtherThreads>(); }
@@ -103,5 +102,4 @@ class OtherThreads {
   std::atomic<bool> is_noted_{false};
   std::atomic<int> waits_with_limit_{0};
 };
-
 }  // namespace nhalf::fabric

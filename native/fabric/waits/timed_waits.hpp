@@ -24,7 +24,6 @@
   }()
 
 namespace nhalf::fabric {
-
 // Times of the C library as virtual ones: intervals, and deadlines by clocks that may be virtual;
 // and what a call of the C library would reach without this network.
 
@@ -164,5 +163,4 @@ bool wait_for(Picoseconds interval, Others enders, Attempt attempt) {
   const auto now = Rank::here().now();
   return wait_until(never - now > interval ? now + interval : never, enders, attempt);
 }
-
 }  // namespace nhalf::fabric
