@@ -6,7 +6,6 @@
 #include "contract/buffer.hpp"
 
 namespace nhalf {
-
 /// Parses a size as the kernel writes it ("32768K", "32M"); 0 for anything else.
 inline std::size_t cache_bytes(const std::string& text) {
   std::size_t digits = 0;
@@ -68,5 +67,4 @@ class CacheFiller {
   Buffer scratch_;
   unsigned char turn_ = 0;
 };
-
 }  // namespace nhalf

@@ -8,7 +8,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// Returns the cores that a thread may run on, by default the calling thread.
 inline std::vector<int> allowed_cpus(pid_t thread = 0) {
   cpu_set_t set;
@@ -45,5 +44,4 @@ inline void pause_briefly() {
   asm volatile("" ::: "memory");
 #endif
 }
-
 }  // namespace nhalf

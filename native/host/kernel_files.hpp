@@ -12,7 +12,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 // Reads short files without streams, whose objects are destroyed at the end of the process, when
 // preloaded libraries may still be called.
 
@@ -114,5 +113,4 @@ inline std::uint64_t memory_limit_bytes(const std::string& root = "") {
   const auto page_size_bytes = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_PAGESIZE)));
   return std::min(pages * page_size_bytes, group_memory_limit_bytes(root));
 }
-
 }  // namespace nhalf

@@ -13,7 +13,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// Connects to the abstract socket named by NHALF_LIFE_LINE; -1 if nobody listens.
 inline int life_line() {
   const char* text = std::getenv("NHALF_LIFE_LINE");
@@ -60,5 +59,4 @@ inline void hold_life_line() {
   const auto highest = std::min<rlim_t>(limit.rlim_cur - 1, life_line_file_max);
   if (fcntl(file, F_DUPFD_CLOEXEC, static_cast<int>(highest)) >= 0) close(file);
 }
-
 }  // namespace nhalf

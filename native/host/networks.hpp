@@ -16,7 +16,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// Networks of a process: `networks` are interfaces (eth0) and open devices of fast networks
 /// (mlx5_0), `addresses` its own ends of connections to other hosts.
 struct Networks {
@@ -164,5 +163,4 @@ inline Networks networks_in_use(const std::set<std::string>& peers) {
     if (const auto entry = own.find(address); entry != own.end()) networks.insert(entry->second);
   return {{networks.begin(), networks.end()}, {addresses.begin(), addresses.end()}};
 }
-
 }  // namespace nhalf

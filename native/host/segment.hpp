@@ -13,7 +13,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// A mapping of shared memory; empty if that failed.
 class Segment {
  public:
@@ -123,5 +122,4 @@ class Segment {
   std::size_t size_bytes_ = 0;
   int file_ = -1;
 };
-
 }  // namespace nhalf

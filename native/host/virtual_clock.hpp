@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 namespace nhalf::preloaded {
-
 // Virtual time, where a process has it: its program runs on a virtual network, which is
 // loaded with it and says what time it is.
 
@@ -24,11 +23,9 @@ inline VirtualTime virtual_time() {
              ? nullptr
              : reinterpret_cast<VirtualTime>(dlsym(RTLD_DEFAULT, "nhalf_virtual_time_ps"));
 }
-
 }  // namespace nhalf::preloaded
 
 namespace nhalf {
-
 /// A clock of picoseconds that is one for all ranks, and stands still while they compute.
 class VirtualClock {
  public:
@@ -55,5 +52,4 @@ class VirtualClock {
   Clock clock_ps_ = nullptr;
   Sleep sleep_until_ps_ = nullptr;
 };
-
 }  // namespace nhalf
