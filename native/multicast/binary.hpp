@@ -3,7 +3,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
-
 /// Binary tree: of the nodes in the order of their numbers from the source on, the one at place i
 /// forwards to those at 2 i + 1 and 2 i + 2.
 inline Schedule binary(const Multicast& multicast) {
@@ -16,5 +15,4 @@ inline Schedule binary(const Multicast& multicast) {
 
 inline const bool enrolled_binary = enroll_multicast(
     {.name = "binary", .what = "a tree in which each node forwards to two", .make = binary});
-
 }  // namespace nhalf::multicast

@@ -3,7 +3,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
-
 /// Binomial tree by the numbers of nodes: in step j those at places 0 to 2^j - 1, counted from the
 /// source, send to the one 2^j further; ceil(log2 m) steps for m nodes.
 inline Schedule binomial(const Multicast& multicast) {
@@ -19,5 +18,4 @@ inline const bool enrolled_binomial =
     enroll_multicast({.name = "binomial",
                       .what = "in each step every node that has the message sends it on",
                       .make = binomial});
-
 }  // namespace nhalf::multicast

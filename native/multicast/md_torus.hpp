@@ -3,7 +3,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
-
 /// M_d-torus: as many phases as dimensions, the destinations cut by dimension.
 ///
 /// In phase i a holder sends one worm round its ring in dimension i: it visits one representative
@@ -55,5 +54,4 @@ inline const bool enrolled_md_torus =
                       .what = "paths round the rings of one dimension after the other",
                       .needs_torus = true,
                       .make = md_torus});
-
 }  // namespace nhalf::multicast

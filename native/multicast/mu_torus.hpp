@@ -3,7 +3,6 @@
 #include "multicast/bases/torus_order.hpp"
 
 namespace nhalf::multicast {
-
 /// M_u-torus: phases in which lists of destinations are cut into parts of one length.
 ///
 /// The order is that of the S-torus. A holder of m nodes, itself included, cuts them into r + 1
@@ -35,5 +34,4 @@ inline const bool enrolled_mu_torus =
                       .what = "paths to the heads of parts of one length, then within the parts",
                       .needs_torus = true,
                       .make = mu_torus});
-
 }  // namespace nhalf::multicast

@@ -6,7 +6,6 @@
 #include "probe/session.hpp"
 
 namespace {
-
 using namespace nhalf;
 using namespace nhalf::multicast;
 
@@ -198,7 +197,6 @@ int run(const Arguments& arguments) {
         [&](const Options& point, const std::string& id) { return simulated(setting, point, id); });
   return 0;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

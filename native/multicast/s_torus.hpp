@@ -3,7 +3,6 @@
 #include "multicast/bases/torus_order.hpp"
 
 namespace nhalf::multicast {
-
 /// S-torus: one worm visits all destinations along a closed walk through the torus; one phase,
 /// d forwards one after the other, in single steps where every node is a destination. Source: see
 /// TorusOrder.
@@ -18,5 +17,4 @@ inline const bool enrolled_s_torus =
                       .what = "one path through all destinations by single steps",
                       .needs_torus = true,
                       .make = s_torus});
-
 }  // namespace nhalf::multicast

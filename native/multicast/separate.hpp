@@ -3,7 +3,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
-
 /// Separate addressing: the source sends to one destination after the other; d steps.
 inline Schedule separate(const Multicast& multicast) {
   auto schedule = empty_schedule(multicast);
@@ -16,5 +15,4 @@ inline const bool enrolled_separate =
     enroll_multicast({.name = "separate",
                       .what = "the source sends to one destination after the other",
                       .make = separate});
-
 }  // namespace nhalf::multicast

@@ -3,7 +3,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
-
 /// U-torus: a binomial tree whose messages of one step keep out of each other's way.
 ///
 /// The source and its destinations, sorted by how many steps up they are from it (the dimension
@@ -35,5 +34,4 @@ inline const bool enrolled_u_torus =
                       .what = "a binomial tree along the dimensions, one message after the other",
                       .needs_torus = true,
                       .make = u_torus});
-
 }  // namespace nhalf::multicast

@@ -12,7 +12,6 @@
 #include <vector>
 
 namespace nhalf::multicast {
-
 /// A process, which begins at once and is gone when it ends.
 struct Process {
   struct promise_type {
@@ -100,5 +99,4 @@ class Handover {
   std::deque<Thing> things_;
   Handle taker_;
 };
-
 }  // namespace nhalf::multicast

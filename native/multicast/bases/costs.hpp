@@ -5,7 +5,6 @@
 #include "multicast/bases/topology.hpp"
 
 namespace nhalf::multicast {
-
 /// Seconds and bytes per second of hosts, adapters and links; 0 for a rate is no limit.
 struct Costs {
   /// A host posts a message, or a list of them, to its adapter; a host takes a message.
@@ -80,5 +79,4 @@ inline Topology multicast_topology(const Options& options) {
   return Topology::torus(parse_dimensions(multicast_text(options, "dimensions")),
                          rings == "one-way");
 }
-
 }  // namespace nhalf::multicast

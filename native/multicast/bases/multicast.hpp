@@ -4,7 +4,6 @@
 #include "multicast/bases/topology.hpp"
 
 namespace nhalf {
-
 /// By node, to whom it forwards the message once it has it, in this order.
 using Schedule = std::vector<std::vector<int>>;
 
@@ -90,5 +89,4 @@ inline std::map<network::Link, int> link_visits(const Topology& topology,
       for (const auto link : topology.route(static_cast<int>(from), to)) ++visits[link];
   return visits;
 }
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo multicast_group_axis{"group", "1:ranks-1:x2,ranks-1", "", "destinations"};
 inline constexpr AxisInfo multicast_piece_axis{
     "piece", "0", "0", "bytes of the pieces into which the message is cut; 0: none is"};
@@ -38,5 +37,4 @@ inline std::vector<std::size_t> pieces_of(const Case& point) {
   sizes.back() = point.size_bytes - (sizes.size() - 1) * piece_bytes;
   return sizes;
 }
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "network/max_min.hpp"
 
 namespace nhalf::multicast {
-
 /// Ways in which a node forwards a message.
 enum class Forwarding {
   /// The host takes it and posts every copy to the adapter.
@@ -236,5 +235,4 @@ class Run {
   std::map<int, Node> nodes_;
   Outcome outcome_;
 };
-
 }  // namespace nhalf::multicast

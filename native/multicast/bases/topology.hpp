@@ -6,7 +6,6 @@
 #include "network/topology.hpp"
 
 namespace nhalf {
-
 /// A network of nodes 0, 1, 2, ...; a link is named by a number.
 class Topology {
  public:
@@ -87,5 +86,4 @@ inline std::vector<int> parse_dimensions(std::string_view text) {
     text.remove_prefix(cut + 1);
   }
 }
-
 }  // namespace nhalf

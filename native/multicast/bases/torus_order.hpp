@@ -6,7 +6,6 @@
 #include "multicast/bases/multicast.hpp"
 
 namespace nhalf {
-
 /// A closed walk through all nodes of a torus by single steps up, also on rings of one way.
 ///
 /// It is the modular Gray code. For k x k nodes a node at (x, y) has place k x + (x + y) mod k
@@ -56,5 +55,4 @@ class TorusOrder {
   const Topology& topology_;
   std::vector<std::size_t> dimensions_;
 };
-
 }  // namespace nhalf
