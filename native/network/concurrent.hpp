@@ -6,7 +6,6 @@
 #include "network/routes.hpp"
 
 namespace nhalf::network {
-
 /// Messages between ranks of a machine. Of arrays with two dimensions the last one runs fastest.
 struct Question {
   /// The lines of routes.hpp, whose rates only say whether there is such a thing.
@@ -154,5 +153,4 @@ class Concurrent {
   std::vector<Way> ways_;
   RealMaxMin max_min_;
 };
-
 }  // namespace nhalf::network

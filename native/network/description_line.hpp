@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace nhalf::network {
-
 class DescriptionLine {
  public:
   explicit DescriptionLine(std::string_view line) : rest_(line) {}
@@ -37,5 +36,4 @@ class DescriptionLine {
  private:
   std::string_view rest_;
 };
-
 }  // namespace nhalf::network

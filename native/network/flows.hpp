@@ -14,7 +14,6 @@
 #include "network/wires.hpp"
 
 namespace nhalf::network {
-
 /// Gives a message of a size its times, from the moment at which it may leave its rank. Its bytes
 /// take no longer than messages of one rank were seen to be apart.
 inline void set_times(Message& message, const Wire& wire, Picoseconds ready) {
@@ -265,5 +264,4 @@ class Flows {
   std::vector<Sharer> sharers_;
   std::uint64_t shares_ = 0;
 };
-
 }  // namespace nhalf::network

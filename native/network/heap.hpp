@@ -7,7 +7,6 @@
 #include "network/state.hpp"
 
 namespace nhalf::network {
-
 /// Takes memory from the rest, and what was given back first.
 class Heap {
   static constexpr std::size_t alignment = 4096;
@@ -61,5 +60,4 @@ class Heap {
 
   State& state_;
 };
-
 }  // namespace nhalf::network

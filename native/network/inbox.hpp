@@ -7,7 +7,6 @@
 #include "network/message.hpp"
 
 namespace nhalf::network {
-
 class Inbox {
  public:
   Inbox(State& state, int rank)
@@ -57,5 +56,4 @@ class Inbox {
   State& state_;
   Port& port_;
 };
-
 }  // namespace nhalf::network

@@ -9,7 +9,6 @@
 #include "network/topology.hpp"
 
 namespace nhalf::network {
-
 /// A link, or anything else that messages share.
 struct Load {
   std::uint64_t capacity_Bps;
@@ -139,5 +138,4 @@ class RealMaxMin {
   std::vector<Sharer> flows_;
   MaxMin max_min_;
 };
-
 }  // namespace nhalf::network

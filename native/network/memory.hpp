@@ -8,7 +8,6 @@
 #include "network/heap.hpp"
 
 namespace nhalf::network {
-
 class Memory {
  public:
   /// Takes at most so many bytes: pages that are never touched cost nothing. Where the process may
@@ -43,5 +42,4 @@ class Memory {
   std::size_t bytes_ = 0;
   void* memory_ = nullptr;
 };
-
 }  // namespace nhalf::network

@@ -4,7 +4,6 @@
 #include "network/state.hpp"
 
 namespace nhalf::network {
-
 /// One of the ends that a rank has.
 struct Address {
   std::uint32_t rank = 0;
@@ -47,5 +46,4 @@ struct Message {
   std::uint32_t target = 0;
   Flow flow;
 };
-
 }  // namespace nhalf::network

@@ -10,7 +10,6 @@
 #include "network/picoseconds.hpp"
 
 namespace nhalf::network {
-
 /// Whose times noise lengthens.
 enum class Noisy : std::uint64_t { message, computing };
 
@@ -44,5 +43,4 @@ class Noise {
     return state ^ (state >> 31);
   }
 };
-
 }  // namespace nhalf::network

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 namespace nhalf::network {
-
 using Picoseconds = std::uint64_t;
 
 /// The time of what nothing brings about.
@@ -14,5 +13,4 @@ inline constexpr Picoseconds never = ~Picoseconds{0};
 /// Nobody may sleep for longer: the rest of the range is for what messages take after that.
 inline constexpr int last_day = 200;
 inline constexpr Picoseconds last_time = last_day * 86400 * Picoseconds{1'000'000'000'000};
-
 }  // namespace nhalf::network

@@ -14,7 +14,6 @@
 #include "network/topology.hpp"
 
 namespace nhalf::network {
-
 class Routes {
  public:
   /// Reads a line; whether it is one.
@@ -181,5 +180,4 @@ class Routes {
   Link shared_ = 0;
   std::uint64_t count_ = 0;
 };
-
 }  // namespace nhalf::network

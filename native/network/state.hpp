@@ -8,7 +8,6 @@
 #include "network/picoseconds.hpp"
 
 namespace nhalf::network {
-
 inline constexpr int ranks_max = 1024;
 
 /// A place in bytes after the beginning of the state; processes map it at different addresses. 0 is
@@ -60,5 +59,4 @@ struct State {
                                reinterpret_cast<const std::byte*>(this));
   }
 };
-
 }  // namespace nhalf::network

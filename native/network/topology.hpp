@@ -9,7 +9,6 @@
 #include "network/description_line.hpp"
 
 namespace nhalf::network {
-
 /// The number of a link in one direction, or of both where a network is half duplex.
 using Link = std::uint32_t;
 using Way = std::vector<Link>;
@@ -175,5 +174,4 @@ inline bool read_topology(std::string_view kind, DescriptionLine& line, Topology
   if (kind == "tree") return topology.emplace<FatTree>().read(line);
   return kind == "torus" && topology.emplace<Torus>().read(line);
 }
-
 }  // namespace nhalf::network

@@ -24,7 +24,6 @@
 #include "network/state.hpp"
 
 namespace nhalf::network {
-
 /// T(n) = start + n per_byte + sqrt(n) per_root from a size on; attoseconds but for the start.
 struct CurvePart {
   std::uint64_t from_bytes = 0;
@@ -179,5 +178,4 @@ class Wires {
   std::vector<int> nodes_;
   std::vector<Wire> wires_;
 };
-
 }  // namespace nhalf::network
