@@ -7,7 +7,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// Finds cache sets by conflicts, without knowing the physical addresses of pages.
 ///
 /// While no set of the cache has more lines than ways, another line makes a lap longer by a
@@ -130,5 +129,4 @@ class ConflictSearch {
   Pages fitting_;
   Pages overflowing_;
 };
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "timing/clock.hpp"
 
 namespace nhalf {
-
 // Measures the cycles of a lap through a few lines, each on a page of its own.
 
 /// Times pointer chases over one line of each of some pages. Every lap begins with lines of other
@@ -193,5 +192,4 @@ class NodeConflicts : public Pattern {
   ConflictSearch search_;
   std::vector<Value> values_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// A dependency chain of register adds, which take one cycle each on every known processor. The
 /// addend is a register, since some processors add constants during renaming.
 class CycleChain {
@@ -75,7 +74,6 @@ class CycleWitness {
 // that need no execution unit, so that issue slots alone limit them.
 
 namespace {
-
 inline constexpr int idle_per_round = 64;
 
 /// Executes a no-op of usual length: decoders and the micro-op cache take fewer of the shortest
@@ -94,7 +92,6 @@ inline void idle_rounds(std::uint64_t rounds) {
     for (int i = 0; i < idle_per_round; ++i) idle();
   }
 }
-
 }  // namespace
 
 /// Detects a shared core by its issue rate.
@@ -133,5 +130,4 @@ class CoreWitness {
   double overhead_s_;
   double best_per_cycle_ = 0;
 };
-
 }  // namespace nhalf

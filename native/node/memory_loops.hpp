@@ -11,7 +11,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 /// Zeroed anonymous memory, aligned to a huge page and unmapped by the destructor.
 class Region {
  public:
@@ -255,5 +254,4 @@ class NodeSweep : public Pattern {
   Region& region_;
   std::uint64_t place_ = 0;
 };
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "probe/session.hpp"
 
 namespace {
-
 using nhalf::Case;
 using nhalf::InputError;
 using nhalf::Options;
@@ -154,7 +153,6 @@ int serve() {
       [&](const Options& point, const std::string& id) { return answer(session, point, id); });
   return 0;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -5,7 +5,6 @@
 #include "timing/sampler.hpp"
 
 namespace nhalf {
-
 /// Returns the quantile at `share`, 0 for an empty list. Reorders `values`.
 inline double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
@@ -151,5 +150,4 @@ class NodeSampler {
   std::vector<Sample> samples_;
   std::size_t alone_ = 0;
 };
-
 }  // namespace nhalf

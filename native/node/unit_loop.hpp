@@ -5,7 +5,6 @@
 #include "node/units/kernel.hpp"
 
 namespace nhalf {
-
 /// Returns all kernels for this processor; vector versions take precedence over plain ones.
 inline std::vector<UnitKernel> unit_kernels() {
   std::vector<UnitKernel> kernels_here;
@@ -77,5 +76,4 @@ class UnitLoop : public Pattern {
   UnitKernel kernel_;
   alignas(64) std::array<std::byte, 4096> memory_{};
 };
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 
 namespace nhalf {
 namespace {
-
 struct Fused {
   static void apply(double& x, const double& a, const double& b) {
     asm("vfmadd231sd %2, %1, %0"
@@ -52,6 +51,5 @@ struct Shuffle {
 #define NHALF_AVX(bits)                                     \
   NHALF_ARITHMETIC(bits), NHALF_UNIT("fused", Fused, bits), \
       NHALF_UNIT("root-times", SqrtThenMultiply, bits), NHALF_ACCESSES(bits)
-
 }  // namespace
 }  // namespace nhalf

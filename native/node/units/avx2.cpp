@@ -3,7 +3,6 @@
 
 namespace nhalf {
 namespace {
-
 constexpr int gathers_per_round = 16;
 
 /// Gathers four `double` from the nearest cache.
@@ -28,11 +27,9 @@ constexpr UnitKernel kernels[] = {NHALF_AVX(64),
                                   NHALF_UNIT("permute", Permute, 256),
                                   NHALF_UNIT("shuffle", Shuffle, 256),
                                   {"gather", 256, many, gathers_per_round, &gathers}};
-
 }  // namespace
 
 UnitKernels avx2_kernels() {
   return {kernels, sizeof kernels / sizeof *kernels};
 }
-
 }  // namespace nhalf

@@ -3,7 +3,6 @@
 
 namespace nhalf {
 namespace {
-
 typedef long long Places __attribute__((vector_size(64)));
 constexpr int gathers_per_round = 16;
 
@@ -44,11 +43,9 @@ constexpr UnitKernel kernels[] = {NHALF_AVX(512),
                                   NHALF_UNIT("shuffle", Shuffle, 512),
                                   {"gather", 512, many, gathers_per_round, &gathers},
                                   {"scatter", 512, many, gathers_per_round, &scatters}};
-
 }  // namespace
 
 UnitKernels avx512_kernels() {
   return {kernels, sizeof kernels / sizeof *kernels};
 }
-
 }  // namespace nhalf

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 namespace nhalf {
-
 /// A loop over one kind of operation. `bits` is the width of its operands (64: scalar), `chains`
 /// how many independent operations are in flight: 1 measures a latency, many a throughput.
 struct UnitKernel {
@@ -35,5 +34,4 @@ UnitKernels plain_kernels();
 UnitKernels avx2_kernels();
 UnitKernels avx512_kernels();
 #endif
-
 }  // namespace nhalf

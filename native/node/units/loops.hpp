@@ -22,7 +22,6 @@
 
 namespace nhalf {
 namespace {
-
 /// A vector of `bits`, or a scalar.
 template <int bits>
 struct Vector {
@@ -174,6 +173,5 @@ void stores(std::uint64_t rounds, void* memory) {
   UnitKernel{"load", bits, many, accesses_per_round, &loads<bits>}, UnitKernel { \
     "store", bits, many, accesses_per_round, &stores<bits>                       \
   }
-
 }  // namespace
 }  // namespace nhalf

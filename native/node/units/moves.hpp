@@ -8,7 +8,6 @@
 
 namespace nhalf {
 namespace {
-
 /// Converts to an integer and back: two operations, which count as one.
 struct Convert {
   static void apply(double& x, const double&, const double&) {
@@ -197,7 +196,6 @@ constexpr UnitKernel waiting_kernel{
       UnitKernel{"whole-load-then-sum", 64, many, pairs_per_round, &integer_loads_then_adds}, \
       UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across}, window_kernel,        \
       waiting_kernel
-
 }  // namespace
 }  // namespace nhalf
 

@@ -5,7 +5,6 @@
 
 namespace nhalf {
 namespace {
-
 #if defined(__aarch64__)
 struct Fused {
   static void apply(double& x, const double& a, const double& b) {
@@ -209,11 +208,9 @@ constexpr UnitKernel kernels[] = {
     NHALF_MOVES,
 #endif
 };
-
 }  // namespace
 
 UnitKernels plain_kernels() {
   return {kernels, sizeof kernels / sizeof *kernels};
 }
-
 }  // namespace nhalf
