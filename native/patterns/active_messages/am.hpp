@@ -5,7 +5,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo am_short_axes[] = {
     {"words", "0,4", "0", "arguments of 8 bytes that request and reply have"},
     {"polling", "directed,general,flag", "directed",
@@ -275,5 +274,4 @@ class AmLong : public ActivePair<AmLong<T>, T> {
   Bytes region_;
 };
 NHALF_PATTERN(am_long, AmLong);
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "patterns/bases/arrays/memory_kernels.hpp"
 
 namespace nhalf {
-
 /// What is said of every one of these patterns: `bytes` is the size of one whole array.
 constexpr PatternInfo array_pattern(std::string_view name, std::string_view description,
                                     int arrays) {
@@ -127,5 +126,4 @@ inline constexpr auto array_triad = array_pattern(
 template <ArraysOf T>
 using ArrayTriad = ArrayPattern<T, MemoryKernel::triad>;
 NHALF_PATTERN(array_triad, ArrayTriad);
-
 }  // namespace nhalf

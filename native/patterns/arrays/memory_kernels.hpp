@@ -6,7 +6,6 @@
 #include "patterns/bases/arrays/worker_threads.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo memory_axes[] = {
     {"threads", "1", "1",
      "OpenMP threads that share a rank's part; all: one for each of its cores"},
@@ -176,5 +175,4 @@ inline constexpr auto memory_triad = memory_pattern(
 template <Computing T>
 using MemoryTriad = MemoryPattern<T, MemoryKernel::triad>;
 NHALF_PATTERN(memory_triad, MemoryTriad);
-
 }  // namespace nhalf

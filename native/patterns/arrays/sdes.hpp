@@ -3,7 +3,6 @@
 #include "patterns/bases/arrays/sdes_build.hpp"
 
 namespace nhalf::sdes {
-
 /// All ranks build the tables together; then each gets them whole into its own part of two shared
 /// arrays, and looks up there.
 template <ArraysOf T>
@@ -36,11 +35,9 @@ class TablesHere {
   pgas::shared_array<std::uint8_t, T> pairs_;
   pgas::shared_array<std::uint16_t, T> counts_;
 };
-
 }  // namespace nhalf::sdes
 
 namespace nhalf {
-
 inline constexpr AxisInfo sdes_axes[] = {
     array_axes[0],
     {"block", "even", "even", "keys in a block; even: one block for each rank"},
@@ -209,5 +206,4 @@ class SdesDistribution : public sdes::TablePattern<T, sdes::DistributionTable<T>
                                                           sdes::tabled_of(point).rows()) {}
 };
 NHALF_PATTERN(sdes_distribution_info, SdesDistribution);
-
 }  // namespace nhalf

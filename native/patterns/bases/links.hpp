@@ -5,7 +5,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 /// One end of a message: who is at the other, and where the data lies here.
 struct Link {
   int peer = 0;
@@ -80,5 +79,4 @@ class Links : public Pattern {
   std::vector<Link> out_;
   std::vector<Link> in_;
 };
-
 }  // namespace nhalf

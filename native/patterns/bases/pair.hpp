@@ -5,7 +5,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 /// Reads a byte of each cache line: data that nobody reads never leaves the cache of its sender.
 inline void read_lines(ConstBytes data) {
   constexpr std::size_t line_bytes = 64;
@@ -89,5 +88,4 @@ class Pair : public Pattern {
   bool leads_;
   int peer_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "patterns/bases/collectives/forms.hpp"
 
 namespace nhalf {
-
 inline constexpr PatternInfo barrier_info{
     .name = "barrier",
     .what = "no rank goes on before all have come; messages have no size",
@@ -136,5 +135,4 @@ class Communicator : public Operation<T> {
   bool splits_;
 };
 NHALF_PATTERN(communicator_info, Communicator);
-
 }  // namespace nhalf

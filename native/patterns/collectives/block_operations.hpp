@@ -10,7 +10,6 @@
 #include "patterns/bases/collectives/shares.hpp"
 
 namespace nhalf {
-
 /// Blocks, each of which a rank made for another one or for everybody. The bytes differ by both;
 /// whatever the operation does not write is found, down to the last byte.
 template <Collectives T>
@@ -220,5 +219,4 @@ class Alltoall : public ChosenOperation<T, BlockOperation, algorithms::alltoall:
 };
 NHALF_PATTERN(alltoall_info, Alltoall);
 NHALF_FORMS(alltoall_info, Alltoall, alltoall);
-
 }  // namespace nhalf

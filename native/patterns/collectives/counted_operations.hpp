@@ -7,7 +7,6 @@
 #include "patterns/collectives/sum_operations.hpp"
 
 namespace nhalf {
-
 inline constexpr auto counted_axes = joined(in_place_axes, shares_axis);
 
 /// The operation Equal, with its buffers, blocks and checks, told the size of each rank's block:
@@ -127,5 +126,4 @@ template <VaryingCollectives T>
 using ReduceScatterv = Called<CountedReduceScatter<T>, operations::reduce_scatterv>;
 NHALF_PATTERN(reduce_scatterv_info, ReduceScatterv);
 NHALF_FORMS(reduce_scatterv_info, ReduceScatterv, reduce_scatterv);
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "patterns/bases/collectives/forms.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array topology_axes{
     AxisInfo{"topology", "cartesian", "cartesian",
              "cartesian: neighbours on a closed grid; graph: by a list, those on either side"},
@@ -171,5 +170,4 @@ template <Neighbourhoods T>
 using NeighborAlltoallw = Called<NeighbourAlltoall<T>, operations::neighbor_alltoallw>;
 NHALF_PATTERN(neighbor_alltoallw_info, NeighborAlltoallw);
 NHALF_BEGUN_FORM(neighbor_alltoallw_info, NeighborAlltoallw, neighbor_alltoallw);
-
 }  // namespace nhalf

@@ -9,7 +9,6 @@
 #include "patterns/bases/collectives/shares.hpp"
 
 namespace nhalf {
-
 /// Every rank gives a vector of floats and gets the sum of ranks 0 to `summed_ - 1`, or the part of
 /// it that begins with element `first_`.
 ///
@@ -152,5 +151,4 @@ class ReduceScatter : public ChosenOperation<T, SumOperation, algorithms::reduce
 };
 NHALF_PATTERN(reduce_scatter_info, ReduceScatter);
 NHALF_FORMS(reduce_scatter_info, ReduceScatter, reduce_scatter);
-
 }  // namespace nhalf

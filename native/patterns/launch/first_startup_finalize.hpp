@@ -5,7 +5,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 /// Launches are what differs, and what intervals are of.
 template <Transport T>
 class LaunchTime : public Pattern {
@@ -106,5 +105,4 @@ class Finalize : public Pattern {
   T& transport_;
 };
 NHALF_PATTERN(finalize, Finalize);
-
 }  // namespace nhalf

@@ -3,7 +3,6 @@
 #include "timing/interruptions.hpp"
 
 namespace nhalf {
-
 inline constexpr PatternInfo interruptions{
     .name = "interruptions",
     .what = "every rank reads its clock 1000 times without pause; when rank 0 was kept from that",
@@ -33,5 +32,4 @@ class Interrupted : public Pattern {
   Interruptions<T> watch_;
 };
 NHALF_PATTERN(interruptions, Interrupted);
-
 }  // namespace nhalf

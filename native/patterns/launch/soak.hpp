@@ -6,7 +6,6 @@
 #include "timing/clock.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo soak_axes[] = {
     {"of", "barrier", "", "the pattern, with the first value of each of its axes"},
     {"calls", "100", "", "rounds of a part"},
@@ -99,5 +98,4 @@ class Soak : public LaunchTime<T> {
   Part& part_;
 };
 NHALF_PATTERN(soak, Soak);
-
 }  // namespace nhalf

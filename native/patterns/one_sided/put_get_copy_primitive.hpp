@@ -7,7 +7,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
-
 inline constexpr PatternInfo single_put{
     .name = "put",
     .what = "rank 0 puts and completes each put; what rank 1 notices of it is not in the time",
@@ -168,5 +167,4 @@ class Primitive : public Pair<T> {
   Stopwatch<T> watch_;
 };
 NHALF_PATTERN(primitive<ProbeTransport>, Primitive);
-
 }  // namespace nhalf

@@ -4,7 +4,6 @@
 #include "patterns/bases/one_sided/region_pair.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo flag_pingpong_axes[] = {
     {"lines", "1,2", "", "cache lines: one that both write in turn, or one for each direction"}};
 
@@ -198,5 +197,4 @@ class MappedPingPong : public SeenByWord<T> {
   Bytes common_;
 };
 NHALF_PATTERN(mapped_pingpong, MappedPingPong);
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "patterns/bases/one_sided/accessing.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array made_window_axis{
     AxisInfo{"window", "allocate", "allocate",
              "where its memory comes from: allocate, create, dynamic or shared"}};
@@ -265,5 +264,4 @@ inline constexpr PatternInfo rma_compare_and_swap_info{
 template <Windows T>
 using RmaCompareAndSwap = RmaNumber<T, true>;
 NHALF_PATTERN(rma_compare_and_swap_info, RmaCompareAndSwap);
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "patterns/pairs/stream_bibw.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo distance_axes[] = {
     {"first", "0:ranks-2", "", "the rank that sends first"},
     {"second", "first+1:ranks-1", "", "the rank that answers"}};
@@ -77,5 +76,4 @@ class PairsBandwidth : public Stream<T> {
   std::uint64_t moved_bytes_;
 };
 NHALF_PATTERN(pairs_bandwidth, PairsBandwidth);
-
 }  // namespace nhalf

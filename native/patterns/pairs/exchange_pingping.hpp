@@ -5,7 +5,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 inline constexpr PatternInfo exchange{
     .name = "exchange",
     .what = "ranks 0 and 1 each send one message and receive one in a single call",
@@ -62,5 +61,4 @@ template <class T>
   requires AnySource<T> && NonBlocking<T>
 using PingPingAnySource = PingPingBy<T, true>;
 NHALF_PATTERN(pingping_anysource, PingPingAnySource);
-
 }  // namespace nhalf

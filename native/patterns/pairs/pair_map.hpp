@@ -9,7 +9,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo pair_map_latency_axes[] = {round_axis};
 
 inline constexpr PatternInfo pair_map_latency{
@@ -174,5 +173,4 @@ inline constexpr PatternInfo pair_map_together{
     .needs = "wait-any",
     .timing = Timing::inner};
 NHALF_PATTERN(pair_map_together, PairMapTogether);
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 /// One prepared receive and a window of prepared sends, all of the same bytes.
 template <Persistent T>
 class PreparedPair : public Pair<T> {
@@ -159,5 +158,4 @@ class PingPongPartitioned : public Pair<T> {
   std::vector<typename T::Request> requests_;
 };
 NHALF_PATTERN(pingpong_partitioned, PingPongPartitioned);
-
 }  // namespace nhalf

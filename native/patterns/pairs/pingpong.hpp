@@ -5,7 +5,6 @@
 #include "patterns/bases/pairs/pingpong_loop.hpp"
 
 namespace nhalf {
-
 /// What is said of every one of these patterns.
 constexpr PatternInfo pingpong_pattern(std::string_view name, std::string_view description,
                                        std::string_view needs = "") {
@@ -164,5 +163,4 @@ class PingPongRsend : public Pair<T> {
   typename T::Request posted_{};
 };
 NHALF_PATTERN(pingpong_rsend, PingPongRsend);
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "patterns/bases/pairs/pingpong_loop.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo layout_axes[] = {
     {"layout", "vector,indexed,struct,contiguous", "",
      "blocks with equal gaps, with gaps that differ, of two halves each, or without gaps"},
@@ -126,5 +125,4 @@ class PingPongLayout : public PingPongLoop<T> {
   typename T::DataType type_;
 };
 NHALF_PATTERN(pingpong_layout, PingPongLayout);
-
 }  // namespace nhalf

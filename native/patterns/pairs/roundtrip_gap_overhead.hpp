@@ -6,7 +6,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
-
 inline constexpr PatternInfo roundtrip{
     .name = "roundtrip",
     .what = "one message from rank 0 to 1, an empty one back; time is the whole round trip"};
@@ -178,5 +177,4 @@ class OverheadRecv : public Pair<T> {
   double wait_s_ = 0;
 };
 NHALF_PATTERN(overhead_recv, OverheadRecv);
-
 }  // namespace nhalf

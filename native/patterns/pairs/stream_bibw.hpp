@@ -4,7 +4,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 /// The first of two ranks sends without waiting; the second acknowledges once, after the last.
 template <Transport T>
 class Stream : public Pair<T> {
@@ -70,5 +69,4 @@ class Bibw : public Pair<T> {
   std::vector<typename T::Request> sends_;
 };
 NHALF_PATTERN(bibw, Bibw);
-
 }  // namespace nhalf

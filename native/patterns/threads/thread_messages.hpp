@@ -6,7 +6,6 @@
 #include "patterns/bases/threads/thread_crew.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array communicators_axis{
     AxisInfo{"communicators", "one,each", "",
              "one: threads have tags of one communicator; each: communicators of their own"}};
@@ -205,5 +204,4 @@ class RingThreads final : public ThreadMessages<T> {
   }
 };
 NHALF_PATTERN(ring_threads, RingThreads);
-
 }  // namespace nhalf

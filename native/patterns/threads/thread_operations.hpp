@@ -4,7 +4,6 @@
 #include "patterns/bases/threads/thread_crew.hpp"
 
 namespace nhalf {
-
 /// Each thread of a rank and those of all other ranks that have its number do `operate(thread)`.
 template <ThreadCollectives T>
 class ThreadOperation : public ThreadCrew<T> {
@@ -135,5 +134,4 @@ inline constexpr auto allreduce_threads = operation_of_threads(
 template <ThreadCollectives T>
 using AllreduceThreads = ThreadSum<T, false>;
 NHALF_PATTERN(allreduce_threads, AllreduceThreads);
-
 }  // namespace nhalf

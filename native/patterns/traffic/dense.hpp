@@ -9,7 +9,6 @@
 #include "patterns/bases/links.hpp"
 
 namespace nhalf {
-
 /// Whom a rank sends to and hears from in a phase, and how many messages the phase has in all.
 struct Phase {
   std::vector<int> to;
@@ -148,5 +147,4 @@ inline Phase random_phase(int rank, int ranks, const Case& point) {
 template <Duplex T>
 using DenseRandom = PhaseLoop<T, random_phase>;
 NHALF_PATTERN(dense_random, DenseRandom);
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
-
 inline constexpr AxisInfo drain_axes[] = {
     {"queue", "unexpected,posted", "",
      "unexpected: all messages are there before the first is received; posted: all receives have "
@@ -154,5 +153,4 @@ class Drain : public Pattern {
   std::uint64_t rounds_ = 1;
 };
 NHALF_PATTERN(drain, Drain);
-
 }  // namespace nhalf

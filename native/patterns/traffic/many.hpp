@@ -5,7 +5,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
-
 inline constexpr PatternInfo many_to_many{
     .name = "many-to-many",
     .what =
@@ -142,5 +141,4 @@ class OneToMany : public FanLoop<T> {
   OneToMany(T& transport, const Case& point) : FanLoop<T>(transport, point, true) {}
 };
 NHALF_PATTERN(one_to_many, OneToMany);
-
 }  // namespace nhalf

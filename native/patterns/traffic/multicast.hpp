@@ -7,7 +7,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
-
 inline constexpr auto multicast_axes = joined(
     operation_axes,
     std::array{
@@ -120,5 +119,4 @@ class MulticastMessages : public Pattern {
   std::vector<int> to_;
 };
 NHALF_PATTERN(multicast_info, MulticastMessages);
-
 }  // namespace nhalf

@@ -8,7 +8,6 @@
 #include "patterns/bases/traffic/ring_layout.hpp"
 
 namespace nhalf {
-
 /// Messages walk through memory of six times the longest length, so that no cache holds them; the
 /// first and the last byte of each are written before it leaves and checked when it is there.
 template <class T>
@@ -188,5 +187,4 @@ inline constexpr PatternInfo ring_pattern{
     .timing = Timing::slowest_rank,
     .axes = ring_axes};
 NHALF_PATTERN(ring_pattern, Ring);
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 /// One round is the whole schedule of every rank. A message is sent when it arrives, or as soon as
 /// the rank comes to it: the load does not wait for the machine. A rank that is done before the
 /// schedule's time is over waits for its end, so that no more is accepted than was offered.
@@ -225,5 +224,4 @@ inline constexpr PatternInfo traffic_info{
     .timing = Timing::slowest_rank,
     .axes = traffic_axes};
 NHALF_PATTERN(traffic_info, ScheduledTraffic);
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 /// Rank 0 sends the requests of a round and waits for the replies before the next. A pattern Self
 /// has `request`, which sends `requests` of them; `reply(token, words, payload)`, which rank 1's
 /// handler calls, and `take(words, payload)`, which rank 0's does.
@@ -62,5 +61,4 @@ class ActivePair : public Pair<T> {
   active::Number on_request_, on_reply_;
   std::uint64_t due_ = 0, handled_ = 0;
 };
-
 }  // namespace nhalf

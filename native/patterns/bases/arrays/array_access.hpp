@@ -5,7 +5,6 @@
 #include "pgas/shared_array.hpp"
 
 namespace nhalf {
-
 /// Ranks that have arrays together and take time for what they compute.
 template <class T>
 concept ArraysOf = OneSided<T> && Computing<T>;
@@ -179,5 +178,4 @@ void each_own(Make make, Target& target, Sources&... sources) {
     block_by_block(make, target, sources...);
   }
 }
-
 }  // namespace nhalf

@@ -27,7 +27,6 @@
 #endif
 
 namespace nhalf {
-
 /// J. D. McCalpin: Memory bandwidth and machine balance in current high performance computers,
 /// IEEE TCCA Newsletter, December 1995. The kernels by their place in his order.
 enum class MemoryKernel { copy, scale, add, triad };
@@ -186,5 +185,4 @@ class MemoryCheck {
  private:
   std::array<double, 3> expected_{};
 };
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 /// E. F. Schaefer: A simplified Data Encryption Standard algorithm, Cryptologia 20 (1996), 77-84.
 /// Positions in permutations count from 1 at the leftmost bit, as there.
 namespace nhalf::sdes {
-
 inline constexpr int keys = 1024;
 inline constexpr int key_bits = 10;
 
@@ -84,13 +83,11 @@ constexpr std::uint8_t encrypted(unsigned key, std::uint8_t plain) {
   const unsigned ended = right ^ confused[expanded[left_half] ^ second_subkeys[key]];
   return permuted_last[ended << 4 | left_half];
 }
-
 }  // namespace nhalf::sdes
 
 /// E. Biham, A. Shamir: Differential cryptanalysis of DES-like cryptosystems, Journal of Cryptology
 /// 4 (1991), 3-72, on two rounds.
 namespace nhalf::sdes {
-
 /// By S-box, difference of two inputs and difference of their outputs: the inputs x for which x and
 /// x + difference have that, as a set of bits.
 inline constexpr auto difference_pairs = [] {
@@ -220,5 +217,4 @@ std::optional<unsigned> recovered(int pairs, Next next, const Inputs& inputs = {
   }
   return std::nullopt;
 }
-
 }  // namespace nhalf::sdes

@@ -6,7 +6,6 @@
 #include "patterns/bases/arrays/sdes_tables.hpp"
 
 namespace nhalf::sdes {
-
 inline constexpr std::string_view ordinary_name = "ordinary";
 inline constexpr AxisInfo table_access_axis{
     "access", "for-all,pointer,block,cast,ordinary", "",
@@ -191,5 +190,4 @@ class TablePattern : public Pattern {
   std::optional<Access> access_;
   Built built_;
 };
-
 }  // namespace nhalf::sdes

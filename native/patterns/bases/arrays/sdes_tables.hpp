@@ -5,7 +5,6 @@
 #include "patterns/bases/arrays/sdes.hpp"
 
 namespace nhalf::sdes {
-
 /// Functions whose differences are tabled, all of `1 << in_bits` inputs and `1 << out_bits`
 /// outputs. Their values lie one after the other.
 struct Tabled {
@@ -116,5 +115,4 @@ inline bool are_counts(const Tabled& of, std::size_t first_row,
   }
   return true;
 }
-
 }  // namespace nhalf::sdes

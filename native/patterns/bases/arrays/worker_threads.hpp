@@ -11,7 +11,6 @@
 #include "host/cores.hpp"
 
 namespace nhalf {
-
 #ifdef _OPENMP
 inline constexpr bool has_openmp = true;
 #else
@@ -71,5 +70,4 @@ class WorkerThreads {
   int count_ = 1;
   cpu_set_t before_{};
 };
-
 }  // namespace nhalf

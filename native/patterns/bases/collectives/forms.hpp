@@ -9,7 +9,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array work_axes{
     AxisInfo{"work", "0,1", "0",
              "1: between start and wait the rank works for as long as the operation takes alone"},
@@ -246,7 +245,6 @@ inline PatternInfo prepared(const PatternInfo& blocking) {
                  " that is set up once and started again and again", "persistent-collectives",
                  true);
 }
-
 }  // namespace nhalf
 
 /// Puts the non-blocking form of a pattern into the probe, as the pattern I`Blocking`.

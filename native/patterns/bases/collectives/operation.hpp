@@ -7,7 +7,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 /// What an operation is called with at one rank; those without counts leave them empty.
 struct Operands {
   int root = 0;
@@ -31,7 +30,6 @@ struct NeighbourOperands {
 /// Each operation is a type: `run` does it, `begin` starts it, `prepare` sets it up to be started;
 /// `begins` says which transports have its non-blocking form, and `begun_needs` what others lack.
 namespace operations {
-
 #define NHALF_FORM(form, call, ...)                                           \
   static auto form(auto& transport, const Operands& operands) {               \
     [[maybe_unused]] const auto& [root, in, out, counts, offsets] = operands; \
@@ -69,7 +67,6 @@ namespace operations {
   };
 #include "contract/operations.inc"
 #undef NHALF_FORM
-
 }  // namespace operations
 
 /// Several lists of axes as one.
@@ -260,5 +257,4 @@ class ChosenOperation<T, Base, all> : public Base<T> {
 
   ChosenAlgorithm<T, Signature> algorithm_;
 };
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array shares_axis{
     AxisInfo{"shares", "1", "1",
              "3:1: the block of every other rank is three times as long as the others; the size is "
@@ -65,5 +64,4 @@ class Shares {
   std::vector<std::uint32_t> shares_;
   double scale_ratio_ = 1;
 };
-
 }  // namespace nhalf

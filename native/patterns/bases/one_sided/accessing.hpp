@@ -6,7 +6,6 @@
 #include "patterns/bases/links.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array window_axes{
     AxisInfo{
         "window", "allocate", "allocate",
@@ -157,5 +156,4 @@ class Accessing : public Pattern {
  private:
   bool takes_part_;
 };
-
 }  // namespace nhalf

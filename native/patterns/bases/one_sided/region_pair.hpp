@@ -7,7 +7,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 /// Every rank exposes memory; ranks 0 and 1 use each other's, further ranks take no part.
 template <OneSided T>
 class RegionPair : public Pattern {
@@ -95,5 +94,4 @@ class RegionPair : public Pattern {
 inline std::atomic_ref<std::uint64_t> shared_word(Bytes memory, std::size_t offset) {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory.data() + offset));
 }
-
 }  // namespace nhalf

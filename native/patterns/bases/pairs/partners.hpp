@@ -5,7 +5,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 inline constexpr std::array pairs_axes{
     AxisInfo{"pairs", "1:ranks/2:x2,ranks/2", "",
              "pairs (i, i + ranks/2) at once, spread evenly: i = j * (ranks/2) / pairs, rounded "
@@ -135,5 +134,4 @@ class TournamentRound {
   bool up_;
   std::vector<int> opponents_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
-
 /// Two ranks send in turn, each with one buffer to send from and one to receive into, as the OSU
 /// and Intel benchmarks do. `send` is the call under test and is compiled into the loop.
 template <Transport T>
@@ -84,5 +83,4 @@ class RoundTripLoop : public Pair<T> {
 
   [[nodiscard]] bool receives() const override { return this->transport_.rank() == 1; }
 };
-
 }  // namespace nhalf

@@ -9,7 +9,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 /// The calling thread is the first of the crew, so that a crew of one costs nothing.
 class Crew {
  public:
@@ -130,5 +129,4 @@ class ThreadCrew : public Pattern {
   /// Ends before what it works on.
   Crew crew_;
 };
-
 }  // namespace nhalf

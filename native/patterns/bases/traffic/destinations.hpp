@@ -4,7 +4,6 @@
 #include "contract/pattern.hpp"
 
 namespace nhalf {
-
 // Permutations of ranks that are known by name: to whom each rank sends.
 //
 // The bits of a rank are numbered from 0, the lowest. Definitions as in J. Duato, S. Yalamanchili,
@@ -17,7 +16,6 @@ constexpr int rank_bits(int ranks) {
 }
 
 namespace bit_permutations {
-
 /// The low `bits` bits moved down by `by` places, those that fall out come in at the top.
 constexpr unsigned rotated_right(unsigned rank, int bits, int by) {
   const unsigned mask = (1U << bits) - 1;
@@ -84,7 +82,6 @@ inline constexpr Rule rules[] = {{"bit-reversal", bit_reversal},
                                  {"neighbour", neighbour},
                                  {"cube", cube, 0},
                                  {"baseline", baseline, 1}};
-
 }  // namespace bit_permutations
 
 /// The rule of a point's axes `to`, `distance` and `scope`. Throws InputError where they do not fit
@@ -187,5 +184,4 @@ class Destinations {
   int first_stage_ = 0;
   int last_stage_ = 0;
 };
-
 }  // namespace nhalf

@@ -10,7 +10,6 @@
 #include "contract/permutation.hpp"
 
 namespace nhalf {
-
 /// Memory that is used from front to end, one message after the other, and then again.
 ///
 /// It stays from point to point, so that pages are made once per process and a point costs no more
@@ -132,5 +131,4 @@ class RingLayout {
 
   std::vector<std::vector<int>> rings_;
 };
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// How sizes and times between arrivals vary around their mean: exponentially; evenly from 0 to
 /// twice the mean; not at all.
 enum class Law { exponential, uniform, fixed };
@@ -154,5 +153,4 @@ inline std::vector<ScheduledStep> steps_of(int rank,
       steps, {}, [](const ScheduledStep& s) { return std::tuple(s.time_share, s.sends); });
   return steps;
 }
-
 }  // namespace nhalf
