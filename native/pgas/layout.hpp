@@ -4,7 +4,6 @@
 #include "contract/options.hpp"
 
 namespace nhalf::pgas {
-
 /// Where one element lies: at which rank, at which place of its block, and of what that rank has.
 struct Place {
   std::size_t rank = 0;
@@ -136,5 +135,4 @@ void each_block(const Layout& layout, std::size_t rank, Run run) {
     first += length + stride;
   }
 }
-
 }  // namespace nhalf::pgas

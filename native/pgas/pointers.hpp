@@ -6,7 +6,6 @@
 #include "pgas/layout.hpp"
 
 namespace nhalf::pgas {
-
 /// An element where it cannot be addressed: reading gets it, assigning puts it.
 template <class Array>
 class shared_reference {
@@ -146,5 +145,4 @@ class shared_pointer {
   std::size_t phase_ = 0;
   position_type position_{};
 };
-
 }  // namespace nhalf::pgas

@@ -5,7 +5,6 @@
 #include "pgas/pointers.hpp"
 
 namespace nhalf::pgas {
-
 /// An array of `layout.size()` elements over all ranks of a one-sided transport; zeros at first.
 ///
 /// Every rank makes it and, later, destroys it. What a rank writes is seen by the others after the
@@ -167,5 +166,4 @@ void for_all(const shared_array<Element, T>& array, Body body) {
     for (std::size_t i = first; i < first + count; ++i) body(i);
   });
 }
-
 }  // namespace nhalf::pgas
