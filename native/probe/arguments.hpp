@@ -9,7 +9,6 @@
 #include "contract/options.hpp"
 
 namespace nhalf {
-
 /// The cores in "0,2,4". Throws InputError for anything else.
 inline std::vector<int> parse_cpus(std::string_view text) {
   std::vector<int> cpus;
@@ -88,5 +87,4 @@ struct Arguments {
     return arguments;
   }
 };
-
 }  // namespace nhalf

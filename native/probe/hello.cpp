@@ -8,7 +8,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace {
-
 /// The numbers of this rank's cores, separated by commas.
 std::string allowed_cpus() {
   cpu_set_t mine;
@@ -53,7 +52,6 @@ std::string library_version() {
   text.resize(static_cast<std::size_t>(length));
   return text.substr(0, text.find_first_of("\n\"\\"));
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -9,7 +9,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::json {
-
 /// A text in quotes, with everything escaped that JSON demands.
 inline std::string quote(std::string_view text) {
   std::string out = "\"";
@@ -97,5 +96,4 @@ class Object {
 inline std::string value(const Object& object) {
   return object.text();
 }
-
 }  // namespace nhalf::json

@@ -12,7 +12,6 @@
 #include "probe/json.hpp"
 
 namespace nhalf {
-
 /// The name of this host.
 inline std::string host_name() {
   char host[256] = "";
@@ -121,5 +120,4 @@ std::vector<std::string> placements(T& transport) {
     return transport.gather(Placement(peers_of(transport)).of(transport.rank()));
   }
 }
-
 }  // namespace nhalf

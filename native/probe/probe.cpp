@@ -7,7 +7,6 @@
 #include "timing/operation_sampler.hpp"
 
 namespace {
-
 using nhalf::InputError;
 using nhalf::Options;
 using nhalf::ProbeTransport;
@@ -166,7 +165,6 @@ void serve(ProbeTransport& transport) {
       [&] { return nhalf::launch_record(transport, session.clock, std::move(placement)); },
       [&](const Options& point, const std::string& id) { return answer(session, point, id); });
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -6,7 +6,6 @@
 #include "timing/sampler.hpp"
 
 namespace nhalf {
-
 /// Version of the records and of `--describe`; raised when an older reader would misread them.
 inline constexpr int schema_version = 1;
 
@@ -158,5 +157,4 @@ class LastPoint {
   int ranks_ = 0;
   bool is_kept_ = false;
 };
-
 }  // namespace nhalf

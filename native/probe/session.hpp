@@ -9,7 +9,6 @@
 #include "probe/record.hpp"
 
 namespace nhalf {
-
 /// What went wrong, for whoever started the program.
 inline const char* in_words(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) == nullptr
@@ -129,5 +128,4 @@ auto made_everywhere(T& control, const std::string& no_memory, std::string failu
   if (!control.all(result != nullptr)) throw InputError(failure);
   return result;
 }
-
 }  // namespace nhalf
