@@ -5,7 +5,6 @@
 #include "replay/columns.hpp"
 
 namespace nhalf::replay {
-
 /// The pairs of one step, in columns that are sorted by steps: from `begin` to `end`.
 struct Pairs {
   Place begin = 0, end = 0;
@@ -49,5 +48,4 @@ struct Actor {
     now_s = end_s;
   }
 };
-
 }  // namespace nhalf::replay

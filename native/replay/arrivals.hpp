@@ -11,7 +11,6 @@
 #include "replay/waiters.hpp"
 
 namespace nhalf::replay {
-
 class Arrivals {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -113,5 +112,4 @@ class Arrivals {
   std::vector<Number> in_order_;
   std::vector<std::pair<double, std::size_t>> sorted_;
 };
-
 }  // namespace nhalf::replay

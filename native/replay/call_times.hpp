@@ -8,7 +8,6 @@
 #include <vector>
 
 namespace nhalf::replay {
-
 class CallTimes {
  public:
   void add(double begin_s, double end_s) {
@@ -31,5 +30,4 @@ class CallTimes {
  private:
   std::vector<double> begins_s_, ends_s_;
 };
-
 }  // namespace nhalf::replay

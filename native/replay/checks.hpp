@@ -5,9 +5,7 @@
 #include "replay/pairing.hpp"
 
 namespace nhalf::replay {
-
 namespace checks {
-
 template <class T>
 bool lies_within(const Column<T>& column, Place lowest, Place end) {
   return std::ranges::all_of(std::span(column.data, static_cast<std::size_t>(column.size)),
@@ -119,7 +117,6 @@ inline const char* pairing(const Timeline& calls, const Pairing& pairing) {
                 pairing.target, pairing.size_bytes);
   return fits ? nullptr : "calls";
 }
-
 }  // namespace checks
 
 /// Returns what does not fit, or nothing.
@@ -134,5 +131,4 @@ inline const char* misfit(const Script& script, const Costs& costs, const Conten
     return "answer";
   return nullptr;
 }
-
 }  // namespace nhalf::replay

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 namespace nhalf::replay {
-
 using Place = std::int64_t;
 using Number = std::int32_t;
 
@@ -103,5 +102,4 @@ struct Answer {
   /// Sends that had to go before their receive was posted, since all ranks waited.
   std::int64_t forced;
 };
-
 }  // namespace nhalf::replay

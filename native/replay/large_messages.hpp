@@ -15,7 +15,6 @@
 #include "replay/columns.hpp"
 
 namespace nhalf::replay {
-
 /// A message whose transfer can begin, and when.
 struct Transfer {
   double begin_s;
@@ -152,5 +151,4 @@ class LargeMessages {
   Heap ready_;
   std::vector<Heap> by_pair_;
 };
-
 }  // namespace nhalf::replay

@@ -11,7 +11,6 @@
 #include "replay/ports.hpp"
 
 namespace nhalf::replay {
-
 /// By route how long a message occupies a port, and by step when it began and ended.
 struct Observed {
   Column<const double> occupancy_s;
@@ -152,5 +151,4 @@ class Observation {
   /// Messages by their earliest arrivals.
   std::vector<Number> turns_;
 };
-
 }  // namespace nhalf::replay

@@ -7,7 +7,6 @@
 #include "replay/waiters.hpp"
 
 namespace nhalf::replay {
-
 class Operations {
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
@@ -60,5 +59,4 @@ class Operations {
   Waiters waiters_;
   std::vector<Meeting> meetings_;
 };
-
 }  // namespace nhalf::replay

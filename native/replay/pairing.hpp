@@ -15,7 +15,6 @@
 #include "replay/columns.hpp"
 
 namespace nhalf::replay {
-
 /// Calls by rank, thread, start and order. Of those that begin together the order is that of
 /// `order`, whose first values say what a call is.
 struct Timeline {
@@ -169,5 +168,4 @@ class Matching {
   std::vector<Channel> channels_;
   std::map<Route, Number> routes_;
 };
-
 }  // namespace nhalf::replay

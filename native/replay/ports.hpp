@@ -9,7 +9,6 @@
 #include "replay/columns.hpp"
 
 namespace nhalf::replay {
-
 class Ports {
  public:
   /// `occupancy_s` is by route; without it there are no ports.
@@ -35,5 +34,4 @@ class Ports {
   std::unordered_map<Number, double> free_s_;
   std::vector<double*> free_s_of_;
 };
-
 }  // namespace nhalf::replay

@@ -6,7 +6,6 @@
 #include "replay/checks.hpp"
 
 namespace {
-
 using namespace nhalf::replay;
 
 /// What `answer` says, or that there was no memory for it.
@@ -18,7 +17,6 @@ const char* answered(Answer answer) {
     return "memory";
   }
 }
-
 }  // namespace
 
 #define NHALF_ANSWER extern "C" __attribute__((visibility("default"))) const char*

@@ -14,7 +14,6 @@
 #include "replay/operations.hpp"
 
 namespace nhalf::replay {
-
 /// One replay of columns that fit each other.
 class Replay {
  public:
@@ -372,5 +371,4 @@ class Replay {
   std::optional<LargeMessages> large_;
   std::vector<Number> sends_;
 };
-
 }  // namespace nhalf::replay

@@ -11,7 +11,6 @@
 #include "replay/columns.hpp"
 
 namespace nhalf::replay {
-
 class Rounds {
  public:
   /// Everybody can go on at first.
@@ -44,5 +43,4 @@ class Rounds {
   std::vector<Number> now_, next_;
   Number turn_ = -1;
 };
-
 }  // namespace nhalf::replay

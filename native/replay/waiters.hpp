@@ -4,7 +4,6 @@
 #include "replay/rounds.hpp"
 
 namespace nhalf::replay {
-
 class Waiters {
   static constexpr Number nobody = -1;
 
@@ -36,5 +35,4 @@ class Waiters {
  private:
   std::vector<Number> first_, next_;
 };
-
 }  // namespace nhalf::replay
