@@ -6,7 +6,6 @@
 #include <vector>
 
 namespace nhalf::simulator {
-
 /// Suspends actors until a condition holds.
 struct Actors {
   using Place = std::vector<simgrid::s4u::ActorPtr>;
@@ -22,5 +21,4 @@ struct Actors {
     for (const auto& actor : std::exchange(place, {})) actor->resume();
   }
 };
-
 }  // namespace nhalf::simulator

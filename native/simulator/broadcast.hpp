@@ -4,7 +4,6 @@
 #include "simulator/smpi.hpp"
 
 namespace nhalf::simulator {
-
 /// SMPI's SMP_binomial sends some ranks a message more than they receive, unless the nodes are two
 /// to a power, which a later broadcast may take for its own. This is what it means: a binomial tree
 /// over the first ranks of the nodes, then one within each node.
@@ -30,7 +29,6 @@ class NodesFirst {
  private:
   static constexpr int tag = 77;
 };
-
 }  // namespace nhalf::simulator
 
 int simgrid::smpi::bcast__SMP_binomial(void* data, int count, MPI_Datatype type, int root,

@@ -14,15 +14,12 @@
 #include <vector>
 
 namespace simgrid::kernel::resource {
-
 /// What a signal of links passes. The headers that SimGrid installs only name it (forward.h): its
 /// definition is in none of them. Nothing is used of it but what its base has.
 class NetworkAction : public Action {};
-
 }  // namespace simgrid::kernel::resource
 
 namespace nhalf::simulator {
-
 /// What a message takes, as messages of network/message.hpp have it.
 struct MessageTimes {
   /// Bytes that it moves, without those that SMPI adds.
@@ -257,5 +254,4 @@ class Departures {
   /// Messages whose bytes have left just now.
   std::vector<Message*> left_;
 };
-
 }  // namespace nhalf::simulator

@@ -10,7 +10,6 @@
 #include "contract/buffer.hpp"
 
 namespace nhalf::simulator {
-
 /// Gives buffers of up to a share of `total_bytes` memory of their own. Of larger ones all ranks
 /// use the same, which SMPI folds once more (one block mapped again and again) and does not copy
 /// from or to: messages among a thousand ranks then need neither memory nor time of this machine,
@@ -61,5 +60,4 @@ class FoldedMemory {
   static inline std::map<std::size_t, std::vector<Region>> regions_;
   static inline bool is_over_ = false;
 };
-
 }  // namespace nhalf::simulator

@@ -7,7 +7,6 @@
 #include "network/wires.hpp"
 
 namespace nhalf::simulator {
-
 /// A message of n bytes takes send + latency + n/rate + receive; seconds and bytes per second.
 /// `send_s` and `recv_s` keep a processor busy, the rest happens in the network.
 struct Segment {
@@ -169,5 +168,4 @@ struct Machine {
     parts->push_back(part);
   }
 };
-
 }  // namespace nhalf::simulator

@@ -6,7 +6,6 @@
 #include "simulator/smpi.hpp"
 
 namespace nhalf::simulator {
-
 /// SMPI sets a communicator up in its first broadcast: every rank tells all others its leader, by a
 /// ring of p (p - 1) messages that are simulated one by one (70 s for 1024 ranks), and are outside
 /// of any result. For a rank that is setting up the world the ring is a copy.
@@ -82,7 +81,6 @@ class Neighbours {
   static inline std::set<aid_t> setting_up_;
   static inline std::map<MPI_Comm, Gathering> gatherings_;
 };
-
 }  // namespace nhalf::simulator
 
 void simgrid::smpi::Comm::init_smp() {

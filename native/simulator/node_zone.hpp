@@ -6,7 +6,6 @@
 #include "simulator/machine.hpp"
 
 namespace nhalf::simulator {
-
 /// Builds nodes. Its first rank's host is node-K, the next ones are node-K.1, node-K.2, ...; the
 /// nodes' way into the network is a router. What ranks share are links that their messages pass on
 /// their way: twice where both ranks of a message share the same one, so that it counts where it
@@ -121,5 +120,4 @@ class NodeZones {
   std::size_t ranks_;
   Link* medium_ = nullptr;
 };
-
 }  // namespace nhalf::simulator

@@ -13,17 +13,14 @@
 #include "simulator/wiring.hpp"
 
 namespace simgrid::kernel::activity {
-
 /// The part of a class of SimGrid that is used here; its header is not installed.
 class CommImpl {
  public:
   static xbt::signal<void(const CommImpl&)> on_start;
 };
-
 }  // namespace simgrid::kernel::activity
 
 namespace {
-
 namespace s4u = simgrid::s4u;
 using nhalf::simulator::Curve;
 using nhalf::simulator::Machine;
@@ -163,7 +160,6 @@ void set_costs(const s4u::Engine& engine, const std::shared_ptr<const Costs>& co
         return costs->segment(static_cast<double>(size_bytes), from, to).recv_s;
       });
 }
-
 }  // namespace
 
 extern "C" void load_platform(const s4u::Engine& engine);

@@ -9,7 +9,6 @@ class CommImpl;
 }  // namespace simgrid::kernel::activity
 
 namespace nhalf::simulator {
-
 /// SMPI lets a send end at once, or when its message has arrived. Here all end at once, and who
 /// waits for one that is long waits until it has left.
 class Sends {
@@ -54,7 +53,6 @@ class Sends {
 
   static inline std::unordered_map<const Request*, std::shared_ptr<Departure>> departing_;
 };
-
 }  // namespace nhalf::simulator
 
 /// The constructor of a request.

@@ -14,7 +14,6 @@ int smpi_is_shared(const void* data, std::vector<std::pair<std::size_t, std::siz
                    std::size_t* offset);
 
 namespace simgrid::smpi {
-
 class Group {
  public:
   [[nodiscard]] aid_t actor(int rank) const;
@@ -43,11 +42,9 @@ int allgather__ring(const void* in, int in_count, MPI_Datatype in_type, void* ou
 
 int bcast__SMP_binomial(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int bcast__binomial_tree(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm);
-
 }  // namespace simgrid::smpi
 
 namespace nhalf::simulator {
-
 /// Returns SimGrid's own function of a name that this library replaces, since it is loaded first.
 template <class Function>
 Function smpi_own(const char* name) {
@@ -62,5 +59,4 @@ inline bool chooses_as_mpich() {
       simgrid::config::get_value<std::string>("smpi/coll-selector") == "mpich";
   return chooses;
 }
-
 }  // namespace nhalf::simulator

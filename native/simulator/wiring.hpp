@@ -4,7 +4,6 @@
 #include "simulator/node_zone.hpp"
 
 namespace nhalf::simulator {
-
 namespace s4u = simgrid::s4u;
 
 /// Builds the nodes and the links between them.
@@ -188,5 +187,4 @@ class Wiring {
   double link_Bps_, memory_Bps_;
   s4u::Link::SharingPolicy policy_;
 };
-
 }  // namespace nhalf::simulator
