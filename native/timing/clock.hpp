@@ -10,7 +10,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Returns the raw monotonic clock, which no daemon slews, if reading it takes no system call
 /// (since Linux 5.3), and the monotonic clock of older kernels.
 inline clockid_t clock_of(const std::string& kernel_release) {
@@ -137,5 +136,4 @@ ClockQuality calibrate(Source& source) {
     return {step_s < overhead_s * readings ? step_s : 0, overhead_s};
   }
 }
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// The bounds that a burst of exchanges proved: the offset (reference minus local) is at most
 /// `high_s` when the local clock shows `high_at_s`, and at least `low_s` when it shows `low_at_s`.
 struct OffsetGate {
@@ -154,5 +153,4 @@ class ClockLines {
   std::size_t corner_count_ = 0;
   double centre_s_ = 0;
 };
-
 }  // namespace nhalf

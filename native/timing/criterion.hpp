@@ -4,7 +4,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 /// The time and the number of samples that a point may take.
 struct Effort {
   /// Time budget of the samples.
@@ -62,5 +61,4 @@ class Criterion {
   Effort effort_;
   std::vector<double> scratch_;
 };
-
 }  // namespace nhalf

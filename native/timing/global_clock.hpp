@@ -8,7 +8,6 @@
 #include "timing/clock_lines.hpp"
 
 namespace nhalf {
-
 /// Consecutive ranks, which need no memory however many they are, or a list of ranks.
 class Team {
  public:
@@ -288,5 +287,4 @@ class GlobalClock {
   double latest_s_ = 0;
   double patience_s_ = 0;
 };
-
 }  // namespace nhalf

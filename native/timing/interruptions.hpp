@@ -8,7 +8,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 /// Watches the clock in a loop: P. Beckman, K. Iskra, K. Yoshii, S. Coghlan, "The Influence of
 /// Operating Systems on the Performance of Collective Operations at Extreme Scale", CLUSTER 2006.
 template <class Clock>
@@ -87,5 +86,4 @@ class Interruptions {
   double reading_s_ = 0;
   double watched_s_ = 0;
 };
-
 }  // namespace nhalf

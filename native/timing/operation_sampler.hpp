@@ -6,7 +6,6 @@
 #include "timing/round_time.hpp"
 
 namespace nhalf {
-
 /// Measures one operation per sample, every rank calls it, and all stop together.
 ///
 /// start=sync: ranks start at an agreed time; a sample lasts from the first start to the last end
@@ -284,5 +283,4 @@ class OperationSampler {
   /// Roots of consecutive operations; empty if the root stays.
   std::vector<int> chain_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "timing/sampler.hpp"
 
 namespace nhalf {
-
 /// Conditions of timed operations, from a point's `operation_axes`.
 struct Conditions {
   enum class Start { together, barrier, rotating };
@@ -111,5 +110,4 @@ class OperationSamples {
   std::vector<double> true_s_, skew_s_;
   double uncertainty_s_ = 0;
 };
-
 }  // namespace nhalf

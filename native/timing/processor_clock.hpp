@@ -4,7 +4,6 @@
 #include "timing/clock.hpp"
 
 namespace nhalf {
-
 /// Simulated ranks whose machine says how long their processors were busy.
 template <class T>
 concept BusyCounting = requires(T& transport) {
@@ -33,5 +32,4 @@ class ProcessorClock {
  private:
   T& transport_;
 };
-
 }  // namespace nhalf

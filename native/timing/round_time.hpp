@@ -5,7 +5,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 /// Round-Time (S. Hunold, A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER
 /// 2018): rank 0 announces when to start, a little later than its announcement takes to arrive. The
 /// slack grows when a rank was told late, and shrinks slowly to its minimum while none is.
@@ -88,5 +87,4 @@ class RoundTime {
   double slack_min_s_ = 0;
   double slack_s_ = 0;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "timing/witness.hpp"
 
 namespace nhalf {
-
 /// A rank that is done sends what it saw to rank 0, and this message would share links and adapters
 /// with the last messages of what is measured. So it waits for as long as that took all ranks
 /// before: the shorter of the last two times, for one that was interrupted says nothing.
@@ -295,5 +294,4 @@ class Sampler {
   /// When this rank began the latest batch.
   double began_s_ = 0;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// The k-th smallest value, k from 0. Reorders `values`, which must not be empty.
 inline double order_statistic(std::span<double> values, std::size_t k) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(k);
@@ -78,5 +77,4 @@ class RankTimes {
  private:
   std::vector<std::vector<double>> by_rank_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "timing/statistics.hpp"
 
 namespace nhalf {
-
 /// Adds up the times of calls, less what one reading of the clock takes.
 ///
 /// Two readings around nothing are one reading apart, as are two around a call: that time is
@@ -60,5 +59,4 @@ class Stopwatch {
   double spent_s_ = 0;
   std::uint64_t calls_ = 0;
 };
-
 }  // namespace nhalf

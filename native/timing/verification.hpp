@@ -6,7 +6,6 @@
 #include "timing/criterion.hpp"
 
 namespace nhalf {
-
 /// Verifies rounds until there are enough, or the time for it is over: a library may be wrong in
 /// one of a thousand messages. Every rank calls it, and all get the same answer.
 ///
@@ -76,5 +75,4 @@ class Verification {
   double slice_s_;
   double round_s_ = 0;
 };
-
 }  // namespace nhalf

@@ -9,7 +9,6 @@
 #include "host/segment.hpp"
 
 namespace nhalf {
-
 /// Pairs of cache lines in several pages that ranks 0 and 1 of one host write in turn.
 ///
 /// Virtual machines migrate their cores and frequencies change, which a slower handoff reveals. How
@@ -189,5 +188,4 @@ class Witness {
   double high_s_ = 0;
   double next_s_ = 0;
 };
-
 }  // namespace nhalf
