@@ -7,7 +7,6 @@
 #include "trace/shared.hpp"
 
 namespace nhalf::trace {
-
 /// Number of cells that all threads of the process may still take.
 inline constinit std::atomic<std::int64_t> cells_remaining{static_cast<std::int64_t>(cells_most)};
 
@@ -121,5 +120,4 @@ class Cells {
   /// Counts what fits into no cell of the file.
   Cell last_resort_{};
 };
-
 }  // namespace nhalf::trace

@@ -13,7 +13,6 @@
 #include "trace/types.hpp"
 
 namespace nhalf::trace {
-
 using Ranks = std::vector<int>;
 
 struct Communicator {
@@ -280,5 +279,4 @@ class Belonging {
 
 using Windows = Belonging<struct OfWindows>;
 using Matched = Belonging<struct OfMessages>;
-
 }  // namespace nhalf::trace

@@ -12,7 +12,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
-
 // Resource limits of the process: one that grows a file beyond its limit is killed by a signal, and
 // one without address space gets no memory.
 
@@ -105,5 +104,4 @@ class File {
   std::size_t size_bytes_ = 0;
   int error_ = 0;
 };
-
 }  // namespace nhalf::trace

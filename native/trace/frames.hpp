@@ -6,7 +6,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
-
 /// The frame of a function, as it is at one address of it: its size from the end of the frame of
 /// what it called, and where before its own end it keeps the address that it returns to. Both are
 /// the same at each call unless the function has arrays of varying length.
@@ -58,5 +57,4 @@ struct Frame {
       &sought);
   return sought.frame;
 }
-
 }  // namespace nhalf::trace

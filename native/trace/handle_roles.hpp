@@ -5,7 +5,6 @@
 #include "trace/role_makers.hpp"
 
 namespace nhalf::trace {
-
 struct WindowMade {
   Subject subject;
   const Communicator& group;
@@ -107,5 +106,4 @@ struct Named {
     return error;
   }
 };
-
 }  // namespace nhalf::trace

@@ -5,7 +5,6 @@
 #include "trace/shared.hpp"
 
 namespace nhalf::trace {
-
 using calls::number_of;
 
 template <class Value>
@@ -88,5 +87,4 @@ class Handles {
   std::vector<Place> places_;
   std::atomic<std::uint64_t> used_{0};
 };
-
 }  // namespace nhalf::trace

@@ -13,7 +13,6 @@
 #include "trace/sent_times.hpp"
 
 namespace nhalf::trace {
-
 /// What a thread has done in its present call.
 struct Injected {
   struct Message {
@@ -286,5 +285,4 @@ class Injection {
   /// By rank that sends, without what is injected.
   std::map<std::int32_t, Ticks> last_arrivals_;
 };
-
 }  // namespace nhalf::trace

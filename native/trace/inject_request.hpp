@@ -5,7 +5,6 @@
 #include "trace/layout.hpp"
 
 namespace nhalf::trace {
-
 struct Request {
   double latency_s = 0.0;
   double overhead_s = 0.0;
@@ -118,5 +117,4 @@ inline bool is_operation(std::uint16_t call) {
   return traits.effect == calls::Effect::waits && flow != calls::Flow::none &&
          flow != calls::Flow::among_neighbours;
 }
-
 }  // namespace nhalf::trace

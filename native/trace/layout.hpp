@@ -7,7 +7,6 @@
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
-
 /// Kinds of calls; then the calls of a site together, and time that a thread was off its processor.
 enum class Kind : std::uint8_t {
   sent,
@@ -177,5 +176,4 @@ class SpanTable {
   std::uint32_t shift_ = 0;
   std::uint64_t last_ = ~std::uint64_t{0};
 };
-
 }  // namespace nhalf::trace

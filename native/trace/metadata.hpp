@@ -12,7 +12,6 @@
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
-
 /// Kinds of data that the tracer drops beyond its memory budget.
 enum class Dropped : std::uint8_t { communicators, requests, threads };
 
@@ -114,5 +113,4 @@ class Metadata {
   std::atomic<std::size_t> communicators_bytes_{0};
   std::atomic<unsigned> lost_{0};
 };
-
 }  // namespace nhalf::trace

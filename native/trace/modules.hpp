@@ -9,7 +9,6 @@
 #include "trace/python/interpreter.hpp"
 
 namespace nhalf::trace {
-
 /// An address as its file has it.
 struct Place {
   /// Number of the file, from 1 on; 0 if the address is in none.
@@ -151,5 +150,4 @@ inline std::uint16_t number_of(Layout& layout, const Place& place) {
     if (layout.sites[at] == word) return static_cast<std::uint16_t>(at + 1);
   return added_number(layout, place);
 }
-
 }  // namespace nhalf::trace

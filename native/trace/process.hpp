@@ -8,7 +8,6 @@
 #include "trace/recorder.hpp"
 
 namespace nhalf::trace {
-
 class Process {
  public:
   static Process& get() { return preloaded::lasting<Process>(); }
@@ -300,5 +299,4 @@ class Here {
   Recorder* recorder_;
   Caller suspended_;
 };
-
 }  // namespace nhalf::trace

@@ -10,7 +10,6 @@
 #include "trace/layout.hpp"
 
 namespace nhalf::trace {
-
 /// A moment of a thread by the wall clock, its processor time, and its time in the queue of a
 /// processor that others had; in nanoseconds.
 struct OnProcessor {
@@ -145,5 +144,4 @@ class ProcessorTime {
   OnProcessor last_;
   Ticks last_at_ = 0;
 };
-
 }  // namespace nhalf::trace

@@ -10,7 +10,6 @@
 #include "trace/timeline.hpp"
 
 namespace nhalf::trace {
-
 using calls::Call;
 
 /// The begin of the command in ticks of this process, and the length of a tick.
@@ -360,5 +359,4 @@ class Recorder {
   bool is_lacking_ = false;
   std::unique_ptr<Timeline> timeline_;
 };
-
 }  // namespace nhalf::trace

@@ -6,7 +6,6 @@
 #include "trace/roles.hpp"
 
 namespace nhalf::trace {
-
 // The bytes that a rank contributes to an operation, or that it receives if it contributes none.
 
 /// Whether the rank is the root; on an intercommunicator it passes MPI_ROOT.
@@ -234,5 +233,4 @@ inline Counted waiting(Recorder& on, Call call) {
 [[gnu::noinline]] inline Made duplicated(Recorder& on, Call call, MPI_Comm from, MPI_Comm* made) {
   return {collective(on, call, 0, from).subject, made, &on.communicator(from)};
 }
-
 }  // namespace nhalf::trace

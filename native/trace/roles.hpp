@@ -7,7 +7,6 @@
 #include "trace/requests/requests.hpp"
 
 namespace nhalf::trace {
-
 /// A message, operation or wait whose subject is known before the call.
 struct Counted {
   Subject subject;
@@ -208,5 +207,4 @@ struct Freed {
     return run();
   }
 };
-
 }  // namespace nhalf::trace

@@ -18,7 +18,6 @@
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
-
 class SentTimes {
  public:
   static constexpr int ranks_max = 128;
@@ -197,5 +196,4 @@ class SentTimes {
   int ranks_ = 0;
   std::unique_ptr<Partner[]> partners_;
 };
-
 }  // namespace nhalf::trace

@@ -7,7 +7,6 @@
 #include "trace/process.hpp"
 
 namespace nhalf::trace {
-
 enum class OfSession { initialised, created, finalized };
 
 inline int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
@@ -44,7 +43,6 @@ inline int session_finalize(MPI_Session* session) {
   const Here here(NHALF_CALLER);
   return then(session);
 }
-
 }  // namespace nhalf::trace
 
 NHALF_ENTRY(MPI_Session_init, &nhalf::trace::session_init)

@@ -9,7 +9,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
-
 // The memory budget of all parts of the tracer in a process, whatever the program does. A part that
 // gets none keeps less and reports that.
 
@@ -66,5 +65,4 @@ class Lock {
   static constexpr int trials_before_yield = 100;
   std::atomic<bool> taken_{false};
 };
-
 }  // namespace nhalf::trace

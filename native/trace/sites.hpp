@@ -9,7 +9,6 @@
 #include "trace/modules.hpp"
 
 namespace nhalf::trace {
-
 /// Call sites of a thread in programs in Python: by the address that MPI returns to, and the
 /// instruction of Python that led there. Each is looked up in the interpreter once.
 class PythonSites {
@@ -203,5 +202,4 @@ class Sites {
   /// That of calls whose place is not known.
   Site unknown_;
 };
-
 }  // namespace nhalf::trace

@@ -17,7 +17,6 @@
 #include "host/virtual_clock.hpp"
 
 namespace nhalf::trace {
-
 using Ticks = std::uint64_t;
 
 /// The virtual clock of this process; null in real time.
@@ -154,5 +153,4 @@ class ClaimedTime {
   Ticks until_;
   Ticks kept_;
 };
-
 }  // namespace nhalf::trace

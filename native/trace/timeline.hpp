@@ -5,7 +5,6 @@
 #include "trace/layout.hpp"
 
 namespace nhalf::trace {
-
 /// A call. Of kind `off_processor` a span of time: `call` is 1 if it is in a call, `size_bytes` are
 /// the nanoseconds off the processor, and `waiting` those in its queue.
 struct CallRecord {
@@ -102,5 +101,4 @@ class Timeline {
   CallRecord* window_ = nullptr;
   std::size_t used_ = in_window_;
 };
-
 }  // namespace nhalf::trace

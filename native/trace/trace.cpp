@@ -22,9 +22,7 @@
 NHALF_PRELOADED("trace", "this program is not traced", )
 
 namespace nhalf::trace {
-
 namespace {
-
 /// Calls of the library that are not in the table.
 enum class Own { init, init_thread, finalize, create_errhandler, generalised };
 
@@ -32,7 +30,6 @@ void begin(int thread_level) {
   Process::get().begin(thread_level);
   pthread_atfork(nullptr, nullptr, &Here::forget);
 }
-
 }  // namespace
 }  // namespace nhalf::trace
 

@@ -7,7 +7,6 @@
 #include "trace/handles.hpp"
 
 namespace nhalf::trace {
-
 // Error handlers of the program run as often as without this library. If a program has its own
 // handler, a call with wrong handles may return as if it had succeeded, and later queries about
 // these handles must not reach the handler.
@@ -93,5 +92,4 @@ class TypeSizes {
 
   std::array<Entry, 1U << places_log2> entries_{};
 };
-
 }  // namespace nhalf::trace

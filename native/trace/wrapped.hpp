@@ -30,7 +30,6 @@
 #define NHALF_SECOND(first, second, ...) second
 
 namespace nhalf::trace {
-
 // Carries out a call by its role. A call with a handle never seen before runs first: the handle may
 // be wrong, and only the library is to report that.
 
@@ -242,7 +241,6 @@ template <Call call, bool is_short, class Steps>
   else
     return counted_apart<Role>(caller, call, requests, AnyCall(steps, waits));
 }
-
 }  // namespace nhalf::trace
 
 /// Makes the wrapper of a call from its row of the table, with the types of the library's function.

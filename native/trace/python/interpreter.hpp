@@ -15,7 +15,6 @@
 #include "trace/shared.hpp"
 
 namespace nhalf::trace {
-
 /// Reading this process's memory where an address may be wrong: through the kernel, which refuses
 /// instead of killing.
 class OwnMemory {
@@ -259,5 +258,4 @@ class Python {
   const std::byte* text_type_ = nullptr;
   const std::byte* bytes_type_ = nullptr;
 };
-
 }  // namespace nhalf::trace

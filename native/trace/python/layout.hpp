@@ -9,7 +9,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::trace {
-
 /// Offsets in bytes.
 struct PythonLayout {
   /// In the state of a thread: its innermost frame.
@@ -141,5 +140,4 @@ inline std::optional<PythonLayout> python_layout(std::string_view version, const
       return {};
   }
 }
-
 }  // namespace nhalf::trace

@@ -6,7 +6,6 @@
 #include "trace/communicators.hpp"
 
 namespace nhalf::trace {
-
 [[gnu::always_inline]] inline std::uint64_t size_of(const MPI_Status& status) {
 #if defined(OPEN_MPI)
   return static_cast<std::uint64_t>(status._ucount);
@@ -130,5 +129,4 @@ class Requests {
   std::uint64_t numbers_ = 0;
   std::atomic<bool> may_be_cancelled_{false};
 };
-
 }  // namespace nhalf::trace

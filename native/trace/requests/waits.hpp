@@ -7,7 +7,6 @@
 #include "trace/requests/requests.hpp"
 
 namespace nhalf::trace {
-
 /// Returns a status that is no receive's until the library fills it.
 inline MPI_Status unfilled_status() {
   MPI_Status status{};
@@ -241,5 +240,4 @@ struct WaitSome {
     return error;
   }
 };
-
 }  // namespace nhalf::trace
