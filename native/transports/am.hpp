@@ -10,7 +10,6 @@
 #include "transports/bases/stepwise_segment.hpp"
 
 namespace nhalf {
-
 /// Ranks of one host that write headers and payloads into each other's memory.
 class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>,
                                public PendingMessages<ActiveMessageTransport>,
@@ -195,7 +194,6 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
 
 static_assert(ActiveMessages<ActiveMessageTransport> && MappedMemory<ActiveMessageTransport>);
 static_assert(SegmentLife<ActiveMessageTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::ActiveMessageTransport);

@@ -8,7 +8,6 @@
 #include "transports/model/machine.hpp"
 
 namespace nhalf {
-
 /// The transport of one rank of the simulated machine.
 class ModelTransport : public MessageCollectives<ModelTransport> {
  public:
@@ -297,7 +296,6 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   std::uint64_t receives_ = 0;
   std::map<int, RoundTrips> first_messages_;
 };
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::ModelTransport);

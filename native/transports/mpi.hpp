@@ -9,7 +9,6 @@
 #include "transports/mpi/prepared.hpp"
 
 namespace nhalf {
-
 /// The MPI transport, composed of layers of features.
 using MpiMessagesOfAllKinds = MpiThreads<MpiDataTypes<MpiPartitioned<MpiPersistent<MpiMessages>>>>;
 using MpiLibrary = MpiCommunicators<
@@ -41,7 +40,6 @@ class MpiTransport : public MpiLibrary, public MpiControl, public StartedByMpi<M
 
   explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}
 };
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::MpiTransport);

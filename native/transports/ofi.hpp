@@ -13,7 +13,6 @@
 #include "transports/ofi/endpoint.hpp"
 
 namespace nhalf {
-
 /// libfabric as a library under MPI uses it: what MPI adds to these calls is its own.
 class OfiTransport : public ProgressingControl<OfiTransport>,
                      public MessageCollectives<OfiTransport> {
@@ -248,7 +247,6 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
 };
 
 static_assert(OneSided<OfiTransport> && SegmentLife<OfiTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::OfiTransport);

@@ -19,7 +19,6 @@
 #include "transports/bases/polled_requests.hpp"
 
 namespace nhalf::pvm {
-
 // The daemon of PVM that serves one run: private to it, and gone with it.
 
 /// Sets the environment that libpvm and its daemon read.
@@ -103,11 +102,9 @@ class Daemon {
   pid_t process_ = -1;
   std::string folder_;
 };
-
 }  // namespace nhalf::pvm
 
 namespace nhalf {
-
 /// PVM on one host. A send is over when PVM has taken the data, which it packs nowhere else
 /// (pvm_psend); a receive sleeps in PVM as its programs do.
 class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> {
@@ -278,7 +275,6 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
   PeerWatch watch_;
   PolledRequests in_turn_;
 };
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::PvmTransport);

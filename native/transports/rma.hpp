@@ -10,7 +10,6 @@
 #include "transports/rma/channels.hpp"
 
 namespace nhalf {
-
 // The life of a window between two ranks, step by step.
 
 /// A window of ranks 0 and 1 alone: rank 0's memory, which rank 1 puts to and gets from.
@@ -193,7 +192,6 @@ class RmaTransport : public MpiControl,
 static_assert(OneSided<RmaTransport>);
 static_assert(SegmentLife<RmaTransport>);
 static_assert(Windows<RmaTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::RmaTransport);

@@ -10,7 +10,6 @@
 #include "transports/shm/signals.hpp"
 
 namespace nhalf {
-
 // Messages from one process to one other through memory that both have mapped.
 
 /// A ring of slots in shared memory, written by one rank and read by another. A message travels in
@@ -187,7 +186,6 @@ class SharedMemoryTransport : public MpiControl,
 
 static_assert(MappedMemory<SharedMemoryTransport> && SignallingPuts<SharedMemoryTransport>);
 static_assert(SegmentLife<SharedMemoryTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::SharedMemoryTransport);

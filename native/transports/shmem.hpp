@@ -13,7 +13,6 @@
 #include "transports/bases/pending_messages.hpp"
 
 namespace nhalf::shmem {
-
 // Memory that lies at the same place in the symmetric heap of every rank.
 
 /// Room in the heap, at the same place for all; called by all ranks. Throws InputError where there
@@ -118,11 +117,9 @@ class Channels {
   Symmetric memory_;
   std::vector<std::uint64_t> sent_, taken_;
 };
-
 }  // namespace nhalf::shmem
 
 namespace nhalf {
-
 /// Puts, gets and barriers are OpenSHMEM's own; messages are made of puts.
 class ShmemTransport : public ProgressingControl<ShmemTransport>,
                        public PendingMessages<ShmemTransport>,
@@ -256,7 +253,6 @@ class ShmemTransport : public ProgressingControl<ShmemTransport>,
 };
 
 static_assert(OneSided<ShmemTransport> && SegmentLife<ShmemTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::ShmemTransport);

@@ -11,7 +11,6 @@
 #include "transports/shmq/messages.hpp"
 
 namespace nhalf {
-
 /// Short messages in postboxes of one cache line, longer ones in buffers that postboxes announce,
 /// and the longest fetched by the receiver.
 class PostboxTransport : public MpiControl,
@@ -90,7 +89,6 @@ class PostboxTransport : public MpiControl,
   SharedSegments memory_;
   std::optional<shmq::Messages> messages_;
 };
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::PostboxTransport);

@@ -21,7 +21,6 @@
 #include "transports/mpi/messages.hpp"
 
 namespace nhalf {
-
 /// The calls of MPI as SMPI simulates them (A. Degomme et al., "Simulating MPI applications: the
 /// SMPI approach", IEEE TPDS 28, 2017). Ranks are actors of one process; control costs no simulated
 /// time, all read one clock, and what was measured once comes out the same every time.
@@ -132,7 +131,6 @@ class SimulatedTransport : public MpiMessages {
     return only;
   }
 };
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::SimulatedTransport);

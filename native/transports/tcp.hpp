@@ -9,7 +9,6 @@
 #include "transports/tcp/messages.hpp"
 
 namespace nhalf {
-
 /// Sockets of the kernel: through the loopback device on one host, through the network between
 /// several. Sends do not wait for small messages to become large ones (TCP_NODELAY).
 class TcpTransport : public MpiControl,
@@ -109,7 +108,6 @@ class TcpTransport : public MpiControl,
 
   tcp::Messages messages_;
 };
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::TcpTransport);

@@ -12,7 +12,6 @@
 #include "transports/threads/team.hpp"
 
 namespace nhalf {
-
 /// The transport of one thread as a rank.
 class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
  public:
@@ -215,7 +214,6 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
 };
 
 static_assert(MappedMemory<ThreadsTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::ThreadsTransport);

@@ -11,7 +11,6 @@
 #include "transports/ucx/handles.hpp"
 
 namespace nhalf {
-
 /// UCX as a library under MPI uses it: what MPI adds to these calls is its own.
 class UcxTransport : public ProgressingControl<UcxTransport>,
                      public MessageCollectives<UcxTransport> {
@@ -195,7 +194,6 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
 };
 
 static_assert(OneSided<UcxTransport> && SegmentLife<UcxTransport>);
-
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::UcxTransport);

@@ -6,7 +6,6 @@
 #include "transports/am/layout.hpp"
 
 namespace nhalf::am {
-
 /// The slots for requests of one rank in the memory of another. A line shows 2 n + 1 when it holds
 /// request n, and 2 n + 2 when that was handled.
 class Channel {
@@ -173,5 +172,4 @@ class Payloads {
   std::vector<std::byte> behind_header_;
   Buffer staging_{0};
 };
-
 }  // namespace nhalf::am

@@ -5,7 +5,6 @@
 #include "transports/bases/peer_watch.hpp"
 
 namespace nhalf::am {
-
 /// The table of handlers: the same at every rank, because all enrol in the same order.
 class Handlers {
  public:
@@ -326,5 +325,4 @@ class Endpoint {
   bool handling_ = false;
   unsigned looks_ = 0;
 };
-
 }  // namespace nhalf::am

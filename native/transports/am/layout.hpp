@@ -10,7 +10,6 @@
 #include "host/segment.hpp"
 
 namespace nhalf::am {
-
 /// The kind of a message. `done` says that a request was handled without a reply.
 enum class Kind : std::uint8_t { done, short_message, medium_message, long_message };
 inline constexpr std::uint8_t kinds = 4;
@@ -253,5 +252,4 @@ class Peers {
   std::vector<Exported> everyone_;
   std::vector<Imported> imported_;
 };
-
 }  // namespace nhalf::am

@@ -4,7 +4,6 @@
 #include "transports/am/endpoint.hpp"
 
 namespace nhalf::am {
-
 /// Pieces of messages as a transport pushes and pulls them (transports/bases/pending_messages.hpp).
 ///
 /// A piece of up to 48 bytes is a short active message, one of up to medium_bytes a medium one;
@@ -222,5 +221,4 @@ class Pieces {
   std::vector<From> from_;
   active::Number on_short_, on_medium_, on_chunk_;
 };
-
 }  // namespace nhalf::am

@@ -7,7 +7,6 @@
 #include "transports/bases/copies.hpp"
 
 namespace nhalf::am {
-
 /// A part of the payload region of every rank, at the same place in each.
 class Exposed {
  public:
@@ -176,5 +175,4 @@ class Regions {
   std::size_t missing_bytes_ = 0;
   active::Number on_signal_, on_put_, on_get_, on_got_;
 };
-
 }  // namespace nhalf::am

@@ -6,7 +6,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Broadcast from rank 0 and gathering to rank 0 beside the simulated network. All ranks belong to
 /// one thread and run by turns, so nothing needs a lock; and most of them never have to wait: what
 /// rank 0 said lies ready for those who come later, and so does for rank 0 what they gave.
@@ -82,5 +81,4 @@ class Control {
   std::size_t collected_ = 0;
   typename Waiting::Place listeners_, collector_;
 };
-
 }  // namespace nhalf

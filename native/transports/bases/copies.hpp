@@ -7,7 +7,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Copies up to 128 bytes without a call: the line may be taken away while a function is entered.
 inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto both_ends = [&]<std::size_t part>(std::integral_constant<std::size_t, part>) {
@@ -42,5 +41,4 @@ inline void watched_put(Bytes region, std::size_t offset, ConstBytes data) {
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(target + last))
       .store(word, std::memory_order_release);
 }
-
 }  // namespace nhalf

@@ -17,7 +17,6 @@
 #endif
 
 namespace nhalf {
-
 /// A set of numbers below a limit, as bits; above them a bit for each word that is not empty.
 class ReadySet {
  public:
@@ -311,5 +310,4 @@ class Fibers {
   bool deadlocked_ = false;
   std::exception_ptr failure_;
 };
-
 }  // namespace nhalf

@@ -10,7 +10,6 @@
 #include "algorithms/scatter/scatter.hpp"
 
 namespace nhalf {
-
 /// The collective operations of transport Self, from its own messages. Operations that are started
 /// run when they are first tested or waited for: nothing goes on while the rank works.
 template <class Self>
@@ -83,5 +82,4 @@ class MessageCollectives {
 
   Scratch scratch_;
 };
-
 }  // namespace nhalf

@@ -15,7 +15,6 @@
 #include "transports/bases/threefold.hpp"
 
 namespace nhalf {
-
 /// Every rank's text at every rank, by rank; the texts may hold any bytes. All ranks call it.
 template <class T>
 std::vector<std::string> texts_of_all(T& control, const std::string& mine) {
@@ -255,5 +254,4 @@ struct StartedByMpi {
     return launch_by_mpi<Self>(argc, argv, options, body);
   }
 };
-
 }  // namespace nhalf

@@ -12,7 +12,6 @@
 #include "host/kernel_files.hpp"
 
 namespace nhalf {
-
 /// The process of another rank has ended before its time.
 struct PeerEnded : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -145,5 +144,4 @@ class Patience {
   mutable PeerWatch watch_;
   int polls_ = polls_alone;
 };
-
 }  // namespace nhalf

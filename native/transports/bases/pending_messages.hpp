@@ -5,7 +5,6 @@
 #include "transports/bases/progressing_control.hpp"
 
 namespace nhalf {
-
 /// Sending and receiving, blocking and not, for a transport Self that has
 ///     bool push(int peer, ConstBytes& remaining, bool& first)
 ///     bool pull(int peer, Bytes& remaining, bool& first)
@@ -154,5 +153,4 @@ class PendingMessages {
   std::vector<Message> messages_;
   std::vector<std::uint32_t> free_;
 };
-
 }  // namespace nhalf

@@ -5,7 +5,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf {
-
 /// Begins where the last request was found, so that no sender is always served last.
 class PolledRequests {
  public:
@@ -63,5 +62,4 @@ class RingQueue {
   std::vector<Item> items_ = std::vector<Item>(64);
   std::size_t first_ = 0, count_ = 0;
 };
-
 }  // namespace nhalf

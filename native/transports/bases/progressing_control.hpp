@@ -8,7 +8,6 @@
 #include "transports/bases/polled_requests.hpp"
 
 namespace nhalf {
-
 /// Patience with all ranks of the program, as many as there are cores for them. Throws PeerEnded
 /// where one of them has gone.
 class Waiting : public Patience {
@@ -86,5 +85,4 @@ class ProgressingControl : public MpiControl, public StartedByMpi<Self> {
   Waiting waiting_;
   PolledRequests in_turn_;
 };
-
 }  // namespace nhalf

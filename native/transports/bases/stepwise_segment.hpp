@@ -12,7 +12,6 @@
 #include "contract/exposed_memory.hpp"
 
 namespace nhalf {
-
 /// Memory as one process has it: a file without a name, and where it is mapped.
 class StepwiseSegment {
  public:
@@ -102,5 +101,4 @@ void use_segment_once(ConstBytes out, Bytes in, Timed timed, Learn learn, Releas
   timed(Step::unmap, [&] { segment.unmap(); });
   timed(Step::signal, release);
 }
-
 }  // namespace nhalf

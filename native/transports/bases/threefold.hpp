@@ -6,7 +6,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 constexpr std::size_t copies = 3;
 
 /// Returns the copies of data, one after the other.
@@ -25,5 +24,4 @@ inline void restore(ConstBytes all, Bytes data) {
     data[i] = (first & second) | (first & third) | (second & third);
   }
 }
-
 }  // namespace nhalf

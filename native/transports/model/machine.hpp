@@ -10,7 +10,6 @@
 #include "transports/model/mailbox.hpp"
 
 namespace nhalf {
-
 /// A rank, or the way from one rank to another, on which everything takes longer by a factor.
 struct Slowness {
   static constexpr OptionInfo described[] = {
@@ -259,5 +258,4 @@ class ModelMachine {
   std::set<std::pair<int, int>> connected;
   int arrived = 0;
 };
-
 }  // namespace nhalf

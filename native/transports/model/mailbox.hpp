@@ -4,7 +4,6 @@
 #include "contract/transport.hpp"
 
 namespace nhalf {
-
 /// Sent, and not yet received.
 struct ModelMessage {
   double arrival_s = 0;
@@ -169,5 +168,4 @@ class Mailbox {
   Place free_ = nothing;
   std::size_t spare_bytes_ = 0;
 };
-
 }  // namespace nhalf

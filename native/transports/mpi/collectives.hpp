@@ -19,7 +19,6 @@
   }
 
 namespace nhalf {
-
 /// Operations under test have a communicator of their own: what a library prepares for the first
 /// operation on a communicator can be seen by making another. Where `in` lies in its place in `out`
 /// MPI_IN_PLACE is passed. Blocks are counted in bytes, or in floats where they are added.
@@ -209,5 +208,4 @@ class MpiNeighbourhoods : public Base {
   using Base::Base;
   using Base::count;
 };
-
 }  // namespace nhalf

@@ -10,7 +10,6 @@
 #include "transports/mpi/collectives.hpp"
 
 namespace nhalf {
-
 /// For transports whose data MPI carries.
 class MpiNamed {
  public:
@@ -124,5 +123,4 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
 
   std::unique_ptr<Buffer> attached_;
 };
-
 }  // namespace nhalf

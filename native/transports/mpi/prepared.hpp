@@ -15,7 +15,6 @@
 #endif
 
 namespace nhalf {
-
 /// Added to what Base can do.
 template <class Base>
 class MpiDataTypes : public Base {
@@ -255,5 +254,4 @@ class MpiThreads : public Base {
  private:
   static constexpr int first_tag = 100;
 };
-
 }  // namespace nhalf

@@ -15,7 +15,6 @@
 #include "transports/bases/mpi_control.hpp"
 
 namespace nhalf::ofi {
-
 /// Throws std::runtime_error with libfabric's words where a call did not succeed.
 inline void check(ssize_t status, const std::string& doing) {
   if (status < 0)
@@ -191,5 +190,4 @@ struct Region {
 
   [[nodiscard]] Bytes local() { return memory.bytes().first(size_bytes); }
 };
-
 }  // namespace nhalf::ofi

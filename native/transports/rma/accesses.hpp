@@ -11,7 +11,6 @@
 #include "contract/options.hpp"
 
 namespace nhalf {
-
 // A window of MPI with what is needed to access it.
 
 /// Memory of every rank on MPI_COMM_WORLD, zeros at first, freed by all ranks together with
@@ -250,5 +249,4 @@ class MpiAccesses {
  private:
   static int floats(ConstBytes data) { return static_cast<int>(data.size() / sizeof(float)); }
 };
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "transports/rma/accesses.hpp"
 
 namespace nhalf {
-
 /// In each rank's memory lie, for each other one, a ring of slots that this one fills, how many
 /// pieces it has put there, and how many it has taken of those put to it. A piece is complete at
 /// its rank before its number is put.
@@ -110,5 +109,4 @@ class RmaChannels {
   MpiWindow window_;
   std::vector<State> states_;
 };
-
 }  // namespace nhalf

@@ -6,7 +6,6 @@
 #include "transports/bases/mpi_control.hpp"
 
 namespace nhalf {
-
 /// One segment of every rank, mapped by every rank, all of one size. It has no name and goes with
 /// the last process that has it.
 class SharedSegments {
@@ -42,5 +41,4 @@ class SharedSegments {
   std::size_t size_bytes_ = 0;
   std::vector<Segment> segments_;
 };
-
 }  // namespace nhalf

@@ -7,7 +7,6 @@
 #include "transports/bases/copies.hpp"
 
 namespace nhalf {
-
 /// Lies in memory of one of the two ranks; zeros are an empty one. The head is written last. Lines
 /// that processors fetch in pairs are kept apart.
 struct alignas(256) CarriedLine {
@@ -168,5 +167,4 @@ class Signals {
   /// By rank whether it looks for what this one carries.
   std::vector<std::uint8_t> announced_;
 };
-
 }  // namespace nhalf

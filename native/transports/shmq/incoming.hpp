@@ -6,7 +6,6 @@
 #include "transports/shmq/layout.hpp"
 
 namespace nhalf::shmq {
-
 /// The result of a poll for a message of one box.
 enum class Look : std::uint8_t { nothing, taken, other };
 
@@ -179,5 +178,4 @@ class Incoming {
   bool has_turn_ = false;
   std::uint64_t next_ = 1, buffer_ = 0, pulled_ = 0;
 };
-
 }  // namespace nhalf::shmq

@@ -8,7 +8,6 @@
 #include "contract/options.hpp"
 
 namespace nhalf::shmq {
-
 /// Thrown when another process wrote what is not part of a message.
 struct BadMessage : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -300,5 +299,4 @@ class Queue {
   Operation* first_ = nullptr;
   Operation* last_ = nullptr;
 };
-
 }  // namespace nhalf::shmq

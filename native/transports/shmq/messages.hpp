@@ -9,7 +9,6 @@
 #include "transports/shmq/outgoing.hpp"
 
 namespace nhalf::shmq {
-
 /// Both directions between this rank and a peer, with pending operations.
 struct Line {
   Line(const Lane& to, const Lane& from, const Settings& settings, pid_t process)
@@ -188,5 +187,4 @@ class Messages {
   /// Keeps the compiler from leaving out the looks of general polling.
   volatile bool holds_message_ = false;
 };
-
 }  // namespace nhalf::shmq

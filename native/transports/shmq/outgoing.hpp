@@ -9,7 +9,6 @@
 #include "transports/shmq/layout.hpp"
 
 namespace nhalf::shmq {
-
 /// Copies from and to the memory of one process, where the kernel lets it.
 class SingleCopy {
  public:
@@ -219,5 +218,4 @@ class Outgoing {
   /// State of the receiver.
   std::uint64_t taken_boxes_ = 0, taken_buffers_ = 0;
 };
-
 }  // namespace nhalf::shmq

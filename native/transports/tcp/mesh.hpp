@@ -8,7 +8,6 @@
 #include "transports/tcp/socket.hpp"
 
 namespace nhalf::tcp {
-
 // Authenticates ranks that connect by a token of the run.
 
 /// Random bytes, one half of which the rank that connects shows and the other half the rank that
@@ -182,5 +181,4 @@ class Mesh {
   int rank_, ranks_;
   Token token_;
 };
-
 }  // namespace nhalf::tcp

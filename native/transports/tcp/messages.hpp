@@ -9,7 +9,6 @@
 #include "transports/tcp/socket.hpp"
 
 namespace nhalf::tcp {
-
 /// Header before the bytes of every message.
 struct Header {
   static constexpr std::uint32_t expected_magic = 0x31506e54U;  // "TnP1"
@@ -238,5 +237,4 @@ class Messages {
   std::vector<pollfd> awaited_;
   std::vector<int> processes_;
 };
-
 }  // namespace nhalf::tcp

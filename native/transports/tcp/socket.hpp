@@ -17,7 +17,6 @@
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::tcp {
-
 /// A file descriptor of a socket, non-blocking; empty where there is none.
 class Socket {
  public:
@@ -173,5 +172,4 @@ inline bool read_all(const Socket& socket, std::span<std::byte> data, double tim
   }
   return true;
 }
-
 }  // namespace nhalf::tcp

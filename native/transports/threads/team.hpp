@@ -8,7 +8,6 @@
 #include "host/cores.hpp"
 
 namespace nhalf {
-
 // Memory that each thread exposes to the others: they have its address.
 
 /// Memory that one thread exposes, with its signals, each in a separate cache line.
@@ -155,5 +154,4 @@ class ThreadTeam {
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadChannel>> channels_;
 };
-
 }  // namespace nhalf

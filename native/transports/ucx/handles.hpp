@@ -11,7 +11,6 @@
 #include "transports/bases/mpi_control.hpp"
 
 namespace nhalf::ucx {
-
 /// Throws std::runtime_error with UCX's words where a call did not succeed.
 inline void check(ucs_status_t status, const std::string& doing) {
   if (status != UCS_OK)
@@ -226,5 +225,4 @@ class Region {
   /// Number of signals of each slot that this rank has awaited.
   std::array<std::uint64_t, OneSidedLimits::slots> awaited_{};
 };
-
 }  // namespace nhalf::ucx
