@@ -48,6 +48,7 @@ BAD = [
     ("exact-name", "src/nhalf/a.py", 'files = folder.glob(f"{name}-*")\n'),
     ("one-idea", "native/patterns/pairs/a.hpp", pattern("", registered="")),
     ("one-idea", "native/patterns/pairs/a.hpp", pattern("", 'NHALF_PATTERN("a", X);\n' * 2)),
+    ("one-idea", "native/patterns/pairs/a.hpp", pattern("", "NHALF_FORMS(a, X, a);\n" * 2)),
     ("one-idea", "native/patterns/a.hpp", pattern("")),
     ("leftover", "docs/a.md", "FIX" + "ME\n"),
     ("leftover", "native/timing/a.hpp", "// TO" + "DO later\n"),

@@ -197,13 +197,18 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
                 yield source.complain(number, rule, f"{match[0]!r}: {what}")
 
 
+_REGISTERED = re.compile(
+    r"^\s*NHALF_(?:PATTERN\w*\s*\([^;]*|FORMS\s*\(\w+),\s*(\w+)(?:,\s*\w+)?\)", re.M
+)
+
+
 def one_idea_per_file(source: Source) -> Iterator[Complaint]:
     """A file of patterns registers one, operations, or several that have words of its name."""
     subject = re.match(r"native/patterns/(?:(\w+)/)?(?!README)[^/]+$", source.path)
     if subject and subject[1] is None:
         yield source.complain(1, "one-idea", "it is in no folder of native/patterns/")
     elif subject and subject[1] != "bases":
-        registered = re.findall(r"^\s*NHALF_PATTERN\w*\s*\([^;]*,\s*(\w+)\)", source.bare, re.M)
+        registered = _REGISTERED.findall(source.bare)
         words = PurePosixPath(source.path).stem.removesuffix("s").split("_")
         if not registered:
             yield source.complain(1, "one-idea", "there is no NHALF_PATTERN line")

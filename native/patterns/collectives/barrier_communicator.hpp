@@ -50,7 +50,6 @@ class Barrier : public ChosenOperation<T, Operation, algorithms::barrier::all<T>
     return false;
   }
 };
-NHALF_PATTERN(barrier_info, Barrier);
 NHALF_FORMS(barrier_info, Barrier, synchronise);
 
 inline constexpr std::array grain_axis{

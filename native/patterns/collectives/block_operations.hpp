@@ -103,7 +103,6 @@ class Bcast : public ChosenOperation<T, BlockOperation, algorithms::bcast::all<T
   [[nodiscard]] std::uint32_t given_seed(int) const override { return this->seed(this->root_); }
   [[nodiscard]] std::uint32_t got_seed(int) const override { return this->seed(this->root_); }
 };
-NHALF_PATTERN(bcast_info, Bcast);
 NHALF_FORMS(bcast_info, Bcast, bcast);
 
 inline constexpr auto gather_info = collective_pattern(
@@ -133,7 +132,6 @@ class Gather : public ChosenOperation<T, BlockOperation, algorithms::gather::all
     return this->seed(block, this->root_);
   }
 };
-NHALF_PATTERN(gather_info, Gather);
 NHALF_FORMS(gather_info, Gather, gather);
 
 inline constexpr auto scatter_info = collective_pattern(
@@ -163,7 +161,6 @@ class Scatter : public ChosenOperation<T, BlockOperation, algorithms::scatter::a
     return this->seed(this->root_, this->transport_.rank());
   }
 };
-NHALF_PATTERN(scatter_info, Scatter);
 NHALF_FORMS(scatter_info, Scatter, scatter);
 
 inline constexpr auto allgather_info = collective_pattern(
@@ -191,7 +188,6 @@ class Allgather : public ChosenOperation<T, BlockOperation, algorithms::allgathe
   }
   [[nodiscard]] std::uint32_t got_seed(int block) const override { return this->seed(block); }
 };
-NHALF_PATTERN(allgather_info, Allgather);
 NHALF_FORMS(allgather_info, Allgather, allgather);
 
 inline constexpr auto alltoall_info = collective_pattern(
@@ -217,6 +213,5 @@ class Alltoall : public ChosenOperation<T, BlockOperation, algorithms::alltoall:
     return this->seed(block, this->transport_.rank());
   }
 };
-NHALF_PATTERN(alltoall_info, Alltoall);
 NHALF_FORMS(alltoall_info, Alltoall, alltoall);
 }  // namespace nhalf

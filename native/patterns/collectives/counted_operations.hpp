@@ -57,7 +57,6 @@ inline constexpr auto gatherv_info = counted_pattern(
     true);
 template <VaryingCollectives T>
 using Gatherv = Called<Counted<T, Gather<T>>, operations::gatherv>;
-NHALF_PATTERN(gatherv_info, Gatherv);
 NHALF_FORMS(gatherv_info, Gatherv, gatherv);
 
 inline constexpr auto scatterv_info = counted_pattern(
@@ -66,7 +65,6 @@ inline constexpr auto scatterv_info = counted_pattern(
     true);
 template <VaryingCollectives T>
 using Scatterv = Called<Counted<T, Scatter<T>>, operations::scatterv>;
-NHALF_PATTERN(scatterv_info, Scatterv);
 NHALF_FORMS(scatterv_info, Scatterv, scatterv);
 
 inline constexpr auto allgatherv_info = counted_pattern(
@@ -74,7 +72,6 @@ inline constexpr auto allgatherv_info = counted_pattern(
     "allgather with counts and offsets, equal ones as in the suites; the size is that of a block");
 template <VaryingCollectives T>
 using Allgatherv = Called<Counted<T, Allgather<T>>, operations::allgatherv>;
-NHALF_PATTERN(allgatherv_info, Allgatherv);
 NHALF_FORMS(allgatherv_info, Allgatherv, allgatherv);
 
 inline constexpr auto alltoallv_info = counted_pattern(
@@ -83,7 +80,6 @@ inline constexpr auto alltoallv_info = counted_pattern(
     "collectives");
 template <Collectives T>
 using Alltoallv = Called<Counted<T, Alltoall<T>>, operations::alltoallv>;
-NHALF_PATTERN(alltoallv_info, Alltoallv);
 NHALF_FORMS(alltoallv_info, Alltoallv, alltoallv);
 
 inline constexpr auto alltoallw_info = counted_pattern(
@@ -91,7 +87,6 @@ inline constexpr auto alltoallw_info = counted_pattern(
     "alltoallv with a type per rank besides, all of them bytes; the size is that of a block");
 template <VaryingCollectives T>
 using Alltoallw = Called<Counted<T, Alltoall<T>>, operations::alltoallw>;
-NHALF_PATTERN(alltoallw_info, Alltoallw);
 NHALF_FORMS(alltoallw_info, Alltoallw, alltoallw);
 
 inline constexpr PatternInfo reduce_scatterv_info{
@@ -124,6 +119,5 @@ class CountedReduceScatter : public ReduceScatter<T> {
 
 template <VaryingCollectives T>
 using ReduceScatterv = Called<CountedReduceScatter<T>, operations::reduce_scatterv>;
-NHALF_PATTERN(reduce_scatterv_info, ReduceScatterv);
 NHALF_FORMS(reduce_scatterv_info, ReduceScatterv, reduce_scatterv);
 }  // namespace nhalf

@@ -75,7 +75,6 @@ class Reduce : public ChosenOperation<T, SumOperation, algorithms::reduce::all<T
     this->in_ = this->in_place_ && this->is_root() ? this->out_ : this->in_buffer_.bytes();
   }
 };
-NHALF_PATTERN(reduce_info, Reduce);
 NHALF_FORMS(reduce_info, Reduce, reduce);
 
 inline constexpr auto allreduce_info = collective_pattern(
@@ -91,7 +90,6 @@ class Allreduce : public ChosenOperation<T, SumOperation, algorithms::allreduce:
             allreduce_info, transport, point, point.size_bytes, point.size_bytes,
             [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allreduce(in, out); }) {}
 };
-NHALF_PATTERN(allreduce_info, Allreduce);
 NHALF_FORMS(allreduce_info, Allreduce, allreduce);
 
 inline constexpr auto scan_info = collective_pattern(
@@ -106,7 +104,6 @@ class Scan : public ChosenOperation<T, SumOperation, algorithms::scan::all<T>> {
     this->summed_ = transport.rank() + 1;
   }
 };
-NHALF_PATTERN(scan_info, Scan);
 NHALF_FORMS(scan_info, Scan, scan);
 
 inline constexpr auto reduce_scatter_info = collective_pattern(
@@ -149,6 +146,5 @@ class ReduceScatter : public ChosenOperation<T, SumOperation, algorithms::reduce
     return (point.size_bytes / sizeof(float) + ranks - 1) / ranks;
   }
 };
-NHALF_PATTERN(reduce_scatter_info, ReduceScatter);
 NHALF_FORMS(reduce_scatter_info, ReduceScatter, reduce_scatter);
 }  // namespace nhalf

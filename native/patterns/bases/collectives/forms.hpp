@@ -254,8 +254,9 @@ inline PatternInfo prepared(const PatternInfo& blocking) {
   using I##Blocking = Begun<T, Blocking<T>, operations::operation>; \
   NHALF_PATTERN(begun(information, operations::operation::begun_needs), I##Blocking)
 
-/// Registers the non-blocking and the persistent form of a pattern.
+/// Puts a pattern into the probe, and its non-blocking and its persistent form.
 #define NHALF_FORMS(information, Blocking, operation)                           \
+  NHALF_PATTERN(information, Blocking);                                         \
   NHALF_BEGUN_FORM(information, Blocking, operation);                           \
   template <PersistentCollectives T>                                            \
   using Blocking##Persistent = Prepared<T, Blocking<T>, operations::operation>; \
