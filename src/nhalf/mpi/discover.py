@@ -117,7 +117,7 @@ def _named(named_prefix: NamedPrefix) -> Library:
         reasons = [
             broken.reason
             for broken in discovery.broken
-            if _real(_prefix_of(broken.mpiexec)) == _real(named_prefix.prefix)
+            if _real(broken.mpiexec.parent.parent) == _real(named_prefix.prefix)
         ]
         raise InputError(
             f"--mpi {named_prefix}: {next(iter(reasons), 'no MPI library there')}",
@@ -167,7 +167,7 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
     own = own_prefixes()
     broken += [Broken(mpiexec, "wheel", reason) for mpiexec, reason in own.not_run.items()]
     candidates = _unique(_candidates(own.prefixes, given_prefixes))
-    candidate_variables = {mpiexec: variables(_prefix_of(mpiexec)) for mpiexec in candidates}
+    candidate_variables = {mpiexec: variables(mpiexec.parent.parent) for mpiexec in candidates}
     identities = identify(candidate_variables, ask_failed_again)
     usable: list[Library] = []
     for mpiexec, origin in candidates.items():
@@ -175,7 +175,7 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
         if identity.reason:
             broken.append(Broken(mpiexec, origin, identity.reason))
         else:
-            usable.append(_library(_prefix_of(mpiexec), mpiexec, origin, identity))
+            usable.append(_library(mpiexec.parent.parent, mpiexec, origin, identity))
     usable += _loaded_libraries({library.prefix for library in usable})
     return Discovery(_with_unique_names(_distinct(usable)), broken)
 
@@ -260,10 +260,6 @@ def _unique(candidates: Iterable[tuple[Path, str]]) -> dict[Path, str]:
             real_paths.add(real)
             unique[mpiexec] = origin
     return unique
-
-
-def _prefix_of(mpiexec: Path) -> Path:
-    return mpiexec.parent.parent
 
 
 def _loaded_libraries(known_prefixes: Collection[Path]) -> Iterator[Library]:

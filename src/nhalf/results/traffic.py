@@ -25,11 +25,6 @@ def _percent(load_percent: float) -> str:
     return percent(load_percent / 100)
 
 
-def percent_of(share: float) -> str:
-    """Write a share of 1 as a percentage."""
-    return percent(share)
-
-
 def _parts(row: Row) -> str:
     """' (on-node 1.2 GB/s, off-node 3 GB/s)' if the traffic has both parts."""
     share = row.get("on_node_share")
@@ -53,7 +48,7 @@ class Traffic(Result):
         Column("setting", "mean size"),
         Column("senders", "senders"),
         Column("saturated_Bps", "without pauses", format_rate),
-        Column("on_node_share", "on-node", percent_of),
+        Column("on_node_share", "on-node", percent),
         Column("saturation_percent", "saturated from", _percent),
     )
 

@@ -146,14 +146,10 @@ def _chart(comparison: compare.MachineComparison) -> Any:
             rows += _rows(pattern, curve, comparison)
     if not rows:
         return None
-    order = [_kind(number) for number in sorted(ranks)]
+    order = [ranks_text(number) for number in sorted(ranks)]
     series = dict.fromkeys(row["series"] for row in rows)
     standard = labels(comparison)["A"]
     return ratio_chart(rows, series, "ranks", f"the time on {standard}", "pattern", order, False)
-
-
-def _kind(ranks: int) -> str:
-    return ranks_text(ranks)
 
 
 def _rows(
@@ -168,7 +164,7 @@ def _rows(
             continue
         rows.append(
             {
-                **{"series": title(pattern), "kind": _kind(curve.ranks)},
+                **{"series": title(pattern), "kind": ranks_text(curve.ranks)},
                 **{"bytes": place.size_bytes, "size": format_size(place.size_bytes)},
                 **{"ratio": ratio, "low": ratio, "high": ratio},
                 "interval": f"none ({names[who]} is faster)" if who else "none",

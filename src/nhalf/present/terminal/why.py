@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from nhalf.base.listing import few, listed
 from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
 from nhalf.experiment.why.explanation import Explanation, Investigation
@@ -116,7 +117,7 @@ def _carries(explained: Explanation, cause: Proof) -> str:
     """The sentence on one set."""
     members = cause.largest_first
     switches = [switch for member in members for switch in explained.named(member.switches)]
-    joined = _and([_short(switch.as_in_b) for switch in switches])
+    joined = listed([_short(switch.as_in_b) for switch in switches])
     verb = "carries" if len(switches) == 1 else "carry"
     together = " only together" if cause.is_joint else ""
     text = f"{joined}{together} {verb} {_share(cause.share)} of the difference"
@@ -167,15 +168,8 @@ def _show_limits(console: Console, explained: Explanation) -> None:
         )
 
 
-def _and(texts: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
-
-
 def _listed(texts: Sequence[str]) -> str:
-    shown = ", ".join(texts[:LISTED_MOST])
-    more = len(texts) - LISTED_MOST
-    return f"{shown} and {more} more (all with --json)" if more > 0 else shown
+    return few(texts, LISTED_MOST) + " (all with --json)" * (len(texts) > LISTED_MOST)
 
 
 def _share(interval: Interval | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from nhalf.base.listing import few
 from nhalf.base.numbers import UNKNOWN, WIDEST, fixed, format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
@@ -192,9 +193,7 @@ def _links(links: Sequence[Row], row: Row) -> str:
             f"from {source} to {target} a message takes {_ratio(links[0], 'back')}; "
             "with two members, a slow node cannot be distinguished from a slow link"
         )
-    listed_links = [_listed(link) for link in links[:PAIRS_LISTED]]
-    more = len(links) - PAIRS_LISTED
-    names = ", ".join(listed_links) + (f" and {more} more" if more > 0 else "")
+    names = few([_listed(link) for link in links], PAIRS_LISTED)
     groups = sides(links, row["members"])
     if groups:
         first, second = (", ".join(group) for group in groups)
