@@ -10,6 +10,8 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
 - At one size the interval has two parts: that of the level (few launches, few degrees of
   freedom) and that of the size's deviations from the level, whose variances are moderated over
   sizes (Smyth 2004); they are combined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
+- From ten launches on, means and variances are those that launches which hung leave
+  (statistics/winsorised.py).
 - B is slower if an interval lies above a ratio of 1 and the reported change is beyond the
   tolerance: a change is certain, and the best guess is that it matters. The level and the sizes of
   a curve share its probability of a false alarm (Bonferroni), and all curves of the comparison that

@@ -15,7 +15,7 @@ from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, lau
 from nhalf.statistics.moderation import moderate
 from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.paired import ROUNDING
-from nhalf.statistics.winsorised import winsorised
+from nhalf.statistics.winsorised import mean_and_variance
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,17 @@ class Estimates:
 
 @dataclass(frozen=True)
 class _Side:
-    """One side: levels of launches; and of sizes mean, sum of squares and launches."""
+    """One side: levels of launches with their mean, variance and degrees of freedom; of sizes mean,
+    variance and degrees of what deviates from the level, and launches.
+    """
 
     level: Floats
+    level_variance: float
+    level_degrees: float
+    level_mean: float
     mean_ratio: Floats
-    square: Floats
+    variance: Floats
+    degrees: Floats
     counts: NDArray[np.int64]
 
 
@@ -127,15 +133,12 @@ class LaunchLogs:
     @property
     def level_difference(self) -> float:
         """The logarithm of the ratio of the levels' means."""
-        return float(_difference([float(side.level.mean()) for side in self.sides]))
+        return float(_difference([side.level_mean for side in self.sides]))
 
     @property
     def launch_variances(self) -> list[float]:
         """The variance of a launch's level on each side, NaN for one launch."""
-        return [
-            float(np.var(side.level, ddof=1)) if len(side.level) > 1 else math.nan
-            for side in self.sides
-        ]
+        return [side.level_variance for side in self.sides]
 
     @property
     def mean_variance(self) -> float:
@@ -152,10 +155,11 @@ class LaunchLogs:
         launches = [len(side.level) for side in sides]
         level_variance, level_degrees = self._level_variance(launches, between_runs)
         counts = np.array([side.counts for side in sides])
-        degrees = np.maximum(counts - 1, 0).sum(axis=0)
+        side_degrees = np.array([side.degrees for side in sides])
+        degrees = side_degrees.sum(axis=0)
         known_variance = 0.0 if math.isnan(level_variance) else level_variance
         with np.errstate(divide="ignore", invalid="ignore"):
-            squares = sum((side.square for side in sides), np.zeros(counts.shape[1]))
+            squares = np.nansum([side.variance for side in sides] * side_degrees, axis=0)
             variance, own_degrees = moderate(squares / degrees, degrees)
             own = variance * (1 / counts + between_runs.share).sum(axis=0)
             total = own + known_variance
@@ -197,7 +201,12 @@ class LaunchLogs:
             for variance, n in zip(self.launch_variances, launches, strict=True)
         ]
         total = sum(parts)
-        weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
+        # As large a share of the launches stays as does of those that there are.
+        degrees = (
+            side.level_degrees * (n - 1) / max(len(side.level) - 1, 1)
+            for side, n in zip(self.sides, launches, strict=True)
+        )
+        weights = sum(part**2 / max(own, 1) for part, own in zip(parts, degrees, strict=True))
         weights += (between_runs.share * sum(self.launch_variances)) ** 2 / between_runs.degrees
         return total, total**2 / weights if weights > 0 else sum(launches) - len(launches)
 
@@ -233,16 +242,12 @@ def logs_apart(a: Floats, b: Floats, centre_ratio: Floats, launches_min: int) ->
 def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
     """Levels over the complete sizes, and what deviates from them; levels are NaN without any."""
     level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
-    deviations = logs - level[:, None]
-    mean = np.nanmean(deviations, axis=0)
-    squares = np.nansum((deviations - mean) ** 2, axis=0)
+    (level_mean,), (variance,), (degrees,) = mean_and_variance(level[None, :])
+    mean, *of_sizes = mean_and_variance((logs - level[:, None]).T)
+    if not complete.any():
+        level, variance = np.full(len(logs), math.nan), math.nan
     count = (~np.isnan(logs)).sum(axis=0)
-    return _Side(
-        level if complete.any() else np.full(len(logs), math.nan),
-        mean + level.mean(),
-        squares,
-        count,
-    )
+    return _Side(level, variance, degrees, level_mean, mean + level_mean, *of_sizes, count)
 
 
 def _difference(values: Sequence[Any]) -> Any:
@@ -269,20 +274,12 @@ def interval_apart(dividends: Sequence[float], divisors: Sequence[float]) -> Int
     Launches of either side may have met what lasts longer than a launch, as runs do.
     """
     centre = launch_interval(dividends).median / launch_interval(divisors).median
-    a, b = (_spread(numbers) for numbers in (divisors, dividends))
+    a, b = (np.log([numbers]).T for numbers in (divisors, dividends))
     logs = logs_apart(a, b, np.log([centre]), launches_min=2)
     error = 0.05 * GUARD
     _, low, high = (ends[0] for ends in logs.estimates(AVERAGE_SHARE).ends(error, error))
     low, high = (math.exp(min(max(float(end), -LOG_LARGEST), LOG_LARGEST)) for end in (low, high))
     return Interval(centre, min(low, centre), max(high, centre))
-
-
-def _spread(numbers: Sequence[float]) -> Floats:
-    """Logarithms (launches, 1) with the mean and variance that launches which went wrong leave."""
-    (inner,), (factor,), _ = winsorised(np.log([numbers]))
-    middle = inner[0] if np.ptp(inner) == 0 else inner.mean()
-    spread: Floats = middle + math.sqrt(factor) * (inner - middle)
-    return spread[:, None]
 
 
 def interquartile_mean(values: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The variance of launches where a few of them went wrong.
+"""The mean and the variance of launches where a few of them went wrong.
 
 One launch among a hundred that another process kept waiting may take a thousand times as long. It
 hardly moves the pseudomedian, which is reported, but it makes the usual variance say that nothing
@@ -46,3 +46,18 @@ def winsorised(logs: Floats) -> tuple[Floats, Floats, Floats]:
     lowest, highest = ordered[rows, cut], ordered[rows, np.maximum(count - 1 - cut, 0)]
     factor = np.where(cut > 0, EFFICIENCY / (1 - 2 * cut / np.maximum(count, 1)) ** 2, 1.0)
     return np.clip(logs, lowest[:, None], highest[:, None]), factor, count - 2.0 * cut - 1
+
+
+def mean_and_variance(logs: Floats) -> tuple[Floats, Floats, Floats]:
+    """Means of launches without those that went wrong, the variance of a launch, its degrees.
+
+    `logs` are (points, launches), NaN if missing; each result is (points,). The mean of n launches
+    has 1 / n of the variance, which is NaN for one launch.
+    """
+    inner, factor, degrees = winsorised(logs)
+    count = (~np.isnan(logs)).sum(axis=1)
+    factor = np.where(degrees < count - 1, factor / EFFICIENCY, factor)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.nansum(inner, axis=1) / count
+        squares = np.nansum((inner - mean[:, None]) ** 2, axis=1)
+        return mean, factor * squares / (count - 1), np.maximum(degrees, 0.0)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from nhalf.base.arrays import Floats
 from nhalf.decide.ratio_intervals import (
     AVERAGE_SHARE,
     NO_SHARE,
     interquartile_mean,
+    interval_apart,
     logs_apart,
     paired_logs,
 )
+from nhalf.statistics.winsorised import mean_and_variance
 
 
 @pytest.mark.parametrize(
@@ -51,8 +55,8 @@ def test_launches_that_decide_are_those_at_which_the_interval_ends_in_reach() ->
     needed = logs.launches_deciding(NO_SHARE, 0.05, 0.09)
     assert 5 < needed < 40
     further = np.concatenate([b, np.resize(b, (needed - 5, 1))])
-    spread = float(np.std(b, ddof=1))
-    further[:, 0] *= spread / float(np.std(further, ddof=1))
+    (before, now) = (float(mean_and_variance(side.T)[1][0]) for side in (b, further))
+    further *= math.sqrt(before / now)
     longer = logs_apart(a, further, np.zeros(1), launches_min=2)
     _, low, high = longer.estimates().ends(0.05, 0.05)
     assert (high[0] - low[0]) / 2 == pytest.approx(0.09, rel=0.1)
@@ -83,3 +87,44 @@ def test_what_cannot_be_within_has_no_error() -> None:
     holes = np.where(np.eye(2)[[0, 1, 0]] == 1, np.nan, 0.0)
     no_size_is_whole = logs_apart(holes, holes, np.zeros(2), 3).estimates()
     assert no_size_is_whole.error_within(0.1) == 1.0
+
+
+def hung(logs: Floats, launch: int) -> Floats:
+    """One launch of these that took a thousand times as long."""
+    return logs + np.where(np.arange(len(logs)) == launch, math.log(1000), 0.0)[:, None]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_one_launch_among_thirty_that_hung_hides_no_slow_down(paired: bool) -> None:
+    """1.25 times as long, of launches that differ by 5 %; nine launches each count."""
+    random = np.random.default_rng(5)
+    a, b = (random.normal(0, 0.05, (30, 1)) + random.normal(0, 0.02, (30, 6)) for _ in range(2))
+    b = hung(b + math.log(1.25), 7)
+
+    def lowest(launches: int) -> Floats:
+        sides = a[:launches], b[:launches]
+        centre = np.median(sides[1], axis=0) - np.median(sides[0], axis=0)
+        logs = paired_logs(sides[1] - sides[0], 3) if paired else logs_apart(*sides, centre, 3)
+        return logs.estimates().ends(0.001, 0.001)[1]
+
+    assert (lowest(30) > math.log(1.1)).all()
+    assert (lowest(9) < 0).all()
+
+
+def test_one_size_that_hung_in_one_launch_hides_no_slow_down_there() -> None:
+    random = np.random.default_rng(6)
+    a, b = (random.normal(0, 0.02, (20, 6)) for _ in range(2))
+    b[:, 2] += math.log(1.25)
+    b[4, 2] += math.log(1000)
+    centre = np.median(b, axis=0) - np.median(a, axis=0)
+    _, low, _ = logs_apart(a, b, centre, 3).estimates().ends(0.001, 0.001)
+    assert low[1 + 2] > math.log(1.1)
+    assert (low[[1, 2, 4, 5, 6]] < 0).all()
+
+
+def test_a_ratio_of_many_launches_is_not_widened_by_one_that_hung() -> None:
+    random = np.random.default_rng(7)
+    dividends, divisors = np.exp(random.normal(0, 0.05, (2, 20)))
+    usual = interval_apart(dividends, divisors)
+    dividends[3] *= 1000
+    assert interval_apart(dividends, divisors).half_width < 1.5 * usual.half_width

@@ -59,6 +59,8 @@ ADVICE_FALSE_ALARMS = 0.02
 DIFFERING = (0.02, 0.05, 0.10, 0.15)
 """By how much launches differ on machines from a quiet one to a shared one."""
 LOOK_LAUNCHES = (6, 12, 24)
+HUNG_NOISE, HUNG_SHARE = 0.05, 1 / 12
+"""Of launches that differ so much, one in twelve hangs."""
 
 
 @dataclass(frozen=True)
@@ -145,10 +147,13 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     launches = LOOK_LAUNCHES[-1]
     curves = 2 * CURVES * few_nights
     differing = {noise: runs_that_differ(noise, launches, curves, seed) for noise in DIFFERING}
+    hung = runs_that_differ(HUNG_NOISE, launches, curves, seed, hung_share=HUNG_SHARE)
     checks += _of_differing_launches(differing, few_nights, seed)
+    checks.append(_alarms_beside_hung(hung, few_nights, seed))
     checks += _advice_alarms(steady)
     information = {**_information(machine, usual), **_of_lasting_states(lasting)}
     information |= _found_where_launches_differ(differing, few_nights, seed)
+    information["night_detected_hung"] = share_named_first(hung, few_nights, launches, seed)
     return SelfTest(runs, seed, checks, information)
 
 
@@ -264,6 +269,16 @@ def _of_differing_launches(
         )
     )
     return checks
+
+
+def _alarms_beside_hung(runs: Sequence[pl.DataFrame], nights: int, seed: int) -> PromisedFigure:
+    """The rate of alarms where a few launches on either side hung."""
+    alarms = share_with_alarm(runs, nights, LOOK_LAUNCHES[-1], seed)
+    claim = (
+        f"a night without a change raises an alarm ({LOOK_LAUNCHES[-1]} launches differ by "
+        f"{percent(HUNG_NOISE, None)}, {percent(HUNG_SHARE, None)} hung)"
+    )
+    return PromisedFigure("night_alarms_hung", claim, alarms, 0.0, NIGHT_ALARMS, nights)
 
 
 def _found_where_launches_differ(

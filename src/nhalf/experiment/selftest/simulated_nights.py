@@ -36,20 +36,31 @@ PLANTED = 1.25
 NIGHT_SIZES = (0, 8, 64, 512, 4096, 32768, 262144, 2097152)
 SIZE_NOISE = 0.02
 """By how much launches differ at one size alone."""
+HUNG = 7.0
+"""How many times as long a launch takes that something kept waiting."""
 
 
 def runs_that_differ(
-    launch_noise: float, launches: int, runs: int, seed: int, between_runs: float = BETWEEN_RUNS
+    launch_noise: float,
+    launches: int,
+    runs: int,
+    seed: int,
+    *,
+    between_runs: float = BETWEEN_RUNS,
+    hung_share: float = 0.0,
 ) -> list[pl.DataFrame]:
     """Runs of a curve (LAUNCH_COLUMNS) whose launches differ by `launch_noise`, all sizes alike.
 
-    Runs differ by the share `between_runs` of that variance beyond their launches.
+    Runs differ by the share `between_runs` of that variance beyond their launches; of these the
+    share `hung_share` takes HUNG times as long.
     """
     random = np.random.default_rng(seed)
     frames = []
     for _ in range(runs):
         shift = random.normal(0, math.sqrt(between_runs) * launch_noise)
         level = shift + random.normal(0, launch_noise, (launches, 1))
+        if hung_share:
+            level[random.random(launches) < hung_share] += math.log(HUNG)
         own = random.normal(0, SIZE_NOISE, (launches, len(NIGHT_SIZES)))
         times_s = (1e-6 + np.array(NIGHT_SIZES) * 1e-10) * np.exp(level + own)
         place, size = np.indices(times_s.shape)
