@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.open_files import abandoned_sessions, remove_session_folders
+from nhalf.base.open_files import remove_session_folders
+from tests.abandoned_sessions import abandoned_sessions
 from tests.schemas import check_schema
 from tests.server import CALL_S, Ended, Started, server
 

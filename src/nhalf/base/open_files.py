@@ -133,15 +133,6 @@ def remove_session_folders(launchers: Iterable[int], used: Collection[Path] = ()
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def abandoned_sessions() -> list[int]:
-    """The launchers on this host that have ended and left a folder."""
-    with suppress(OSError):
-        names = [NAME.fullmatch(name) for name in os.listdir(tempfile.gettempdir())]
-        launchers = [int(match[1]) for match in names if match]
-        return [launcher for launcher in launchers if not Path(f"/proc/{launcher}").exists()]
-    return []
-
-
 def _folder(launcher: int) -> Path:
     return Path(tempfile.gettempdir()) / f"ompi.{launcher}"
 
