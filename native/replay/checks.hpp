@@ -8,8 +8,10 @@ namespace nhalf::replay {
 namespace checks {
 template <class T>
 bool lies_within(const Column<T>& column, Place lowest, Place end) {
-  return std::ranges::all_of(std::span(column.data, static_cast<std::size_t>(column.size)),
-                             [=](Place value) { return value >= lowest && value < end; });
+  // Without an early end several values are compared at once.
+  bool is_within = true;
+  for (Place at = 0; at < column.size; ++at) is_within &= column[at] >= lowest && column[at] < end;
+  return is_within;
 }
 
 template <class... Columns>

@@ -125,9 +125,13 @@ class Matching {
     Key key{calls_.rank[call], calls_.partner[call], calls_.communicator[call], calls_.tag[call]};
     if (calls_.order[call] == receives) std::swap(key[0], key[1]);
     if (calls_.order[call] == collective) key[1] = key[3] = -1;
+    // Few channels at a time are in use, each again and again.
+    auto& recent = recent_[Hash{}(key) % recent_.size()];
+    if (recent.second >= 0 && recent.first == key) return recent.second;
     const auto [entry, is_new] = places_.try_emplace(key, static_cast<Number>(channels_.size()));
     if (is_new) channels_.emplace_back();
-    return entry->second;
+    recent = *entry;
+    return recent.second;
   }
 
   /// The route of a message that is sent, by the order in which routes were met.
@@ -165,6 +169,7 @@ class Matching {
 
   const Timeline& calls_;
   std::unordered_map<Key, Number, Hash> places_;
+  std::vector<std::pair<Key, Number>> recent_{1024, {Key{}, -1}};
   std::vector<Channel> channels_;
   std::map<Route, Number> routes_;
 };

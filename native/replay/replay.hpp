@@ -8,6 +8,8 @@
 // contention that is given.
 #pragma once
 
+#include <functional>
+
 #include "replay/actor.hpp"
 #include "replay/arrivals.hpp"
 #include "replay/large_messages.hpp"
@@ -28,10 +30,12 @@ class Replay {
         unfinished_(script.rank.size) {
     for (Number number = 0; number < script.rank.size; ++number) begin(number);
     std::ranges::sort(of_rank_);
-    for (Place message = 0; message < script.route.size && !large_; ++message)
-      if (is_large_at_all(message))
-        large_.emplace(script,
-                       [this](Number rank, double from_s) { return inside_s(rank, from_s); });
+    const auto any = [](const auto& column, auto is_true) {
+      return std::any_of(column.data, column.data + column.size, is_true);
+    };
+    if (any(script.always_waits, std::identity{}) ||
+        any(script.size_bytes, [&](auto size) { return size >= costs.rendezvous_bytes; }))
+      large_.emplace(script, [this](Number rank, double from_s) { return inside_s(rank, from_s); });
   }
 
   void run(Answer& answer) {

@@ -8,13 +8,14 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.message_costs import MessageTimes
-from nhalf.facts.program.distinct import Whole
+from nhalf.facts.program.distinct import Whole, distinct_rows
 from nhalf.facts.program.disturbance import queued, queued_in_calls_s
 from nhalf.facts.program.operations import IN_PLACE, is_non_blocking, with_any_root
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered, pairing
 from nhalf.facts.program.script import script
 from nhalf.facts.program.waits import both_ends, late_senders
+from nhalf.measure.traced.tables import NAMES
 
 _TAKEN = ("call", "size_bytes", "time_s", "queued_s")
 SizeTimes = Sequence[tuple[int, float]]
@@ -109,13 +110,16 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
     names = ("rank", "communicator", "call", "number", "tag", "size_bytes", "start_s", "end_s")
     calls = numbered(program).lazy().filter(pl.col("kind") == "collective").select(names).collect()
-    name = pl.col("call").cast(pl.String)
+    name = calls["call"].cast(NAMES["call"]).to_physical()
+    kinds = (calls["communicator"], calls["number"], name, calls["tag"] % 2)
     calls = calls.with_columns(
-        call=pl.when(pl.col("tag") % 2 != 0).then(name + IN_PLACE).otherwise(name),
+        operation=distinct_rows(*(kind.to_numpy() for kind in kinds)),
         queued_s=queued_in_calls_s(program, calls.select("rank", "start_s", "end_s")),
     )
-    operations = calls.group_by("communicator", "call", "number").agg(
+    call = pl.col("call").first().cast(pl.String)
+    operations = calls.group_by("operation").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
+        call=pl.when(pl.col("tag").first() % 2 != 0).then(call + IN_PLACE).otherwise(call),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),
         # Two ranks may be queued one after the other. Where none is, nothing is to be sorted.
         queued_s=pl.col("queued_s").top_k(2).sum()

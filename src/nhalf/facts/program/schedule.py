@@ -202,7 +202,7 @@ def schedule(program: Program) -> list[Actor]:
     least_s = {
         call: time_s for call, time_s in waits.collect().iter_rows() if 0 <= time_s <= SHORT_S
     }
-    forms, form = _forms(calls)
+    forms, form = call_forms(program)
     message = pairing(program).message
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
@@ -278,12 +278,14 @@ def threads(program: Program) -> list[tuple[int, int]]:
     """Where the numbered calls of each thread of each rank begin and end."""
     calls = numbered(program)
     rank, thread = calls["rank"].to_numpy(), calls["thread"].to_numpy()
-    begins = np.flatnonzero((np.diff(rank) != 0) | (np.diff(thread) != 0)) + 1
+    begins = np.flatnonzero((rank[1:] != rank[:-1]) | (thread[1:] != thread[:-1])) + 1
     return list(itertools.pairwise([0, *begins.tolist(), len(calls)] if len(calls) else []))
 
 
-def _forms(calls: pl.DataFrame) -> tuple[list[operation_facts.CallForm], Whole]:
-    """The forms of all calls, and the place of each call's among them."""
+@fact
+def call_forms(program: Program) -> tuple[list[operation_facts.CallForm], Whole]:
+    """The forms of the numbered calls, and the place of each call's among them."""
+    calls = numbered(program)
     names = [calls[name].cast(kind) for name, kind in tables.NAMES.items()]
     form = distinct_rows(*(name.to_physical().to_numpy() for name in names))
     rows = calls.select("call", "kind")[place_of_each(form)]

@@ -12,8 +12,6 @@ Sends are matched with receives in order for each pair, communicator and tag, wh
 A nonblocking receive waits from the beginning of the call that completed it.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
@@ -22,7 +20,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import messages, numbered, pairing, threads
+from nhalf.facts.program.schedule import call_forms, messages, numbered, pairing, threads
 
 LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT, COMPLETION = (
     "late sender",
@@ -164,32 +162,32 @@ def late_senders(program: Program) -> tuple[Whole, Floats]:
     """
     calls, sent, received = numbered(program), pairing(program).sent, pairing(program).received
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
-    wait = _waits(calls, threads(program), received)
+    wait = _waits(program)[received]
     received_s = start_s[wait]
     late_s = np.minimum(start_s[sent] - received_s, end_s[received] - received_s)
     late_s[wait < 0] = 0.0
     return wait, np.maximum(late_s, 0.0)
 
 
-def _waits(calls: pl.DataFrame, of_threads: Sequence[tuple[int, int]], received: Whole) -> Whole:
-    """The row of the call from whose begin each receive's rank only waits: the receive itself, or
-    else the wait that ends with it; -1 if there is none.
+def _waits(program: Program) -> Whole:
+    """The row of the call from whose begin the rank of each call only waits: the call itself, or of
+    a begun receive the wait that ends with it; -1 if there is none.
     """
+    calls, (forms, form) = numbered(program), call_forms(program)
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
-    receives = pl.col("kind") == "received"
-    blocks = pl.col("call").is_in(list(BLOCKING_RECEIVES))
-    is_begun, is_wait = (calls.select(rows).to_series().to_numpy()
-                         for rows in (receives & ~blocks, pl.col("kind") == "waiting"))  # fmt: skip
+    begins = [of.of_kind == "received" and of.call not in BLOCKING_RECEIVES for of in forms]
+    is_begun = np.array(begins, bool)[form]
+    is_wait = np.array([of.of_kind == "waiting" for of in forms], bool)[form]
     wait = np.arange(len(calls), dtype=np.int32)
     wait[is_begun] = -1
-    for begin, end in of_threads:
+    for begin, end in threads(program):
         waits, begun = (begin + np.flatnonzero(rows[begin:end]) for rows in (is_wait, is_begun))
         waits = waits[np.lexsort((start_s[waits], end_s[waits]))]
         before = np.searchsorted(end_s[waits], end_s[begun], side="right")
         begun, last = begun[before > 0], waits[before[before > 0] - 1]
         is_end = end_s[last] == end_s[begun]
         wait[begun[is_end]] = last[is_end]
-    return wait[received]
+    return wait
 
 
 WAITS: dict[str, pl.DataType] = {
