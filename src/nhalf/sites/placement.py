@@ -162,7 +162,9 @@ def placement_advice(
         cores.setdefault(rank["host"], set()).update(rank["allowed_cpus"])
         ranks[rank["host"]] += 1
     unbound = any(len(rank["allowed_cpus"]) != 1 for rank in placement)
-    misplaced = requested in ONE_HOST and _misplaced(requested, ranks, cores)
+    misplaced = requested in ONE_HOST and any(
+        set(requested_cores(requested, count)) != cores[host] for host, count in ranks.items()
+    )
     actual_hosts = [short_name(rank["host"]) for rank in placement]
     warnings = {
         "unpinned": unbound and requested != FREE and not shares_cores,
@@ -199,9 +201,3 @@ def requested_cores(placement: str, ranks: int) -> list[int]:
     if placement not in ONE_HOST:
         return []
     return cores_for(placement, ranks, last_level_caches(allowed_cpus()))
-
-
-def _misplaced(requested: str, ranks: Counter[str], cores: dict[str, set[int]]) -> bool:
-    return any(
-        set(requested_cores(requested, count)) != cores[host] for host, count in ranks.items()
-    )

@@ -210,7 +210,7 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     medians_a, medians_b, amount_notes = comparable_medians(request.a, b, medians_a, medians_b)
     imported = imported_names([request.a, b])
     pairs = same_states(medians_a, medians_b, libraries, imported)
-    is_one_run = _is_one_run(request.a, b)
+    is_one_run = not b or run_and_library(request.a)[0].path == run_and_library(b)[0].path
     notes = (*_virtual_notes(request.a, b), *pairs.notes, *amount_notes)
     notes = (*notes, *alone_notes(request.a, b, medians_a, medians_b, libraries))
     analyses = analyses_of(run_and_library(b or request.a)[0].plan)
@@ -231,11 +231,6 @@ def _virtual_notes(a: str, b: str) -> list[str]:
         for name, run, host in zip((a, b), runs, hosts, strict=True)
     ]
     return [f"{sides[0]}, and {sides[1]}"]
-
-
-def _is_one_run(a: str, b: str) -> bool:
-    """Whether both sides are libraries of one run, which took turns."""
-    return not b or run_and_library(a)[0].path == run_and_library(b)[0].path
 
 
 def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:

@@ -126,7 +126,8 @@ def command(request: Request) -> int:
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), tell)
         plain_s = first(turns)
         printed_s = plain_s if printed else None
-        limit_s = _tracing_s(turns)
+        # Tracing compiles and reads a lot even for a short program.
+        limit_s = min(turns.remaining_s, max(turns.budget_s * TRACE_SHARE, TRACE_LEAST_S))
         situation, remark = traced_or_given(program, situation, Path(name), limit_s, printed_s)
         notes = [*([remark] if remark else []), *own_file_remarks(situation)]
         for note in notes:
@@ -142,11 +143,6 @@ def command(request: Request) -> int:
 
 def _silent(text: str) -> None:
     """Say nothing of how far the search is."""
-
-
-def _tracing_s(turns: Turns[Setting]) -> float:
-    """How long tracing may take, which compiles and reads a lot even for a short program."""
-    return min(turns.remaining_s, max(turns.budget_s * TRACE_SHARE, TRACE_LEAST_S))
 
 
 def _given(path: Path | None) -> Program | None:

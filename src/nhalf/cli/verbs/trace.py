@@ -76,7 +76,7 @@ def command(request: Traced) -> int:
         return 0
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
-    folder = request.out or _folder()
+    folder = request.out or Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
     try:
         code = start(request.command, folder, request.detail, injection)
         traced = _collected(folder, code)
@@ -119,11 +119,6 @@ def _name_undelayed(traced: TraceFolder) -> None:
     if names:
         listed = ", ".join(dict.fromkeys(names))
         say(f"not delayed, as their messages are not known: {listed}")
-
-
-def _folder() -> Path:
-    """The path of a new folder, named by the time."""
-    return Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
 
 
 def _print_totals(traced: TraceFolder, request: Traced) -> None:

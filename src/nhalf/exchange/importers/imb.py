@@ -252,13 +252,9 @@ def _times(table: _Table) -> tuple[str, ...]:
     return ("Msg/sec",) if table.test in _OF_PAIRS else _TIME
 
 
-def _ranks(table: _Table, part: LogPart) -> int:
-    return table.ranks or part.ranks_of(table.number, table.name, holds=table.is_of_command)
-
-
 def _point(cells: dict[str, float], timed: str, table: _Table, part: LogPart) -> Imported | None:
     """The point of a row; its time is in column `timed`, or follows from a rate."""
-    ranks = _ranks(table, part)
+    ranks = table.ranks or part.ranks_of(table.number, table.name, holds=table.is_of_command)
     size = cells.get("#bytes", 0.0)
     size_bytes = part.size(f"{size:.0f}") if size == int(size) else -1
     size_bytes = _own_size(size_bytes, table, ranks)

@@ -25,7 +25,7 @@ from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.budget import VISITS_MAX, Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.process import LaunchError
-from nhalf.measure.probe.subject import Processes, Subject
+from nhalf.measure.probe.subject import Processes
 
 
 def leaves_a_core(launch: Mapping[str, Any], host: str = "", cores: int = 0) -> bool:
@@ -189,7 +189,8 @@ class LaunchMeasurement:
             watch = OthersWatch()
             with self.stopping.launch(start, launch), attempt:
                 number = f"launch {launch + 1} of {self.agenda.launches()}"
-                many = self._at_once(subject, todo)
+                # Each needs a process worth starting.
+                many = max(1, min(subject.at_once, len(todo) // POINTS_EACH))
                 expected_s = self.expecting.launch_s(start, todo)
                 words = self.expecting.launch_in_words(start, todo)
                 waiting = self.records.progress.waiting(f"{number}: {words}", expected_s)
@@ -210,10 +211,6 @@ class LaunchMeasurement:
         cores = watch.cores()
         if cores is not None:
             self.records.others(running.start, running.launch, cores, watch.allowed)
-
-    def _at_once(self, subject: Subject, todo: list[Point]) -> int:
-        """Return how many points to measure at once: each needs a process worth starting."""
-        return max(1, min(subject.at_once, len(todo) // POINTS_EACH))
 
     def _answers(self, running: _RunningLaunch, todo: list[Point]) -> Iterator[ProbeAnswer]:
         """Ask for every point; yield each answer while the next point is running.

@@ -91,16 +91,12 @@ def _evidence(lead: Lead) -> str:
 
 def _exception(exemption: Exemption, lead: Lead) -> str:
     """'in stream, 256 B to 1 KiB, MPICH is 1.8x as fast (interval 1.6 to 2.0)'."""
-    than = "" if len(lead.contest.titles) == 2 else f" as {_leader(lead)}"
+    than = "" if len(lead.contest.titles) == 2 else f" as {lead.contest.titles[lead.standing.best]}"
     return (
         f"in {exemption.pattern}, {size_range(exemption.first_bytes, exemption.last_bytes)}, "
         f"{exemption.faster} is {times(exemption.ratio.median)} as fast{than} "
         f"({between(exemption.ratio)})"
     )
-
-
-def _leader(lead: Lead) -> str:
-    return lead.contest.titles[lead.standing.best]
 
 
 class SmallestMessage(Finder[Facts]):

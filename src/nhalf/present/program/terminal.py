@@ -1,5 +1,7 @@
 """A traced program on a terminal: findings first, then tables."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from nhalf.base.listing import ranks_text
@@ -60,20 +62,19 @@ Table = tuple[str, tuple[str, ...], list[list[str]]]
 def _sends(program: Program) -> Table:
     """Tabulate minimum, mean and maximum over processes."""
     columns = ("per process", "min", "mean", "max")
-    if program.messages.is_empty():
-        return "", columns, []
+    titles = ("messages sent", "bytes sent", "mean message", "destinations")
+    return "Messages", columns, [] if program.messages.is_empty() else sends_rows(program, titles)
+
+
+def sends_rows(program: Program, titles: Sequence[str]) -> list[list[str]]:
+    """Messages, bytes, mean size and destinations, so titled: least, mean and most over ranks."""
     rows = []
-    for name, title in (
-        ("messages", "messages sent"),
-        ("bytes", "bytes sent"),
-        ("mean_bytes", "mean message"),
-        ("destinations", "destinations"),
-    ):
+    names = ("messages", "bytes", "mean_bytes", "destinations")
+    for name, title in zip(names, titles, strict=True):
         distribution = spread(sends_by_rank(program)[name].drop_nulls())
-        is_size = name.endswith("bytes")
-        form = format_size if is_size else count_text
+        form = format_size if name.endswith("bytes") else count_text
         rows.append([title, *map(form, distribution.values())])
-    return "Messages", columns, rows
+    return rows
 
 
 def _sizes(program: Program) -> Table:

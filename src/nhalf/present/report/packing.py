@@ -88,7 +88,8 @@ def packed(spec: Any) -> Any:
             other_parts = {name: part for name, part in spec.items() if name != "datasets"}
             return {**packed(other_parts), "datasets": datasets}
         rows: Any = spec.get("values")
-        if _are_rows(rows):
+        # Rows of data, not ticks of an axis.
+        if isinstance(rows, list) and rows and all(isinstance(v, dict) for v in rows):
             other_parts = {name: part for name, part in spec.items() if name != "values"}
             return {**other_parts, "columns": columns_of(rows)}
         return {name: packed(part) for name, part in spec.items()}
@@ -109,11 +110,6 @@ def _column(values: list[Any]) -> Any:
         return values
     place = {word: number for number, word in enumerate(different)}
     return {"words": list(different), "at": [place.get(value, -1) for value in values]}
-
-
-def _are_rows(values: Any) -> bool:
-    """Whether these are rows of data, not ticks of an axis."""
-    return isinstance(values, list) and bool(values) and all(isinstance(v, dict) for v in values)
 
 
 ENTRY = "window.vegaEmbed = vegaEmbed;"

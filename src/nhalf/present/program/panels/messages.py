@@ -16,12 +16,12 @@ from nhalf.facts.program.messages import (
     hosts_together,
     message_sizes,
     sends_by_rank,
-    spread,
 )
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import count, count_text
+from nhalf.present.program.terminal import sends_rows
+from nhalf.present.wording import count
 
 RANKS_MIN = 3
 """Two ranks are described in a sentence."""
@@ -199,17 +199,7 @@ class Destinations(Panel[Program]):
     def render(self, program: Program) -> Table | None:
         if program.messages.is_empty():
             return None
-        rows = []
-        for name, title in (
-            ("messages", "messages"),
-            ("bytes", "bytes"),
-            ("mean_bytes", "mean size"),
-            ("destinations", "destinations"),
-        ):
-            distribution = spread(sends_by_rank(program)[name].drop_nulls())
-            is_size = name.endswith("bytes")
-            form = format_size if is_size else count_text
-            rows.append([title, *map(form, distribution.values())])
+        rows = sends_rows(program, ("messages", "bytes", "mean size", "destinations"))
         for row in destination_histogram(sends_by_rank(program)).iter_rows(named=True):
             to = count(row["destinations"], "destination")
             rows.append([to, count(row["ranks"], "rank"), "", ""])
