@@ -36,8 +36,7 @@ def group_of(name: str) -> str:
 @functools.cache
 def _text(folder: str, name: str) -> str:
     """The source of a module."""
-    path = Path(__file__).parent / folder / f"{plugins.module_name(name)}.py"
-    return path.read_text("utf-8")
+    return (Path(__file__).parent / folder / f"{plugins.module_name(name)}.py").read_text("utf-8")
 
 
 EXAMPLE = re.compile(r"nhalf |env \$\(nhalf ")

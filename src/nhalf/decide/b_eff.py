@@ -142,8 +142,7 @@ def _published_of(machine: Machine) -> PredictedEffectiveBandwidth | None:
     name = machine.name.partition(" (")[0]
     if name not in catalogue.names() or catalogue.machine(name).source != machine.source:
         return None
-    predictions = _published_predictions()
-    return next((drawn for drawn in predictions if drawn.machine == name), None)
+    return next((drawn for drawn in _published_predictions() if drawn.machine == name), None)
 
 
 def _widened(

@@ -198,8 +198,7 @@ class AlgorithmChoice:
             **{(i, j): time_s[i, j] for _, i, j in new_cells},
         }
         places, values = self._data(algorithm, with_new_cells)
-        imagined = replace(fitted, place=places, value=values)
-        return self._spread(imagined, with_new_cells)
+        return self._spread(replace(fitted, place=places, value=values), with_new_cells)
 
     def _measured(self, algorithm: str) -> dict[tuple[int, int], float]:
         return {cell[1:]: s for cell, s in self.measured_s.items() if cell[0] == algorithm}

@@ -94,8 +94,7 @@ def identity_of(title: str) -> tuple[str, TableIdentity]:
 
 def identity_of_test(name: str) -> TableIdentity | None:
     """What a test measures, by the name of its program; None for an unknown one."""
-    test = _TESTS.get(name)
-    return _of_test(name) if test else None
+    return _of_test(name) if _TESTS.get(name) else None
 
 
 def _test_name(operation: str) -> str:

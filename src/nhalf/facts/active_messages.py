@@ -30,8 +30,7 @@ def way_ratios(facts: Facts) -> pl.DataFrame:
 
     Columns of a launch, `way`, `ratio` and `series`.
     """
-    frames = [_ratios_of(facts, pattern) for pattern in AXES]
-    return with_series(pl.concat(frames), facts)
+    return with_series(pl.concat([_ratios_of(facts, pattern) for pattern in AXES]), facts)
 
 
 @fact

@@ -146,8 +146,7 @@ def with_cores(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
 @fact
 def crowded_points(facts: Facts) -> pl.DataFrame:
     """The points, by RUN_POINT, whose ranks shared cores."""
-    crowded = facts.summary.filter(pl.col("advice").list.contains("oversubscribed"))
-    return crowded.select(RUN_POINT)
+    return facts.summary.filter(pl.col("advice").list.contains("oversubscribed")).select(RUN_POINT)
 
 
 def reported_s(frame: pl.DataFrame, size: int) -> float:

@@ -73,8 +73,7 @@ def _leaves_out_memory(environment: Mapping[str, Any]) -> bool:
     variables = environment.get("variables")
     text = str(variables.get("OMPI_MCA_btl", "")) if isinstance(variables, Mapping) else ""
     names = {name.strip() for name in text.removeprefix("^").split(",")} - {"", "self"}
-    has_memory = bool(names & SHARED_MEMORY)
-    return bool(names) and has_memory is text.startswith("^")
+    return bool(names) and bool(names & SHARED_MEMORY) is text.startswith("^")
 
 
 def _is_memory(limit: EagerLimit) -> bool:

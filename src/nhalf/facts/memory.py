@@ -47,8 +47,7 @@ def partial_lines(facts: Facts) -> list[PartialLine]:
         pl.col("bytes").is_between(1, LINE_BYTES),
         pl.col("median_s") > 0,
     )
-    dearer = list(_dearer(with_series(puts, facts)))
-    return sorted(dearer, key=lambda case: -case.ratio.median)
+    return sorted(_dearer(with_series(puts, facts)), key=lambda case: -case.ratio.median)
 
 
 def _dearer(puts: pl.DataFrame) -> Iterator[PartialLine]:

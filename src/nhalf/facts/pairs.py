@@ -171,8 +171,7 @@ def rates_of_pairs(facts: Facts) -> pl.DataFrame:
     points = points.filter(pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null())
     if points["pairs"].n_unique() < 2:
         points = points.clear()
-    each_Bps = pl.col("rate_Bps") / pl.col("pairs")
-    return with_series(points.with_columns(each_Bps=each_Bps), facts)
+    return with_series(points.with_columns(each_Bps=pl.col("rate_Bps") / pl.col("pairs")), facts)
 
 
 SETTING = ("run", "ranks", "placement", "algorithm")

@@ -110,8 +110,7 @@ def b_eff_curves(facts: Facts) -> pl.DataFrame:
     Columns are those of `nhalf.results.b_eff.curves`, in bytes per second, and `series`.
     """
     points = b_eff.curves(b_eff.rates(facts.measurements))
-    points = points.with_columns(algorithm=pl.lit("native"), axes=pl.lit(""))
-    return with_series(points, facts)
+    return with_series(points.with_columns(algorithm=pl.lit("native"), axes=pl.lit("")), facts)
 
 
 FANS = ("one-to-many", "many-to-one", "many-to-many")

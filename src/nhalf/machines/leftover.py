@@ -48,8 +48,7 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
         from nhalf.models.pattern import places
 
         surface, _ = surface_of(self)
-        place = places(np.array([float(size_bytes)]), np.array([ranks]))
-        return float(surface.time_s(place)[0])
+        return float(surface.time_s(places(np.array([float(size_bytes)]), np.array([ranks])))[0])
 
     def factor(self, size_bytes: float, ranks: int) -> float:
         """The factor by which the sums are multiplied at a place."""

@@ -84,8 +84,7 @@ def _printed(command: str, environment: tuple[tuple[str, str], ...], framework: 
 def printed(library: Library, framework: str) -> str:
     """The parameters of a framework; raises MissingError if ompi_info is not available."""
     command = library.prefix / "bin" / "ompi_info"
-    environment = tuple(sorted(library.environment.items()))
-    return _printed(str(command), environment, framework)
+    return _printed(str(command), tuple(sorted(library.environment.items())), framework)
 
 
 def parse_eager_limits(text: str) -> dict[str, int]:

@@ -68,8 +68,7 @@ class Rule:
 
 def rule_for(rules: Iterable[Rule], operation: str, ranks: int, size_bytes: int) -> Rule | None:
     """The first rule that matches; None if none does."""
-    matching = (rule for rule in rules if rule.covers(operation, ranks, size_bytes))
-    return next(matching, None)
+    return next((rule for rule in rules if rule.covers(operation, ranks, size_bytes)), None)
 
 
 def choice(rules: Iterable[Rule], operation: str, ranks: int, size_bytes: int) -> str:

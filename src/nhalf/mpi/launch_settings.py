@@ -110,8 +110,7 @@ def parse_launch(
     around = dict(os.environ if environment is None else environment)
     at, length = _launcher_at(words)
     if length == 0:
-        begin = _after_env(words, 0)
-        return _parts(around, words, (0, 0, 0, begin), "")
+        return _parts(around, words, (0, 0, 0, _after_env(words, 0)), "")
     family = TRIAL if length > 1 else family_by_name(Path(words[at]).name) or family
     begin = _after_options(words, at + length, _words_of(family))
     return _parts(around, words, (at, at + length, begin, _after_env(words, begin)), family)
@@ -121,8 +120,7 @@ def with_variable(launch: LaunchCommand, name: str, value: str) -> LaunchCommand
     """The launch with a variable set for its ranks, and nowhere set to anything else."""
     cleared = without_variable(launch, name)
     if name in FOR_RANKS and launch.launcher:
-        inside = (*(cleared.inside or (ENV,)), f"{name}={value}")
-        return replace(cleared, inside=inside)
+        return replace(cleared, inside=(*(cleared.inside or (ENV,)), f"{name}={value}"))
     changed = replace(cleared, environment={**cleared.environment, name: value})
     return replace(changed, options=_passing(changed, name, value))
 

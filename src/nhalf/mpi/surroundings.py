@@ -59,9 +59,8 @@ def has_fabric(root: Path = Path("/")) -> bool:
 def can_read_neighbours() -> bool:
     """Whether a process may read the memory of its sibling, as libraries do for large messages."""
     script = Path(__file__).with_name("neighbours.py")
-    outcome = run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S)
     # If the check itself cannot run, nothing is known, and libraries keep their defaults.
-    return outcome.exit_code != _FORBIDDEN
+    return run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S).exit_code != _FORBIDDEN
 
 
 NAMES = ("mpiexec", "mpirun", "prterun", "orterun")

@@ -109,8 +109,7 @@ def kernels_of(program: TransportFile) -> list[str]:
     """
     folder = native_files.include_folder() / "apps" / program.app
     files = [*folder.glob(f"*/{escape(program.model.lower())}.hpp")]
-    files = files or [*folder.glob("*/openmp.hpp")]
-    return sorted(path.parent.name for path in files)
+    return sorted(path.parent.name for path in files or [*folder.glob("*/openmp.hpp")])
 
 
 def with_kernels(program: TransportFile, patterns: Collection[str]) -> TransportFile:

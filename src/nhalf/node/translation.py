@@ -160,8 +160,7 @@ def page_sizes(readings: Sequence[Reading]) -> PageSizes | None:
         if reading.pattern == CHASE and reading.size_bytes == size and reading.is_huge
         if (share := reading.value("huge_share")) is not None
     ]
-    share = min(shares, default=None)
-    return PageSizes(size, huge[size].latency_s, small[size].latency_s, share)
+    return PageSizes(size, huge[size].latency_s, small[size].latency_s, min(shares, default=None))
 
 
 def _is_page_chase(reading: Reading) -> bool:

@@ -103,8 +103,7 @@ class Result(ABC):
 
 def kinds() -> dict[str, Result]:
     """Load every result, by its name in JSON."""
-    plugins = load("nhalf.results", Result)
-    return {name.replace("-", "_"): kind() for name, kind in plugins.items()}
+    return {name.replace("-", "_"): kind() for name, kind in load("nhalf.results", Result).items()}
 
 
 @functools.cache

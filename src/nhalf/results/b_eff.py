@@ -185,8 +185,7 @@ def _row(ranks: int, points: pl.DataFrame) -> Row:
 
 def _figures(points: pl.DataFrame, longest_bytes: int) -> dict[str, float]:
     """The averages over all lengths and at the longest alone, for the available launches."""
-    longest = points.filter(pl.col("bytes") == longest_bytes)
-    return _named(*_average(points), *_average(longest))
+    return _named(*_average(points), *_average(points.filter(pl.col("bytes") == longest_bytes)))
 
 
 def _named(

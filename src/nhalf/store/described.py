@@ -17,5 +17,4 @@ def described_folders() -> list[Path]:
         for name in (RUN_DESCRIPTION, TRACE_DESCRIPTION)
         if os.path.isfile(path / name)  # is_file fails in a folder that may not be entered
     ]
-    by_age = sorted((path.stat().st_mtime, path) for path in files)
-    return [path.parent for _, path in by_age]
+    return [path.parent for _, path in sorted((path.stat().st_mtime, path) for path in files)]

@@ -205,8 +205,7 @@ class Run:
         run_name = pl.lit(self.name).alias("run")
         if file.exists() and self._is_current(file):
             lacking = set(ADDED) - set(parquet.schema(file))
-            stored = parquet.scan(file).with_columns(map(_empty, lacking))
-            return stored.select(run_name, *COLUMNS)
+            return parquet.scan(file).with_columns(map(_empty, lacking)).select(run_name, *COLUMNS)
         frame = points(self.path / JOURNAL)
         if frame.height == 0:
             raise self._unfinished()

@@ -85,6 +85,5 @@ def _measures(quantity: Quantity, block: Block | StudyBlock) -> bool:
 def _usual_axes() -> Mapping[str, Mapping[str, str]]:
     """The values of axes by pattern where a plan does not name them; none without a probe."""
     with suppress(NhalfError):
-        infos = every_info()
-        return {name: {a.name: a.values for a in info.axes} for name, info in infos.items()}
+        return {name: {a.name: a.values for a in info.axes} for name, info in every_info().items()}
     return {}

@@ -216,8 +216,7 @@ def _b_eff(machine: Machine, quantity: Quantity) -> StudyValue:
     point = b_eff_point(machine, quantity)
     ranks = point.ranks if point else quantity.ranks
     if quantity.figure == "time":
-        curve = Messages(machine).within_node
-        return StudyValue(curve.time_s(0), ranks=ranks)
+        return StudyValue(Messages(machine).within_node.time_s(0), ranks=ranks)
     name = "b_eff" if quantity.figure == "per-process" else quantity.figure
     rate = _b_eff_figures(machine.name, ranks)[name]
     value = StudyValue(rate.middle_Bps, (rate.low, rate.high), ranks)
@@ -334,5 +333,4 @@ def _drawn_times(machine: Machine, pairs: Pairs, size_bytes: int) -> Floats:
     draws = Draws()
     per_node = machine.node.ranks if machine.node else 1
     together = ConcurrentMessages(Messages(machine), draws, per_node)
-    sizes = np.full((draws.count, 1), float(size_bytes))
-    return together.time_s(pairs, sizes)[:, 0]
+    return together.time_s(pairs, np.full((draws.count, 1), float(size_bytes)))[:, 0]

@@ -49,8 +49,7 @@ class Target:
 
     def costs_of(self, program: Program, traced_on: str) -> MachineCosts:
         """The costs of a program that was traced on the machine of this name, '' if unknown."""
-        machine = self.messages.machine
-        return self.costs(hosts_on(program, machine, self.placement, traced_on))
+        return self.costs(hosts_on(program, self.messages.machine, self.placement, traced_on))
 
     def costs(self, hosts: Sequence[str], guess_ratio: float = 1.0) -> MachineCosts:
         """The costs of ranks on these hosts."""

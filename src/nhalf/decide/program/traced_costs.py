@@ -130,8 +130,7 @@ def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     if begun:
         blocking = operations.filter(~pl.col("call").is_in(begun))
         operations = pl.concat([blocking.select(_TAKEN), _in_waits(program)])
-    typical = operations.group_by("call", "size_bytes").agg(_typical("time_s"))
-    return _by_call(typical)
+    return _by_call(operations.group_by("call", "size_bytes").agg(_typical("time_s")))
 
 
 def _in_waits(program: Program) -> pl.DataFrame:

@@ -108,8 +108,7 @@ def goal_schedule(program: Program) -> str:
                 _message(lines, step, posted, paired, tags)
         _compute(lines, actor.after_s)
         ranks[actor.rank].append(lines)
-    command = " ".join(program.trace.command).replace("\n", " ")
-    return _schedule(command, ranks)
+    return _schedule(" ".join(program.trace.command).replace("\n", " "), ranks)
 
 
 def _schedule(about: str, ranks: Mapping[int, Sequence[_Lines]]) -> str:

@@ -55,8 +55,7 @@ class SimGrid(Exporter):
     def text(self, subject: Subject) -> str:
         """The platform as XML; raises InputError if there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
-        template_values = _platform(machine, self.options)
-        return render(TEMPLATE, template_values)
+        return render(TEMPLATE, _platform(machine, self.options))
 
 
 def _platform(machine: Machine, options: ExportOptions) -> dict[str, Any]:

@@ -125,8 +125,7 @@ class LaunchChange:
     def ruled(self) -> frozenset[str]:
         """The variables that its rules may set or take away."""
         operations = {rule.operation for rule in self.rules}
-        names = forcing_variables(self.tuner, operations) if self.tuner else ()
-        return frozenset(names)
+        return frozenset(forcing_variables(self.tuner, operations) if self.tuner else ())
 
     def excludes(self, change: LaunchChange) -> bool:
         """Whether it changes what another one has changed, or says nothing to the library that the

@@ -195,8 +195,7 @@ class SearchState:
         if trial.stage is Stage.WAITING:
             if self.is_out_of_time and trial.scouted_relative:
                 return "unclear"
-            is_excluded = any(map(trial.candidate.excludes, self.proven))
-            return "excluded" if is_excluded else "not reached"
+            return "excluded" if any(map(trial.candidate.excludes, self.proven)) else "not reached"
         if mean(trial.scouted_relative) <= LEAST_GAIN or (trial.proof and not self.proven):
             return "no gain"
         return "no further gain" if self.proven else "not proven"

@@ -103,8 +103,7 @@ def share_with_alarm(
 ) -> float:
     """The share of nights without any change in which some curve is called slower."""
     random = np.random.default_rng(seed)
-    alarms = [compared(runs, launches, random, 1.0).regressed for _ in range(nights)]
-    return float(np.mean(alarms))
+    return float(np.mean([compared(runs, launches, random, 1.0).regressed for _ in range(nights)]))
 
 
 def share_with_alarm_at_looks(

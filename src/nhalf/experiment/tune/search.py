@@ -146,8 +146,7 @@ def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
     race, screening = (_of_right_data(bench, times) for times in (race, screening))
     # Sizes that rounding changed were not screened.
     won = _won({cell: race[cell] for cell in race if cell in screening}, request)
-    undecided = sorted(set(racing) - set(won))
-    return SearchResult(screening, race, won, undecided)
+    return SearchResult(screening, race, won, sorted(set(racing) - set(won)))
 
 
 def _with_first(

@@ -158,8 +158,7 @@ def taken_by_others(program: Program) -> pl.DataFrame:
 @fact
 def most_taken_share(program: Program) -> float:
     """The largest share of the run that others took of a rank; 0 if nobody knows."""
-    shares = taken_by_others(program)["share"].drop_nulls()
-    return float(max(shares, default=0.0))
+    return float(max(taken_by_others(program)["share"].drop_nulls(), default=0.0))
 
 
 @fact

@@ -242,8 +242,7 @@ def messages(program: Program) -> pl.DataFrame:
     calls, pairs = numbered(program), pairing(program)
     names = {"source": "rank", "target": "partner"} | {name: name for name in _OF_SENDS}
     of_sends = {name: calls[own].to_numpy()[pairs.sent] for name, own in names.items()}
-    rows = {"row": pairs.sent, "row_received": pairs.received}
-    return pl.DataFrame(of_sends | rows)
+    return pl.DataFrame(of_sends | {"row": pairs.sent, "row_received": pairs.received})
 
 
 @fact
@@ -289,8 +288,7 @@ def call_forms(program: Program) -> tuple[list[operation_facts.CallForm], Whole]
     names = [calls[name].cast(kind) for name, kind in tables.NAMES.items()]
     form = distinct_rows(*(name.to_physical().to_numpy() for name in names))
     rows = calls.select("call", "kind")[place_of_each(form)]
-    forms = [_form(call, kind) for call, kind in rows.iter_rows()]
-    return forms, form
+    return [_form(call, kind) for call, kind in rows.iter_rows()], form
 
 
 def _form(call: str, kind: str) -> operation_facts.CallForm:

@@ -117,8 +117,7 @@ def _conversion(instruction: Instruction) -> str:
     if _CONVERSION.match(instruction.name):
         return "convert"
     if _ACROSS.match(instruction.name) and not any(map(is_memory, instruction.operands)):
-        kinds = {"mm" in operand for operand in instruction.operands}
-        return "across" if len(kinds) > 1 else ""
+        return "across" if len({"mm" in operand for operand in instruction.operands}) > 1 else ""
     return "compare" if "comis" in instruction.name else ""
 
 

@@ -34,8 +34,7 @@ def measure_brief(run: Run, progress: Progress) -> RunOutcome:
     if processor is not None:
         write(processor, run.path / PROCESSOR)
     bounds = kernel_bounds(processor)
-    kernels = keep(run, *(_launch(bounds) for _ in range(LAUNCHES)))
-    return replace(outcome, run=kernels.run)
+    return replace(outcome, run=keep(run, *(_launch(bounds) for _ in range(LAUNCHES))).run)
 
 
 def _launch(bounds: Sequence[KernelBound]) -> list[Row]:

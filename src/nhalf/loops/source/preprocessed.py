@@ -88,8 +88,7 @@ def _with_empty_headers(
     while True:
         outcome = run(_command(compiler, path, search, folder), TIMEOUT_S)
         if outcome.succeeded:
-            first_line = next(iter(missing.values()), 0)
-            return Preprocessed(outcome.stdout, tuple(missing), first_line)
+            return Preprocessed(outcome.stdout, tuple(missing), next(iter(missing.values()), 0))
         name = _missing_header(outcome)
         place = (folder / name).resolve()
         top = folder.parents[3].resolve()

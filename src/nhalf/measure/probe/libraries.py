@@ -140,8 +140,7 @@ def exchange_settings(
 
 
 def _variables(table: Path, program: TransportFile, library: Library) -> dict[str, str]:
-    executable = Path(probe_command(library, program)[0])
-    return preload(library, executable, table).variables
+    return preload(library, Path(probe_command(library, program)[0]), table).variables
 
 
 def _algorithms(folder: Path) -> list[str]:

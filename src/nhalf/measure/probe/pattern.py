@@ -142,14 +142,12 @@ def every_pattern() -> list[Mapping[str, Any]]:
 
     Raises MissingError if nothing native is installed.
     """
-    patterns = describe([str(_probe())])["patterns"]
-    return [{**pattern, "present": True} for pattern in patterns]
+    return [{**pattern, "present": True} for pattern in describe([str(_probe())])["patterns"]]
 
 
 def every_info() -> dict[str, PatternInfo]:
     """Every pattern of a probe by name. Raises MissingError if nothing native is installed."""
-    infos = msgspec.convert(every_pattern(), list[PatternInfo])
-    return {info.name: info for info in infos}
+    return {info.name: info for info in msgspec.convert(every_pattern(), list[PatternInfo])}
 
 
 def stand_in_description(transport: TransportFile) -> dict[str, Any]:

@@ -187,8 +187,7 @@ def ranks_asked(ranks: str, placements: Iterable[Placement]) -> int:
 
 def numbers_of(ranks: str) -> list[int]:
     """Return the numbers of ranks that are written as such, alone, in a list, or as an end."""
-    words = ranks.replace(":", ",").split(",")
-    return [int(word) for word in words if word.strip().isdecimal()]
+    return [int(word) for word in ranks.replace(":", ",").split(",") if word.strip().isdecimal()]
 
 
 def check_placements(machine: Machine, placements: Sequence[Placement], site: Site) -> None:

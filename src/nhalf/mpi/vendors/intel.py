@@ -224,8 +224,7 @@ class Presets(Tuner):
     def text(self, rules: Sequence[Rule]) -> str:
         """A file of variables for the shell."""
         values = {PREFIX + key_of(name): value_of(rules, name) for name in OPERATIONS}
-        variables = {name: value for name, value in values.items() if value}
-        return variables_text(variables, HOW)
+        return variables_text({name: value for name, value in values.items() if value}, HOW)
 
     def own_files(self, environment: Mapping[str, str]) -> list[OwnFile]:
         """The binary file, over which variables take precedence."""

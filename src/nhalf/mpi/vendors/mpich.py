@@ -242,8 +242,7 @@ class Ch4(Tuner):
     def text_with(self, path: Path, rule: Rule) -> str:
         """The text of a tree with one more test first, or of variables with another algorithm."""
         if _is_tree(path):
-            tree = check_tree(path, content(path), self._own_tree())
-            return tree_text(tree, [rule])
+            return tree_text(check_tree(path, content(path), self._own_tree()), [rule])
         variables = {**self._variables(path), **self.force({rule.operation: rule.algorithm})}
         return variables_text(variables, "source this file before mpiexec")
 

@@ -32,8 +32,7 @@ class Latency(Panel[Facts]):
     order = 10
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = plain_points(facts)
-        return time_curves(points, facts, "time of one message")
+        return time_curves(plain_points(facts), facts, "time of one message")
 
 
 class Layers(Panel[Facts]):

@@ -80,8 +80,7 @@ class LaunchSpread(Panel[Facts]):
             ),
         )
         layers = alt.layer(span, dots, data=common.data_of(rows))
-        chart = common.facets(layers, rows, names)
-        return chart.add_params(common.pattern_choice(patterns))
+        return common.facets(layers, rows, names).add_params(common.pattern_choice(patterns))
 
 
 def _range(points: pl.DataFrame) -> list[float]:

@@ -270,8 +270,7 @@ def _sizes(program: Program) -> dict[str, Any]:
 
 
 def _shape(program: Program) -> dict[str, Any]:
-    shape = communication_shape(program)
-    return members(shape, "name", "words", "share", "partners", "evidence")
+    return members(communication_shape(program), "name", "words", "share", "partners", "evidence")
 
 
 def _placement(program: Program) -> dict[str, Any] | None:

@@ -86,8 +86,7 @@ def _cards(comparison: compare.MachineComparison) -> list[tuple[float, dict[str,
 
 
 def _lead(factors: Sequence[float]) -> set[int]:
-    order = sorted(range(len(factors)), key=lambda place: -factors[place])
-    return set(order[:LEAD_FINDINGS])
+    return set(sorted(range(len(factors)), key=lambda place: -factors[place])[:LEAD_FINDINGS])
 
 
 def _described(pattern: compare.PatternRatio) -> Sequence[compare.RatioCurve]:

@@ -77,8 +77,7 @@ def _tips(part: Any) -> list[Tip]:
         for channel in (own if isinstance(own, list) else [own])
         if "field" in channel
     ]
-    inner = [part[name] for name in ("layer", "spec") if name in part]
-    return max(tips, _tips(inner), key=len)
+    return max(tips, _tips([part[name] for name in ("layer", "spec") if name in part]), key=len)
 
 
 HERE = Path(__file__).parent

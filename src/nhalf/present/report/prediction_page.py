@@ -203,8 +203,7 @@ def _section(
     caption = f"{prediction.pattern} on {prediction.machine}, predicted"
     choice = choice_of(spec)
     text = {"expr": f"{json.dumps(caption)} + ' · ' + {choice.parameter}"} if choice else caption
-    spec = captioned(spec, text)
-    return Section(name, title, how, spec, None)
+    return Section(name, title, how, captioned(spec, text), None)
 
 
 def _curves(prediction: Prediction) -> alt.TopLevelMixin:

@@ -299,8 +299,7 @@ def command_ways(
 def script_of(place: Path) -> LaunchScript:
     """The command of a script or of a trace. Raises InputError for anything else."""
     if is_trace(place):
-        command = tuple(open_trace(place).trace.command)
-        return LaunchScript(command, dict(os.environ), Path.cwd())
+        return LaunchScript(tuple(open_trace(place).trace.command), dict(os.environ), Path.cwd())
     return read_script(place)
 
 

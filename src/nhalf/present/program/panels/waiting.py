@@ -139,8 +139,7 @@ class Delays(Panel[Program]):
         )
         title = "waiting of others"
         y = alt.Y("seconds:Q", title=title, axis=axis)
-        height = common.CHART_HEIGHT - 100
-        return rank_bars(rows, y, color, height, doing="meanwhile", time=title)
+        return rank_bars(rows, y, color, common.CHART_HEIGHT - 100, doing="meanwhile", time=title)
 
 
 CAUSES = ("late sender", "late receiver", "collective", "completion")
