@@ -24,16 +24,18 @@
 
 namespace nhalf::coll {
 
-// The default decision table: shared memory where it was faster than the library's own algorithms,
-// in benchmarks that repeat an operation and in benchmarks that synchronise in between, on 2 ranks
-// with a core each and on 8 ranks that share 2 cores.
+// The default decision table, for calls that do not learn: shared memory where it was faster than
+// the library's own algorithms, in benchmarks that repeat an operation and in benchmarks that
+// synchronise in between, on 2 and 16 ranks with a core each and on 8 ranks that share 2 cores.
 
 inline constexpr std::string_view rules_of_all =
     "# nhalf decision table 1\n"
     "barrier 2 inf 0 0 shared-memory\n";
 inline constexpr std::string_view rules_of_intel =
-    "bcast 2 64 1 4096 shared-memory\n"
-    "allreduce 2 16 1 2048 shared-memory\n"
+    "bcast 2 8 1 4096 shared-memory\n"
+    "bcast 9 64 1 512 shared-memory\n"
+    "allreduce 2 8 1 2048 shared-memory\n"
+    "allreduce 9 16 1 1024 shared-memory\n"
     "allgather 2 8 1 2048 shared-memory\n"
     "alltoall 2 8 1 2048 shared-memory\n"
     "gather 2 4 1 8192 shared-memory\n"
@@ -42,23 +44,31 @@ inline constexpr std::string_view rules_of_intel =
 inline constexpr std::string_view rules_of_others =
     "bcast 2 16 1 8192 shared-memory\n"
     "bcast 17 64 1 4096 shared-memory\n"
-    "allreduce 2 16 1 8192 shared-memory\n"
+    "allreduce 2 8 1 8192 shared-memory\n"
     "allgather 2 8 1 4096 shared-memory\n"
     "gather 2 4 512 8192 shared-memory\n"
     "reduce 2 16 1 8192 shared-memory\n"
     "scatter 2 4 512 2048 shared-memory\n";
-inline constexpr std::string_view alltoall_of_others =
+inline constexpr std::string_view rules_of_open_mpi =
+    "allreduce 9 16 1 1024 shared-memory\n"
     "alltoall 2 2 1 2048 shared-memory\n"
     "alltoall 3 8 1 256 shared-memory\n";
-/// Rule of alltoall with oversubscription, where context switches dominate: in shared memory a rank
-/// completes its part in one time slice, messages in rounds take several.
-inline constexpr std::string_view alltoall_oversubscribed = "alltoall 2 8 1 512 shared-memory\n";
+inline constexpr std::string_view rules_of_mpich =
+    "allreduce 9 16 1 128 shared-memory\n"
+    "alltoall 2 2 1 2048 shared-memory\n"
+    "alltoall 3 8 1 256 shared-memory\n";
+/// Rules with oversubscription, where context switches dominate: in shared memory a rank completes
+/// its part in one time slice, messages in rounds take several.
+inline constexpr std::string_view rules_oversubscribed =
+    "allreduce 9 16 1 8192 shared-memory\n"
+    "alltoall 2 8 1 512 shared-memory\n";
 
 inline std::string default_table(bool is_oversubscribed) {
   std::string text(rules_of_all);
   if (!is_oversubscribed && preloaded::library_is("Intel(R) MPI")) return text += rules_of_intel;
   text += rules_of_others;
-  return text += is_oversubscribed ? alltoall_oversubscribed : alltoall_of_others;
+  if (is_oversubscribed) return text += rules_oversubscribed;
+  return text += preloaded::library_is("Open MPI") ? rules_of_open_mpi : rules_of_mpich;
 }
 
 /// Ways of an operation: the library's own, shared memory, or an algorithm of the registry.
@@ -120,6 +130,17 @@ inline std::string name_of(Operation operation, int number) {
 /// Largest number of ways of an operation, each of which is counted.
 inline constexpr int ways_max = 24;
 
+/// Which calls learn: none, those whose results do not depend on the way, or all.
+enum class Learning : unsigned char { none, exact, all };
+
+inline Learning learning_asked() {
+  const char* text = std::getenv("NHALF_COLL_LEARN");
+  if (text == nullptr || *text == '\0') return Learning::exact;
+  return std::string_view(text) == "0"     ? Learning::none
+         : std::string_view(text) == "all" ? Learning::all
+                                           : Learning::exact;
+}
+
 /// Number and placement of the ranks of a communicator, on which rules depend.
 struct Place {
   int ranks = 1;
@@ -144,7 +165,10 @@ class Choices {
             static_cast<std::uint64_t>(place.ranks), number_of};
   }
 
-  /// Returns a hash of the table (FNV-1a, 64 bits), equal on ranks with equal tables.
+  /// Returns which calls learn: none where a table is given.
+  [[nodiscard]] Learning learning() const { return learning_; }
+  /// Returns a hash of the table (FNV-1a, 64 bits), and of what learns, equal on ranks where both
+  /// are.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
   /// Returns the error in the table; empty if there is none.
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -152,6 +176,7 @@ class Choices {
 
  private:
   std::vector<Rule> rules_, oversubscribed_rules_;
+  Learning learning_ = learning_asked();
   std::string source_ = "no table";
   std::string complaint_;
   std::uint64_t digest_ = 14695981039346656037U;
@@ -162,6 +187,7 @@ inline Choices::Choices() {
   std::string oversubscribed_text = default_table(true);
   if (const char* path = std::getenv("NHALF_COLL_TABLE"); path != nullptr && *path != '\0') {
     source_ = path;
+    learning_ = Learning::none;
     oversubscribed_text = text = text_of(path);
   }
   try {
@@ -174,6 +200,7 @@ inline Choices::Choices() {
     if (way_named(rule.operation, rule.algorithm) < 0)
       complaint_ = source_ + ": " + std::string(operation_names[index_of(rule.operation)]) +
                    " has no algorithm '" + rule.algorithm + "'; it is the library's own there";
+  text += static_cast<char>(learning_);
   for (const char letter : text)
     digest_ = (digest_ ^ static_cast<unsigned char>(letter)) * 1099511628211U;
 }
@@ -184,6 +211,9 @@ class Counts {
     static constinit Counts counts;
     return counts;
   }
+
+  /// Whether the user asks for a report.
+  static bool are_wanted() { return is_enabled_; }
 
   void add(Operation operation, int number) {
     if (!is_enabled_) return;

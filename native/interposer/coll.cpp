@@ -53,6 +53,7 @@ inline int finalize() {
   PMPI_Initialized(&is_initialized);
   if (is_initialized != 0) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Counts::of_process().report(rank);
+  if (rank == 0 && Counts::are_wanted()) std::fputs(Lessons::text().c_str(), stderr);
   Communicator::end();
   auto* const then = reinterpret_cast<decltype(&PMPI_Finalize)>(preloaded::behind("MPI_Finalize"));
   const int error = then();

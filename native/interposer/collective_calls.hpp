@@ -35,6 +35,13 @@ struct Vector {
   return static_cast<std::uint64_t>(count * layout->extent_bytes);
 }
 
+/// Returns the quick answer for a reduction.
+[[gnu::always_inline]] inline Quick quick_vector(Operation operation, std::int64_t count,
+                                                 MPI_Datatype type, MPI_Op by, MPI_Comm comm) {
+  const auto* combining = known_combining(by, type);
+  return quick(operation, comm, known_vector_bytes(count, type), combining, combining != nullptr);
+}
+
 /// Accepts any arguments.
 inline constexpr auto any_arguments = [](const Communicator&) { return true; };
 
@@ -43,8 +50,9 @@ inline constexpr auto any_arguments = [](const Communicator&) { return true; };
 template <class Library, class Routed, class AreRight = decltype(any_arguments)>
 int route_vector(Operation operation, const Vector& vector, Library library, Routed routed,
                  AreRight are_right = any_arguments) {
-  const auto vector_size = known_vector_bytes(vector.count, vector.type);
-  if (is_own(operation, vector.comm, vector_size)) return pass_on(operation, library);
+  const auto own =
+      quick_vector(operation, vector.count, vector.type, vector.operation, vector.comm);
+  if (own.is_own) return pass_on(operation, library, own.learner);
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {
     if (vector.count < 0 || !are_right(on)) return std::nullopt;
@@ -61,7 +69,8 @@ int route_vector(Operation operation, const Vector& vector, Library library, Rou
 
 template <class Library>
 int barrier(MPI_Comm comm, Library library) {
-  if (is_own(Operation::barrier, comm, 0)) return pass_on(Operation::barrier, library);
+  const auto own = quick(Operation::barrier, comm, 0);
+  if (own.is_own) return pass_on(Operation::barrier, library, own.learner);
   return route(
       Operation::barrier, comm,
       [](Communicator&) { return std::optional(Call{Operation::barrier, 0}); }, library,
@@ -74,8 +83,8 @@ int barrier(MPI_Comm comm, Library library) {
 template <class Library>
 int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm,
           Library library) {
-  if (is_own(Operation::bcast, comm, known_bytes(count, type)))
-    return pass_on(Operation::bcast, library);
+  const auto own = quick(Operation::bcast, comm, known_bytes(count, type));
+  if (own.is_own) return pass_on(Operation::bcast, library, own.learner);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data data(buffer, count, type);
     if (!is_rank(root, on) || !data.is_valid()) return std::nullopt;
@@ -145,8 +154,8 @@ int scan(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_O
 template <class Library>
 int reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                          MPI_Op operation, MPI_Comm comm, Library library) {
-  if (is_own(Operation::reduce_scatter, comm, known_vector_bytes(count, type)))
-    return pass_on(Operation::reduce_scatter, library);
+  const auto own = quick_vector(Operation::reduce_scatter, count, type, operation, comm);
+  if (own.is_own) return pass_on(Operation::reduce_scatter, library, own.learner);
   const Vector block{in, out, count, type, operation, comm};
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {
@@ -175,7 +184,8 @@ int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* ou
   const bool in_place = in == MPI_IN_PLACE;
   const auto block_size =
       in_place ? known_bytes(out_count, out_type) : known_bytes(in_count, in_type);
-  if (is_own(Operation::gather, comm, block_size)) return pass_on(Operation::gather, library);
+  const auto own = quick(Operation::gather, comm, block_size);
+  if (own.is_own) return pass_on(Operation::gather, library, own.learner);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
@@ -212,7 +222,8 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
   const bool in_place = out == MPI_IN_PLACE;
   const auto block_size =
       in_place ? known_bytes(in_count, in_type) : known_bytes(out_count, out_type);
-  if (is_own(Operation::scatter, comm, block_size)) return pass_on(Operation::scatter, library);
+  const auto own = quick(Operation::scatter, comm, block_size);
+  if (own.is_own) return pass_on(Operation::scatter, library, own.learner);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
@@ -246,8 +257,8 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
 template <class Library>
 int allgather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
               std::int64_t out_count, MPI_Datatype out_type, MPI_Comm comm, Library library) {
-  if (is_own(Operation::allgather, comm, known_bytes(out_count, out_type)))
-    return pass_on(Operation::allgather, library);
+  const auto own = quick(Operation::allgather, comm, known_bytes(out_count, out_type));
+  if (own.is_own) return pass_on(Operation::allgather, library, own.learner);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data to(out, out_count, out_type);
     if (!to.is_valid()) return std::nullopt;
@@ -274,8 +285,8 @@ int allgather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void*
 template <class Library>
 int alltoall(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
              std::int64_t out_count, MPI_Datatype out_type, MPI_Comm comm, Library library) {
-  if (is_own(Operation::alltoall, comm, known_bytes(out_count, out_type)))
-    return pass_on(Operation::alltoall, library);
+  const auto own = quick(Operation::alltoall, comm, known_bytes(out_count, out_type));
+  if (own.is_own) return pass_on(Operation::alltoall, library, own.learner);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data to(out, out_count, out_type);
     if (!to.is_valid()) return std::nullopt;

@@ -2,6 +2,7 @@
 // Combines two vectors of a reduction: any operation on any type whose elements need no packing.
 #pragma once
 
+#include <climits>
 #include <functional>
 
 #include "interposer/datatypes.hpp"
@@ -59,6 +60,8 @@ class Combining {
   [[nodiscard]] bool is_valid() const { return is_valid_; }
   [[nodiscard]] bool commutes() const { return commutes_; }
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
+  /// Whether no result depends on the order in which the terms of `ranks` ranks are combined.
+  [[nodiscard]] bool is_exact(int ranks) const { return ranks <= exact_ranks_; }
   /// Whether operation and type are predefined, so that their handles never change their meaning.
   [[nodiscard]] bool is_fixed() const { return is_fixed_; }
   [[nodiscard]] bool is(MPI_Op operation, MPI_Datatype type) const {
@@ -78,13 +81,24 @@ class Combining {
   bool takes(const Layout& layout) {
     for (const auto& entry : known_operations()) {
       if (entry.operation != operation_) continue;
-      return layout.is_predefined && (entry.kinds & bit(layout.kind)) != 0;
+      if (!layout.is_predefined || (entry.kinds & bit(layout.kind)) == 0) return false;
+      exact_ranks_ = exact_ranks(layout.kind);
+      return true;
     }
     is_fixed_ = false;
     int commutes = 0;
     if (PMPI_Op_commutative(operation_, &commutes) != MPI_SUCCESS) return false;
     commutes_ = commutes != 0;
     return layout.is_dense || layout.is_predefined;
+  }
+
+  /// Returns the largest number of ranks whose terms may be combined in any order: rounding depends
+  /// on it, but for one sum or product; so does which zero or NaN is the maximum, and a tie.
+  [[nodiscard]] int exact_ranks(Kind kind) const {
+    using enum Kind;
+    if (kind == integer || kind == logical || kind == byte || kind == address) return INT_MAX;
+    const bool is_sum = operation_ == MPI_SUM && (kind == floating_point || kind == complex);
+    return is_sum || (operation_ == MPI_PROD && kind == floating_point) ? 2 : 0;
   }
 
   template <class Value, class Function>
@@ -111,13 +125,25 @@ class Combining {
   bool is_valid_ = false;
   bool is_fixed_ = false;
   bool commutes_ = true;
+  int exact_ranks_ = 0;
 };
+
+inline Combining& last_combining() {
+  static thread_local Combining last;
+  return last;
+}
 
 /// Returns the combination of an operation and a type; caches the last predefined one.
 inline const Combining& combining_of(MPI_Op operation, MPI_Datatype type) {
-  static thread_local Combining last;
+  Combining& last = last_combining();
   if (!last.is(operation, type)) last = Combining(operation, type);
   return last;
+}
+
+/// Returns the combination if it is cached; null otherwise.
+inline const Combining* known_combining(MPI_Op operation, MPI_Datatype type) {
+  const Combining& last = last_combining();
+  return last.is(operation, type) ? &last : nullptr;
 }
 
 }  // namespace nhalf::coll

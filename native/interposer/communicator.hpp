@@ -12,9 +12,11 @@
 #include "host/segment.hpp"
 #include "host/virtual_clock.hpp"
 #include "interposer/choices.hpp"
+#include "interposer/lessons.hpp"
 #include "interposer/limits.hpp"
 #include "interposer/roll_call.hpp"
-#include "interposer/shared_memory.hpp"
+#include "interposer/shared_operations.hpp"
+#include "timing/clock.hpp"
 
 namespace nhalf::coll {
 
@@ -41,6 +43,7 @@ class CommonMemory {
       return;
     }
     lines_.emplace(segment_.data(), rank, ranks);
+    touch(rank, ranks);
   }
 
   /// Returns the shared memory; null if the ranks share none.
@@ -49,6 +52,18 @@ class CommonMemory {
  private:
   static void succeed(int error) {
     if (error != MPI_SUCCESS) throw Failed{error};
+  }
+
+  /// Touches all pages, which would delay the first operations otherwise.
+  void touch(int rank, int ranks) const {
+    constexpr auto pages_of_rank = sizeof(Lines) / page_bytes;
+    const auto own = pages_of_rank * static_cast<std::size_t>(rank);
+    for (std::size_t i = 0; i < pages_of_rank * static_cast<std::size_t>(ranks); ++i) {
+      const std::atomic_ref word(*reinterpret_cast<Number*>(segment_.data() + i * page_bytes));
+      // Peers write the first page of a rank, which holds its flags.
+      const bool is_written = i - own < pages_of_rank || i % pages_of_rank == 0;
+      static_cast<void>(is_written ? word.fetch_or(0) : word.load());
+    }
   }
 
   /// Reserves this rank's own lines.
@@ -120,6 +135,23 @@ inline Agreement agreed(MPI_Comm comm, int ranks) {
           on_host && Oversubscription::is_oversubscribed(cores, ranks), combined[4] == 0};
 }
 
+/// Returns the seconds of this process's clock.
+inline double now_s() {
+  static const SteadyClock clock;
+  return clock.now_s();
+}
+
+/// Returns what a look at the clock takes.
+inline double clock_reading_s() {
+  static const double reading_s = [] {
+    constexpr int readings = 16;
+    const double start_s = now_s();
+    for (int i = 1; i < readings; ++i) now_s();
+    return (now_s() - start_s) / readings;
+  }();
+  return reading_s;
+}
+
 /// The state of a communicator in this process, stored as an attribute. Everything that needs other
 /// ranks is made when an operation first needs it, which is the same operation on all ranks.
 class Communicator {
@@ -146,19 +178,53 @@ class Communicator {
   /// Whether an operation of some size may be routed past the library; never on intercommunicators
   /// or with a single rank.
   [[nodiscard]] bool may_route(Operation operation) const {
-    return spans_[index_of(operation)].size_bytes > 0;
+    return learns() || spans_[index_of(operation)].size_bytes > 0;
   }
   /// Whether an operation of `size_bytes` may be routed past the library.
   [[nodiscard]] bool may_route(Operation operation, std::uint64_t size_bytes) const {
     return spans_[index_of(operation)].holds(size_bytes);
   }
   /// Leaves all operations to the library from now on.
-  void leave() { spans_.fill(Span{0, 0}); }
+  void leave() {
+    spans_.fill(Span{0, 0});
+    learning_ = Learning::none;
+  }
 
-  /// Returns the way of an operation by the rules. The first call is collective. Throws Failed.
-  [[nodiscard]] int ruled(Operation operation, std::uint64_t size_bytes) {
+  /// Agrees on the rules; the first call is collective. Throws Failed.
+  void agree_once() {
     if (!is_agreed_) agree();
+  }
+  /// Returns the way of an operation by the rules.
+  [[nodiscard]] int ruled(Operation operation, std::uint64_t size_bytes) const {
     return ranges_[index_of(operation)].at(size_bytes);
+  }
+
+  /// Whether any calls learn.
+  [[nodiscard]] bool learns() const { return learning_ != Learning::none; }
+  /// Whether calls with this combination learn; null where nothing is combined.
+  [[nodiscard]] bool learns(const Combining* combining) const {
+    return learning_ == Learning::all ||
+           (learns() && (combining == nullptr || combining->is_exact(size_)));
+  }
+  [[nodiscard]] Lessons& lessons() { return *lessons_; }
+  /// Notes the time of a call, and that its clocks took time, too.
+  void note(Learner& learner, double call_s) {
+    learner.add(call_s);
+    beside_s_ += 2 * clock_reading_s();
+  }
+
+  /// Ends a stretch of calls that learn, in the same call on all ranks.
+  void advance(Operation operation, Learner& learner) {
+    try {
+      if (learner.needs_memory() && !is_shared_known_ && !set_up(learner)) return;
+      const bool is_set_up = is_shared_known_;
+      if (is_set_up && shared() == nullptr) return leave();
+      const auto mean = learner.needs_times() ? mean_of_all(learner.spent()) : Spent();
+      learner.advance(mean, lessons().budget, lessons().around(operation, learner, is_set_up));
+    } catch (const Failed&) {
+      // The call itself has ended well.
+      leave();
+    }
   }
 
   /// Returns the bytes of a part by the rules, for algorithms that cut messages.
@@ -251,6 +317,8 @@ class Communicator {
     agreement_ = agreed(comm_, size_);
     if (!agreement_.on_rules) return disagree();
     const Place place{size_, agreement_.on_host, agreement_.is_oversubscribed};
+    if (agreement_.on_host) learning_ = Choices::of_process().learning();
+    if (learns()) lessons_ = std::make_unique<Lessons>();
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       ranges_[i] = Choices::of_process().ranges(static_cast<Operation>(i), place);
       spans_[i] = ranges_[i].span();
@@ -261,9 +329,48 @@ class Communicator {
     static std::atomic<bool> is_reported{false};
     if (rank_ == 0 && !is_reported.exchange(true))
       std::fputs(
-          "nhalf: the ranks have different decision tables, or not all can read theirs; every"
+          "nhalf: the ranks have different decision tables or learn different things, or not all"
+          " can read their tables; every"
           " operation is the library's own\n",
           stderr);
+  }
+
+  /// Sets up shared memory for learning, once every rank can afford it; returns whether that was
+  /// tried. Throws Failed.
+  bool set_up(Learner& learner) {
+    const double start_s = now_s();
+    int can_afford = Lessons::can_afford(learner.waited_s()) ? 1 : 0;
+    int all_can = 0;
+    const int error = PMPI_Allreduce(&can_afford, &all_can, 1, MPI_INT, MPI_MIN, comm_);
+    if (error != MPI_SUCCESS) throw Failed{error};
+    if (all_can != 0)
+      share();
+    else
+      learner.wait_again();
+    Lessons::spend(now_s() - start_s + (all_can != 0 ? Lessons::communicator_s : 0));
+    return all_can != 0;
+  }
+
+  /// Returns the mean of what all ranks have spent, the same bits on all of them, and the least of
+  /// what they did beside calls: the others waited for that rank, as they would have later. Throws
+  /// Failed.
+  Spent mean_of_all(Spent own) {
+    own.beside_s = std::exchange(beside_s_, 0);
+    const double start_s = now_s();
+    std::vector<Spent> all(static_cast<std::size_t>(size_));
+    shared::allgather(*shared(), std::as_bytes(std::span(&own, 1)),
+                      std::as_writable_bytes(std::span(all)));
+    Spent mean{0, 0, all.front().beside_s};
+    for (const auto& of_rank : all) {
+      mean.own_s += of_rank.own_s / size_;
+      mean.other_s += of_rank.other_s / size_;
+      mean.beside_s = std::min(mean.beside_s, of_rank.beside_s);
+    }
+    // An interruption is no cost of the exchange.
+    const double exchange_s = now_s() - start_s;
+    exchange_least_s_ = std::min(exchange_least_s_, exchange_s);
+    beside_s_ = std::min(exchange_s, 4 * exchange_least_s_);
+    return mean;
   }
 
   void share() {
@@ -294,6 +401,10 @@ class Communicator {
   Agreement agreement_;
   bool is_shared_known_ = false;
   PerOperation<Ranges> ranges_;
+  Learning learning_ = Learning::none;
+  std::unique_ptr<Lessons> lessons_;
+  double beside_s_ = 0;
+  double exchange_least_s_ = std::numeric_limits<double>::infinity();
   std::optional<CommonMemory> memory_;
   std::unique_ptr<Messages> messages_;
 };

@@ -40,13 +40,30 @@ inline bool is_possible(Communicator& on, const Call& call, int number) {
   return keeps && on.messages() != nullptr;
 }
 
+/// The way of a call, and what learns from it, if anything does.
+struct Choice {
+  int number = way::native;
+  Learner* learner = nullptr;
+};
+
 /// Chooses the way of a call on a communicator whose operations may be routed. Local checks come
 /// first: a call that is wrong on one rank only must not start communication.
-inline int choose(Communicator& on, const Call& call) {
-  if (call.combining != nullptr && !call.combining->is_valid()) return way::native;
-  if (call.operation != Operation::barrier && call.size_bytes <= 0) return way::native;
-  const int number = on.ruled(call.operation, static_cast<std::uint64_t>(call.size_bytes));
-  return number != way::native && is_possible(on, call, number) ? number : way::native;
+inline Choice choose(Communicator& on, const Call& call) {
+  if (call.combining != nullptr && !call.combining->is_valid()) return {};
+  if (call.operation != Operation::barrier && call.size_bytes <= 0) return {};
+  on.agree_once();
+  const auto size_bytes = static_cast<std::uint64_t>(call.size_bytes);
+  Choice choice;
+  if (on.learns(call.combining)) {
+    choice.learner = on.lessons().of(call.operation, size_bytes);
+    const bool is_other = choice.learner != nullptr && choice.learner->is_other();
+    choice.number = is_other ? way::shared_memory : way::native;
+  } else {
+    choice.number = on.ruled(call.operation, size_bytes);
+  }
+  if (choice.number != way::native && !is_possible(on, call, choice.number))
+    choice.number = way::native;
+  return choice;
 }
 
 /// Runs `routed` and calls the error handler on an error.
@@ -64,11 +81,27 @@ int carry_out(Communicator& on, int number, Routed routed) {
   return error;
 }
 
-/// Passes a call that no rule covers to the library, on all ranks.
+/// Passes a call to the library, on all ranks, and counts it for what learns. A call that fails may
+/// have been wrong on one rank only, so it does not count.
 template <class Library>
-int pass_on(Operation operation, Library library) {
+int pass_on(Operation operation, Library library, Learner* learner = nullptr) {
   Counts::of_process().add(operation, way::native);
-  return library();
+  const int error = library();
+  if (learner != nullptr && error == MPI_SUCCESS) learner->count();
+  return error;
+}
+
+/// Runs a call that something learns from.
+template <class Library, class Routed>
+int learn(Communicator& on, Operation operation, const Choice& choice, Library library,
+          Routed routed) {
+  Learner& learner = *choice.learner;
+  const double start_s = learner.is_timed() ? now_s() : 0;
+  const int error = choice.number == way::native ? library() : carry_out(on, choice.number, routed);
+  if (error != MPI_SUCCESS) return error;
+  if (learner.is_timed()) on.note(learner, now_s() - start_s);
+  if (learner.count()) on.advance(operation, learner);
+  return error;
 }
 
 /// Size by which rules are searched, if it is known without a query of the type.
@@ -81,14 +114,26 @@ using KnownBytes = std::optional<std::uint64_t>;
   return static_cast<std::uint64_t>(count * layout->size_bytes);
 }
 
-/// Whether a call is the library's by a quick test: it moves nothing, or no rule covers it. All
-/// data of the test are cached, so it takes some nanoseconds.
-[[gnu::always_inline]] inline bool is_own(Operation operation, MPI_Comm comm,
-                                          KnownBytes known_size) {
-  if (!known_size) return false;
-  if (*known_size == 0 && operation != Operation::barrier) return true;
-  const Communicator* on = Communicator::seen(comm);
-  return on != nullptr && !on->may_route(operation, *known_size);
+/// The answer of a quick test whether a call is the library's, and what counts it if it is.
+struct Quick {
+  bool is_own = false;
+  Learner* learner = nullptr;
+};
+
+/// Whether a call is the library's by a quick test: it moves nothing, no rule covers it, or what
+/// learns passes it on. All data of the test are cached, so it takes some nanoseconds. `combining`
+/// is null where nothing is combined, or where that is not cached.
+[[gnu::always_inline]] inline Quick quick(Operation operation, MPI_Comm comm, KnownBytes known_size,
+                                          const Combining* combining = nullptr,
+                                          bool is_cached = true) {
+  if (!known_size) return {};
+  if (*known_size == 0 && operation != Operation::barrier) return {true};
+  Communicator* on = Communicator::seen(comm);
+  if (on == nullptr || (on->learns() && !is_cached)) return {};
+  if (!on->learns() || !on->learns(combining)) return {!on->may_route(operation, *known_size)};
+  Learner* learner = on->lessons().known(operation, *known_size);
+  if (learner == nullptr) return {size_class_of(*known_size) >= size_classes};
+  return {learner->passes_on(), learner};
 }
 
 /// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` returns the call,
@@ -100,9 +145,10 @@ template <class Describe, class Library, class Routed>
   if (on == nullptr || !on->may_route(operation)) return pass_on(operation, library);
   try {
     const std::optional<Call> call = describe(*on);
-    const int number = call ? choose(*on, *call) : way::native;
-    Counts::of_process().add(operation, number);
-    if (number != way::native) return carry_out(*on, number, routed);
+    const Choice choice = call ? choose(*on, *call) : Choice();
+    Counts::of_process().add(operation, choice.number);
+    if (choice.learner != nullptr) return learn(*on, operation, choice, library, routed);
+    if (choice.number != way::native) return carry_out(*on, choice.number, routed);
   } catch (const Failed& failed) {
     // Ranks no longer agree on the way of the next operation, so the library takes all.
     on->leave();

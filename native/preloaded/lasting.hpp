@@ -1,5 +1,5 @@
-// Objects that are never destroyed, one for all threads or one for each: programs call MPI while
-// static and thread-local objects are destroyed.
+// Objects that are never destroyed, one for all threads or one for each, and a lock for them:
+// programs call MPI while static and thread-local objects are destroyed.
 #pragma once
 
 #include <pthread.h>
@@ -12,6 +12,17 @@ Type& lasting() {
   static auto* const object = new Type;
   return *object;
 }
+
+/// A lock that holds whatever thread level the program requested. std::mutex brings objects that
+/// are destroyed at the end of the process.
+class Mutex {
+ public:
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
 
 // An object per thread that outlives the thread's own objects: destructors of thread-local objects
 // run before those of a key, and in the main thread before static objects are destroyed.

@@ -1,12 +1,12 @@
 // What the threads of a process share: the memory budget of all parts of the tracer, whatever the
-// program does, and locks, one of which costs nothing if only one thread may call MPI at a time.
+// program does, and a lock, which costs nothing if only one thread may call MPI at a time.
 #pragma once
 
-#include <pthread.h>
 #include <sched.h>
 #include <atomic>
 
 #include "contract/vocabulary.hpp"
+#include "preloaded/lasting.hpp"
 
 namespace nhalf::trace {
 // The memory budget of all parts of the tracer in a process, whatever the program does. A part that
@@ -35,16 +35,7 @@ inline void give_memory(std::size_t bytes) {
 
 inline bool threads_may_collide = false;
 
-/// A lock that holds whatever thread level the program requested. std::mutex brings objects that
-/// are destroyed at the end of the process.
-class Mutex {
- public:
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
+using preloaded::Mutex;
 
 /// A spin lock, which does nothing unless threads may call MPI at a time.
 class Lock {

@@ -73,6 +73,38 @@ def test_types_of_one_signature_may_lie_in_different_orders(
     assert "0 wrong" in output
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("learn", ["", "all"])
+def test_what_is_learned_changes_no_result(
+    library: Library, folder: Path, ranks: int, learn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NHALF_COLL_LEARN", learn)
+    program = built(library, "learns", folder)
+    without = ["without-errors"] if library.vendor == "intel" else []
+    loaded = routed(library, program, None)
+    code, output = started(library, ranks, loaded, [str(program), "200", *without])
+    assert code == 0, output
+    assert "0 wrong" in output
+    assert "learned" in output
+
+
+def test_a_table_or_a_variable_leaves_nothing_to_learn(
+    library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = built(library, "learns", folder)
+    table = routed(library, program, table_of(folder, -1))
+    code, output = started(library, 2, table, [str(program), "150"])
+    assert code == 0, output
+    monkeypatch.setenv("NHALF_COLL_LEARN", "0")
+    code, without = started(library, 2, routed(library, program, None), [str(program), "150"])
+    assert code == 0, without
+    for said in (output, without):
+        assert "0 wrong" in said
+        assert "barrier shared-memory" in said
+        assert "learned" not in said
+
+
 def test_a_bad_table_is_told_once_and_leaves_all_to_the_library(
     library: Library, folder: Path
 ) -> None:

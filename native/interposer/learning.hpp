@@ -1,0 +1,313 @@
+// Learns, while a program runs, whether calls of about one size are faster through shared memory
+// than by the library's own algorithm. This is arithmetic on agreed numbers: every rank of a
+// communicator counts the same calls and is given the same times, so all decide alike.
+#pragma once
+
+#include "contract/vocabulary.hpp"
+
+namespace nhalf::coll {
+
+/// Seconds of a mean rank: in calls by the library's own, in calls by the other way, and beside
+/// calls, to look at clocks and to exchange times.
+struct Spent {
+  double own_s = 0, other_s = 0, beside_s = 0;
+};
+
+/// What trials may cost: a share of what all calls would have taken by the library's own, and a
+/// constant.
+class Budget {
+ public:
+  static constexpr double share = 0.01;
+
+  explicit Budget(double constant_s) : constant_s_(constant_s) {}
+
+  /// Adds what calls would have taken by the library's own, or took by it.
+  void add_own(double own_s) { own_s_ += own_s; }
+  /// Adds an excess over the library's own; a negative one takes back.
+  void lose(double lost_s) { lost_s_ += lost_s; }
+  [[nodiscard]] bool allows(double further_s) const {
+    return further_s <= 0 || lost_s_ + further_s <= constant_s_ + share * own_s_;
+  }
+
+ private:
+  double constant_s_;
+  double own_s_ = 0, lost_s_ = 0;
+};
+
+/// The times of some calls, of which the longest counts no more than four times the mean of the
+/// others, since an interruption hits one call.
+class CallTimes {
+ public:
+  void add(double call_s) {
+    sum_s_ += call_s;
+    longest_s_ = std::max(longest_s_, call_s);
+    ++calls_;
+  }
+  [[nodiscard]] double sum_s() const {
+    if (calls_ < 2) return sum_s_;
+    const double others_s = sum_s_ - longest_s_;
+    return others_s + std::min(longest_s_, longest_of_mean * others_s / (calls_ - 1));
+  }
+
+ private:
+  static constexpr double longest_of_mean = 4;
+
+  double sum_s_ = 0, longest_s_ = 0;
+  int calls_ = 0;
+};
+
+/// Evidence from pairs of blocks that one way wins more of them: the capital of a gambler who bets
+/// shares of it on every pair, 1 at the start, mean of three shares. If both ways are as likely to
+/// win, it ever reaches c with a probability of at most 1 / c, however long one looks (J. Ville,
+/// "Étude critique de la notion de collectif", 1939).
+class Evidence {
+ public:
+  void add(bool other_wins) {
+    ++(other_wins ? other_wins_ : own_wins_);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      for_other_[i] *= other_wins ? 1 + shares[i] : 1 - shares[i];
+      for_own_[i] *= other_wins ? 1 - shares[i] : 1 + shares[i];
+    }
+  }
+  [[nodiscard]] double for_other() const { return mean(for_other_); }
+  [[nodiscard]] double for_own() const { return mean(for_own_); }
+  [[nodiscard]] int other_wins() const { return other_wins_; }
+  [[nodiscard]] int own_wins() const { return own_wins_; }
+
+ private:
+  using Capital = std::array<double, 3>;
+  static constexpr Capital shares{0.25, 0.5, 0.9};
+
+  static double mean(const Capital& capital) { return (capital[0] + capital[1] + capital[2]) / 3; }
+
+  Capital for_other_{1, 1, 1}, for_own_{1, 1, 1};
+  int other_wins_ = 0, own_wins_ = 0;
+};
+
+/// Learns for the calls of one operation and class of sizes on one communicator. Calls come in
+/// stretches; after each, `advance` chooses the next. A trial is a row of pairs, each of two blocks
+/// of calls by either way, in the order own, other, other, own or the reverse.
+class Learner {
+ public:
+  /// What a learner looks at when a stretch ends; equal on all ranks.
+  struct Surroundings {
+    /// Whether the ranks have set up shared memory.
+    bool is_set_up = false;
+    /// Learners of half and of twice the size; null if there are none.
+    const Learner* smaller = nullptr;
+    const Learner* larger = nullptr;
+  };
+
+  /// Whether the next call is the library's own, is not timed, and ends no stretch.
+  [[nodiscard]] bool passes_on() const { return remaining_calls_ > 1 && !is_other_ && !is_timed_; }
+  [[nodiscard]] bool is_other() const { return is_other_; }
+  [[nodiscard]] bool is_timed() const { return is_timed_; }
+  /// Counts a call; returns whether a stretch ends with it.
+  bool count() { return --remaining_calls_ == 0; }
+  /// Adds the time of a call in this process.
+  void add(double call_s) { (is_other_ ? others_ : owns_).add(call_s); }
+
+  /// Whether the stretch was the last one before memory is needed.
+  [[nodiscard]] bool needs_memory() const { return phase_ == Phase::own_times; }
+  /// Whether `advance` needs the times of all ranks.
+  [[nodiscard]] bool needs_times() const {
+    return phase_ == Phase::own_times || (phase_ == Phase::pair && block_ + 1 == blocks_of_pair);
+  }
+  /// Returns the times of this process since all were exchanged.
+  [[nodiscard]] Spent spent() const { return {owns_.sum_s(), others_.sum_s(), 0}; }
+  /// Returns what the calls of this process took since memory was asked for, or began.
+  [[nodiscard]] double waited_s() const {
+    return owns_.sum_s() / stretch_ * static_cast<double>(calls_ + stretch_ - asked_calls_);
+  }
+  /// Waits for as many calls again as there were, where memory cannot be set up yet.
+  void wait_again() {
+    asked_calls_ = calls_ += stretch_;
+    owns_ = {};
+    wait(std::min(calls_, calls_most));
+  }
+
+  /// Ends a stretch and begins the next, with the mean of all ranks' times if it needs them.
+  void advance(const Spent& mean, Budget& budget, const Surroundings& around) {
+    calls_ += stretch_;
+    switch (phase_) {
+      case Phase::fresh:
+        return wait(around.is_set_up ? (is_beside_better(around) ? 3 : 27) : calls_before_memory);
+      case Phase::waiting:
+        phase_ = Phase::own_times;
+        return begin(own_calls, false, true);
+      case Phase::own_times:
+        own_call_s_ = mean.own_s / own_calls;
+        budget.lose(mean.beside_s);
+        budget.add_own(own_call_s_ * static_cast<double>(calls_));
+        return try_pairs(budget, around);
+      case Phase::pair:
+        if (++block_ < blocks_of_pair) return begin_block();
+        budget.lose(mean.beside_s);
+        return judge(mean, budget, around);
+      case Phase::settled:
+        budget.add_own(own_call_s_ * stretch_);
+        saved_s_ += saved_since_s(stretch_);
+        return try_pairs(budget, around);
+    }
+  }
+
+  [[nodiscard]] bool has_tried() const { return tried_calls_ > 0; }
+  /// Whether the other way is taken between trials.
+  [[nodiscard]] bool is_other_better() const { return is_other_better_; }
+  /// Calls by the other way in trials.
+  [[nodiscard]] int tried_calls() const { return tried_calls_; }
+  /// Seconds of a call in the last trial.
+  [[nodiscard]] double own_call_s() const { return own_call_s_; }
+  [[nodiscard]] double other_call_s() const { return own_call_s_ * ratio_; }
+  /// Seconds that the other way has saved between trials.
+  [[nodiscard]] double saved_s() const {
+    const bool lasts = phase_ == Phase::settled;
+    return saved_s_ + (lasts ? saved_since_s(stretch_ - remaining_calls_) : 0);
+  }
+  /// Seconds that trials took longer than the library's own.
+  [[nodiscard]] double lost_s() const { return std::max(0.0, lost_s_); }
+
+ private:
+  enum class Phase : unsigned char { fresh, waiting, own_times, pair, settled };
+
+  static constexpr int own_calls = 4;
+  static constexpr std::int64_t calls_before_memory = 123;
+  static constexpr std::int64_t calls_most = 1 << 24;
+  static constexpr int blocks_of_pair = 4;
+  static constexpr int block_calls_most = 4;
+  static constexpr int pairs_most = 32;
+  static constexpr std::int64_t rest_calls_first = 64;
+  static constexpr std::int64_t rest_calls_most = 1500;
+  /// Capital that proves the other way, disproves it, and brings back the library's own.
+  static constexpr double proves = 100, disproves = 10, brings_back = 20;
+  /// What is supposed before anything is known.
+  static constexpr double ratio_unknown = 2;
+  static constexpr double ratio_poor = 1.5;
+  static constexpr double ratio_clear = 0.9;
+
+  static bool is_better(const Learner* learner) { return learner && learner->is_other_better_; }
+  static bool is_beside_better(const Surroundings& around) {
+    return is_better(around.smaller) || is_better(around.larger);
+  }
+
+  void begin(std::int64_t calls, bool is_other, bool is_timed) {
+    stretch_ = remaining_calls_ = static_cast<std::uint32_t>(calls);
+    is_other_ = is_other;
+    is_timed_ = is_timed;
+  }
+  void wait(std::int64_t calls) {
+    phase_ = Phase::waiting;
+    begin(calls, false, false);
+  }
+
+  void try_pairs(const Budget& budget, const Surroundings& around) {
+    const double ratio = supposed_ratio(around);
+    block_calls_ = ratio > ratio_poor ? 1 : 2;
+    if (!budget.allows(excess_s(ratio))) return rest();
+    evidence_ = {};
+    trial_ = {};
+    trial_calls_ = pairs_ = 0;
+    begin_pair();
+  }
+
+  /// Returns the time of the other way in that of the library's own by what is known before a
+  /// trial.
+  [[nodiscard]] double supposed_ratio(const Surroundings& around) const {
+    for (const Learner* learner : {this, around.smaller, around.larger})
+      if (learner != nullptr && learner->has_tried()) return learner->ratio_;
+    return ratio_unknown;
+  }
+  /// Returns what the next pair is expected to cost.
+  [[nodiscard]] double excess_s(double ratio) const {
+    return 2 * block_calls_ * own_call_s_ * std::max(0.0, ratio - 1);
+  }
+
+  void begin_pair() {
+    phase_ = Phase::pair;
+    block_ = 0;
+    owns_ = others_ = {};
+    // Orders are drawn, so that nothing that the program does in turns meets them.
+    draws_ = draws_ * 1664525U + 1013904223U;
+    begin_block();
+  }
+  void begin_block() {
+    const bool is_inner = block_ == 1 || block_ == 2;
+    const bool begins_with_other = draws_ >> 31U != 0;
+    begin(block_calls_, is_inner != begins_with_other, true);
+  }
+
+  void judge(const Spent& mean, Budget& budget, const Surroundings& around) {
+    const int calls = 2 * block_calls_;
+    trial_.own_s += mean.own_s;
+    trial_.other_s += mean.other_s;
+    trial_calls_ += calls;
+    tried_calls_ += calls;
+    ++pairs_;
+    budget.add_own(2 * mean.own_s);
+    add_loss(mean.other_s - mean.own_s, budget);
+    own_call_s_ = trial_.own_s / trial_calls_;
+    ratio_ = trial_.own_s > 0 ? trial_.other_s / trial_.own_s : 1;
+    if (block_calls_ > 1 && mean.own_s != mean.other_s) evidence_.add(mean.other_s < mean.own_s);
+    if (is_far_worse(mean) || is_own_kept()) return settle(false, budget);
+    if (is_other_kept(around)) return settle(true, budget);
+    block_calls_ = std::min(2 * block_calls_, block_calls_most);
+    if (!budget.allows(excess_s(ratio_))) return settle(false, budget);
+    begin_pair();
+  }
+
+  /// Whether no further pair is needed: the fewer its calls, the more one interruption weighs.
+  [[nodiscard]] bool is_far_worse(const Spent& mean) const {
+    const double most = block_calls_ == 1 ? 3 : block_calls_ == 2 ? 2 : ratio_poor;
+    return mean.other_s > most * mean.own_s && ratio_ > ratio_poor;
+  }
+  [[nodiscard]] bool is_own_kept() const {
+    if (pairs_ >= pairs_most && (ratio_ > 1 || !is_other_better_)) return true;
+    return evidence_.for_own() >= (is_other_better_ ? brings_back : disproves);
+  }
+  [[nodiscard]] bool is_other_kept(const Surroundings& around) const {
+    if (is_other_better_)
+      return evidence_.other_wins() > evidence_.own_wins() || pairs_ >= pairs_most;
+    if (ratio_ < 1 && evidence_.for_other() >= proves) return true;
+    return is_beside_better(around) && ratio_ < ratio_clear && evidence_.other_wins() >= 2 &&
+           evidence_.own_wins() == 0;
+  }
+
+  void settle(bool is_other_better, Budget& budget) {
+    const bool stays = is_other_better == is_other_better_;
+    // Calls since the last trial may have been slower than they could.
+    if (!stays && is_other_better_ && ratio_ > 1)
+      budget.lose(static_cast<double>(rest_calls_) * own_call_s_ * (ratio_ - 1));
+    rest_calls_ = stays ? std::min(2 * rest_calls_, rest_calls_most) : rest_calls_first;
+    is_other_better_ = is_other_better;
+    rest();
+  }
+  void rest() {
+    phase_ = Phase::settled;
+    begin(rest_calls_, is_other_better_, false);
+  }
+
+  /// Gains of this class's trials make up for its own losses only.
+  void add_loss(double excess_s, Budget& budget) {
+    const double before_s = lost_s();
+    lost_s_ += excess_s;
+    budget.lose(lost_s() - before_s);
+  }
+  [[nodiscard]] double saved_since_s(std::uint32_t calls) const {
+    return is_other_better_ ? calls * own_call_s_ * (1 - ratio_) : 0;
+  }
+
+  std::uint32_t remaining_calls_ = 1, stretch_ = 1;
+  bool is_other_ = false, is_timed_ = false;
+  bool is_other_better_ = false;
+  Phase phase_ = Phase::fresh;
+  int block_ = 0, block_calls_ = 1, pairs_ = 0, trial_calls_ = 0, tried_calls_ = 0;
+  std::uint32_t draws_ = 1;
+  std::int64_t calls_ = 0, asked_calls_ = 0, rest_calls_ = rest_calls_first;
+  CallTimes owns_, others_;
+  Evidence evidence_;
+  Spent trial_;
+  double own_call_s_ = 0, ratio_ = 1;
+  double lost_s_ = 0, saved_s_ = 0;
+};
+
+}  // namespace nhalf::coll

@@ -1,0 +1,207 @@
+#include "interposer/learning.hpp"
+#include "interposer/lessons.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+using nhalf::coll::Budget;
+using nhalf::coll::CallTimes;
+using nhalf::coll::Evidence;
+using nhalf::coll::Learner;
+using nhalf::coll::Lessons;
+using nhalf::coll::Operation;
+using nhalf::coll::Spent;
+
+namespace {
+
+constexpr double call_s = 1e-6;
+
+/// A program that calls broadcasts on one communicator, on a machine whose times are given.
+class Program {
+ public:
+  explicit Program(unsigned seed = 1) : random_(seed) {}
+
+  /// Draws times around their means: a call takes a mean, or a thousand times that if it is
+  /// interrupted.
+  double noise_share = 0, interrupted_share = 0;
+  double own_s = 0, taken_s = 0;
+  int others = 0;
+
+  /// Calls `calls` times with this size, where the other way takes `ratio` of the library's own.
+  void call(int calls, double ratio, std::uint64_t size_bytes = 1024, double mean_s = call_s) {
+    for (int i = 0; i < calls; ++i) {
+      const double own_time_s = mean_s * drawn();
+      Learner* learner = lessons_.of(Operation::bcast, size_bytes);
+      const bool is_other = learner != nullptr && learner->is_other();
+      const double time_s = is_other ? mean_s * ratio * drawn() : own_time_s;
+      own_s += own_time_s;
+      taken_s += time_s;
+      others += is_other ? 1 : 0;
+      if (learner == nullptr) continue;
+      if (learner->is_timed()) learner->add(time_s);
+      if (learner->count()) advance(*learner);
+    }
+  }
+  [[nodiscard]] bool is_other(std::uint64_t size_bytes = 1024) {
+    return lessons_.of(Operation::bcast, size_bytes)->is_other_better();
+  }
+
+ private:
+  double drawn() {
+    std::lognormal_distribution<double> spread(0, noise_share);
+    std::bernoulli_distribution interrupts(interrupted_share);
+    return (noise_share > 0 ? spread(random_) : 1) * (interrupts(random_) ? 1000 : 1);
+  }
+  void advance(Learner& learner) {
+    learner.advance(learner.spent(), lessons_.budget,
+                    lessons_.around(Operation::bcast, learner, true));
+  }
+
+  std::mt19937 random_;
+  Lessons lessons_;
+};
+
+/// What a run may lose.
+double allowed_s(const Program& program) {
+  return Budget::share * program.own_s + Lessons::communicator_s;
+}
+
+}  // namespace
+
+TEST_CASE("a faster way is found within few calls and kept") {
+  for (const double ratio : {0.1, 0.5, 0.9, 0.98}) {
+    Program program;
+    program.call(400, ratio);
+    CHECK(program.is_other());
+    const double before_s = program.taken_s;
+    program.call(10000, ratio);
+    CHECK(program.taken_s - before_s < 10000 * call_s * (ratio + 0.02));
+  }
+}
+
+TEST_CASE("a slower way costs a hundredth and a constant at most, however short the run") {
+  for (const double ratio : {1.02, 1.3, 3.0, 100.0}) {
+    Program program;
+    for (int calls = 0; calls < 20000; calls += 50) {
+      program.call(50, ratio);
+      CHECK(program.taken_s - program.own_s <= allowed_s(program));
+    }
+    CHECK_FALSE(program.is_other());
+    CHECK(program.others > 0);
+  }
+}
+
+TEST_CASE("long calls are tried only when the budget allows it") {
+  Program program;
+  program.call(40, 4, 1 << 20, 0.1);
+  CHECK(program.others == 0);
+  program.call(4000, 4, 1 << 20, 0.1);
+  CHECK(program.others > 0);
+  CHECK(program.taken_s - program.own_s <= allowed_s(program) + 0.6);
+}
+
+TEST_CASE("equal ways under noise stay the library's own, but for one program in a hundred") {
+  int others = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Program program(seed);
+    program.noise_share = 0.3;
+    program.call(1000, 1);
+    others += program.is_other() ? 1 : 0;
+  }
+  CHECK(others <= 9);
+}
+
+TEST_CASE("a program of 10,000 sizes, each called once, loses no more") {
+  Program program;
+  for (std::uint64_t size_bytes = 1; size_bytes <= 10000; ++size_bytes)
+    program.call(1, 2, size_bytes, 1e-6 + 1e-10 * static_cast<double>(size_bytes));
+  CHECK(program.taken_s - program.own_s <= allowed_s(program));
+}
+
+TEST_CASE("what becomes the better way is found within 2000 calls") {
+  for (const double ratio : {0.5, 0.9, 1.2, 3.0}) {
+    Program program;
+    program.call(30000, ratio);
+    CHECK(program.is_other() == (ratio < 1));
+    program.call(2000, 1 / ratio);
+    CHECK(program.is_other() == (ratio > 1));
+    const double before_s = program.taken_s;
+    program.call(2000, 1 / ratio);
+    CHECK(program.taken_s - before_s < 1.05 * 2000 * call_s * std::min(1.0, 1 / ratio));
+  }
+}
+
+TEST_CASE("noise and interruptions delay the faster way, and do not prevent it") {
+  int found = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Program program(seed);
+    program.noise_share = 0.3;
+    program.interrupted_share = 0.002;
+    program.call(2000, 0.7);
+    found += program.is_other() ? 1 : 0;
+  }
+  CHECK(found >= 95);
+}
+
+TEST_CASE("a class beside one that has learned begins earlier") {
+  Program alone;
+  alone.call(64, 0.5, 2048);
+  CHECK_FALSE(alone.is_other(2048));
+  Program beside;
+  beside.call(400, 0.5, 1024);
+  beside.call(40, 0.5, 2048);
+  CHECK(beside.is_other(2048));
+  beside.call(2000, 1.5, 4096);
+  CHECK_FALSE(beside.is_other(4096));
+}
+
+TEST_CASE("one interruption among calls counts four times the others' mean") {
+  CallTimes times;
+  times.add(1);
+  CHECK(times.sum_s() == 1);
+  times.add(1000);
+  CHECK(times.sum_s() == 5);
+  times.add(1);
+  times.add(1);
+  CHECK(times.sum_s() == 7);
+}
+
+TEST_CASE("evidence between equal ways seldom reaches 20") {
+  std::mt19937 random(1);
+  int reached = 0;
+  constexpr int runs = 2000;
+  for (int i = 0; i < runs; ++i) {
+    Evidence evidence;
+    bool is_reached = false;
+    for (int pair = 0; pair < 500; ++pair) {
+      evidence.add(random() % 2 == 0);
+      is_reached |= evidence.for_other() >= 20;
+    }
+    reached += is_reached ? 1 : 0;
+  }
+  CHECK(reached > 0);
+  CHECK(reached <= runs / 20);
+}
+
+TEST_CASE("ranks that are given the same times decide alike") {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> times(0.5, 1.5);
+  std::array<Learner, 3> ranks;
+  std::array<Budget, 3> budgets{Budget(1e-3), Budget(1e-3), Budget(1e-3)};
+  for (int call = 0; call < 5000; ++call) {
+    for (auto& rank : ranks) rank.add(times(random) * 1e-6);
+    std::array<bool, 3> ends{};
+    for (std::size_t i = 0; i < ranks.size(); ++i) ends[i] = ranks[i].count();
+    REQUIRE((ends[0] == ends[1] && ends[1] == ends[2]));
+    if (!ends[0]) continue;
+    REQUIRE(ranks[0].needs_times() == ranks[2].needs_times());
+    const Spent mean = ranks[0].spent();
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      ranks[i].advance(mean, budgets[i], {true, nullptr, nullptr});
+    REQUIRE(ranks[0].is_other() == ranks[1].is_other());
+    REQUIRE(ranks[1].is_other() == ranks[2].is_other());
+  }
+  CHECK(ranks[0].has_tried());
+}
