@@ -4,6 +4,9 @@
 of eight curves, drawn at random, judged as `nhalf check --against` does. Runs differ by
 BETWEEN_RUNS of the variance of usual launches beyond their launches, half of it for all curves
 alike. `python tools/benchmarks/nights.py 1000 0.1` has launches that differ by 10 %, not by 5 %.
+`python tools/benchmarks/nights.py 400 pursued` prints the table of nights that spend the end of
+their time on the curves that look slowest, as `run --like --budget` does (cli/outcome.py); the
+start of a launch takes as long as one of its curves.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nhalf.cli.outcome import FIRST_SHARE, PURSUED_SHARE
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.family import CurveErrors
-from nhalf.decide.ratio_intervals import LaunchLogs, logs_apart, paired_logs
+from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
 from nhalf.experiment.selftest.simulated_nights import CURVES, PLANTED, SIZE_NOISE, TOLERANCE
 from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.same_state import LAUNCHES_MIN
@@ -91,10 +95,15 @@ def side(random: np.random.Generator, draw: Draw, launches: int, deviation: floa
     return levels + noise
 
 
+def estimates_of(curves: Sequence[LaunchLogs]) -> list[Estimates]:
+    """The estimates of the curves of two runs."""
+    shares = shares_between_runs(curves)
+    return [curve.estimates(share) for curve, share in zip(curves, shares, strict=True)]
+
+
 def slower(curves: Sequence[LaunchLogs]) -> dict[int, float]:
     """The curves that are called slower, with the logarithm of what is certain of each."""
-    shares = shares_between_runs(curves)
-    estimates = [curve.estimates(share) for curve, share in zip(curves, shares, strict=True)]
+    estimates = estimates_of(curves)
     errors = CurveErrors.of_family(estimates, math.log(1 + TOLERANCE), 1)
     found = {}
     for number, of_curve in enumerate(estimates):
@@ -128,6 +137,47 @@ def rates(
     return alarms, first
 
 
+def pursued_launches(a: Floats, b: Floats, launches: int) -> list[int]:
+    """The launches of each curve in a night that has time for `launches` of all of them."""
+    first = max(LAUNCHES_MIN, round(FIRST_SHARE * launches))
+    curves = [logs_of(before, now[:first], False) for before, now in zip(a, b, strict=True)]
+    steps = [one.mean_ratio[0] / one.error[0] for one in estimates_of(curves)]
+    count = max(1, round(PURSUED_SHARE * CURVES))
+    further = (launches - first) * (1 + CURVES) // (1 + count)
+    slowest = np.argsort(steps)[-count:]
+    return [first + further * (number in slowest) for number in range(CURVES)]
+
+
+def pursued_rates(nights: int, draw: Draw, launches: int, deviation: float) -> list[int]:
+    """Nights without a change that raise an alarm, and those in which the slower curve is first:
+    with equal launches of all curves, and with those that look slowest pursued.
+    """
+    random = np.random.default_rng(11)
+    counts = [0, 0, 0, 0]
+    for _ in range(nights):
+        a, b = (side(random, draw, number, deviation) for number in (launches, 6 * launches))
+        for planted in (1.0, PLANTED):
+            now = b.copy()
+            now[0] += math.log(planted)
+            for is_pursued in (False, True):
+                numbers = pursued_launches(a, now, launches) if is_pursued else [launches] * CURVES
+                sides = zip(a, now, numbers, strict=True)
+                found = slower([logs_of(x, y[:number], False) for x, y, number in sides])
+                is_first = 0 in found and found[0] == max(found.values())
+                counts[is_pursued + 2 * (planted > 1)] += is_first if planted > 1 else bool(found)
+    return counts
+
+
+def main_pursued(nights: int) -> None:
+    """Print a row for each number of launches: alarms, then named first, each without and with."""
+    for name, deviation in (("normal", 0.05), ("disturbed together", 0.05), ("normal", 0.1)):
+        for launches in (5, 8, 12):
+            counts = pursued_rates(nights, DRAWS[name], launches, deviation)
+            cells = " | ".join(f"{count / nights:.1%}" for count in counts)
+            sys.stdout.write(f"| {name} | {deviation:.0%} | {launches} | {cells} |\n")
+            sys.stdout.flush()
+
+
 def main(nights: int, deviation: float = DEVIATION, paired: bool = False) -> None:
     """Print a row for each kind of launches: alarms, then named first, by number of launches."""
     for name, draw in DRAWS.items():
@@ -139,4 +189,8 @@ def main(nights: int, deviation: float = DEVIATION, paired: bool = False) -> Non
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *map(float, sys.argv[2:3]), paired=sys.argv[3:] == ["paired"])
+    if sys.argv[2:] == ["pursued"]:
+        main_pursued(int(sys.argv[1]))
+    else:
+        deviation = float(sys.argv[2]) if len(sys.argv) > 2 else DEVIATION
+        main(int(sys.argv[1]), deviation, sys.argv[3:] == ["paired"])

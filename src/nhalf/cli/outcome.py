@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from nhalf.present.terminal.tables import show_style
 from nhalf.statistics.doubt import MORE_LAUNCHES
 
 with lazily(globals()):
+    from nhalf.decide.changes import CurveRatio, or_least
     from nhalf.decide.check.unclear_runs import counted, runs_before
     from nhalf.decide.check.verdict import CheckedRun, regression_json
     from nhalf.decide.family import analysis_budgets_s
@@ -211,6 +213,50 @@ def until_decided(
         outcome = extended(outcome.run, More(budget_s=budget_s, curves=curves))
         change = check_of(outcome.run)
     return outcome, change
+
+
+FIRST_SHARE = 0.6
+"""Of the time of a run that is compared: what is left goes to the curves that look slowest then."""
+PURSUED_SHARE = 1 / 8
+"""Of all curves, those that look slowest."""
+PURSUING_LEAST_S = 30.0
+"""In a shorter run every launch of every curve counts."""
+LEAST_REACH = 1e-9
+"""Of an interval without noise, whose curves are ordered by their ratios."""
+
+
+def pursued(
+    outcome: RunOutcome,
+    time_s: float,
+    check_of: Callable[[Run], CheckedRun],
+    extended: Callable[[Run, More], RunOutcome],
+) -> RunOutcome:
+    """A run that goes on for `time_s` where it looks slower than before, all of it if that is open.
+
+    It is judged once, when it has ended, so that no rate of errors is shared: chance that made a
+    curve look slow is gone after its further launches.
+    """
+    curves = slowest_curves(check_of(outcome.run))
+    whole_s = time_s / (1 - FIRST_SHARE)
+    return extended(outcome.run, More(budget_s=time_s, curves=curves, whole_s=whole_s))
+
+
+def slowest_curves(check: CheckedRun) -> list[dict[str, Any]]:
+    """The curves that look slowest, by their standard errors; none if there are no intervals."""
+
+    def steps(curve: CurveRatio) -> float:
+        ratio = curve.ratio
+        reach = math.log(ratio.ratio / ratio.low) if ratio.low > 0 else math.nan
+        return or_least(math.log(ratio.ratio) / max(reach, LEAST_REACH))
+
+    curves = check.comparison.curves if check.comparison else []
+    known = [curve for curve in curves if math.isfinite(curve.ratio.low)]
+    count = max(1, round(PURSUED_SHARE * len(known)))
+    keys = {
+        tuple(curve.point[name] for name in CURVE)
+        for curve in sorted(known, key=steps, reverse=True)[:count]
+    }
+    return [dict(zip(CURVE, key, strict=True)) for key in sorted(keys)]
 
 
 def open_curves(check: CheckedRun) -> list[dict[str, Any]]:

@@ -243,11 +243,12 @@ def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
     """Levels over the complete sizes, and what deviates from them; levels are NaN without any."""
     level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
     (level_mean,), (variance,), (degrees,) = mean_and_variance(level[None, :])
-    mean, *of_sizes = mean_and_variance((logs - level[:, None]).T)
+    mean, own_variance, own_degrees = mean_and_variance((logs - level[:, None]).T)
     if not complete.any():
         level, variance = np.full(len(logs), math.nan), math.nan
     count = (~np.isnan(logs)).sum(axis=0)
-    return _Side(level, variance, degrees, level_mean, mean + level_mean, *of_sizes, count)
+    of_level = (level, variance, degrees, level_mean)
+    return _Side(*of_level, mean + level_mean, own_variance, own_degrees, count)
 
 
 def _difference(values: Sequence[Any]) -> Any:

@@ -15,7 +15,9 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import Interrupted, NhalfError
 from nhalf.cli.group import command_line
-from nhalf.cli.outcome import measured
+from nhalf.cli.outcome import measured, slowest_curves
+from nhalf.decide.changes import Comparison, CurveRatio, Ratio
+from nhalf.decide.check.verdict import CheckedRun
 from nhalf.facts.fit import fit_summary
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
@@ -88,3 +90,33 @@ def test_an_interruption_says_what_is_kept(
     else:
         assert str(caught.value) == "interrupted before the first point, so nothing is kept"
     assert (tmp_path / "r").exists() == has_point
+
+
+def checked_curves(*ratios: Ratio) -> CheckedRun:
+    """The check of a run with one curve for each ratio, numbered by its ranks."""
+    curves = []
+    for ranks, ratio in enumerate(ratios):
+        point = {
+            "pattern": "pingpong",
+            "algorithm": "",
+            "ranks": ranks,
+            "placement": "",
+            "axes": "",
+        }
+        curves.append(CurveRatio(point, "m", "m", 5, ratio, "unclear", [], 1.1))
+    return CheckedRun("baseline", 0.96, (), comparison=Comparison(1.1, 0.96, curves, []))
+
+
+def test_curves_are_pursued_by_how_sure_it_is_that_they_are_slower() -> None:
+    usual, sure, wide = Ratio(1.0, 0.9, 1.1), Ratio(1.2, 1.1, 1.3), Ratio(1.5, 0.4, 5.0)
+    assert [one["ranks"] for one in slowest_curves(checked_curves(wide, usual, sure))] == [2]
+    many = checked_curves(*[usual] * 12, sure, *[usual] * 2, wide)
+    assert [one["ranks"] for one in slowest_curves(many)] == [12, 15]
+
+
+def test_curves_without_an_interval_are_not_pursued() -> None:
+    unknown, exact = Ratio(2.0, float("nan"), float("nan")), Ratio(1.0, 1.0, 1.0)
+    assert slowest_curves(checked_curves(unknown)) == []
+    assert slowest_curves(checked_curves()) == []
+    assert slowest_curves(CheckedRun("baseline", 0.96, ())) == []
+    assert [one["ranks"] for one in slowest_curves(checked_curves(unknown, exact))] == [1]

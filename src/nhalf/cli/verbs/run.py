@@ -15,6 +15,8 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.listing import list_plans
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.cli.outcome import (
+    FIRST_SHARE,
+    PURSUING_LEAST_S,
     announce_undecided,
     check_soaked,
     check_sound,
@@ -22,6 +24,7 @@ from nhalf.cli.outcome import (
     measured,
     print_launcher_warning,
     print_outcome,
+    pursued,
     until_decided,
     with_unclear_runs,
 )
@@ -225,6 +228,8 @@ def _plan(
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if request.until_decided_s:
         plan = msgspec.structs.replace(plan, looks=INTERIM_ANALYSES)
+    if former and _pursues(request, machine is not None):
+        plan = msgspec.structs.replace(plan, budget_s=FIRST_SHARE * request.budget_s)
     if machine is None:
         return plan
     if machine.is_exact and "launches" in request.given and request.launches > 1:
@@ -232,6 +237,12 @@ def _plan(
     machine.check(plan.blocks)
     timeout_s = request.timeout_s if "timeout" in request.given else TIMEOUT_S
     return in_virtual_time(plan, machine, timeout_s)
+
+
+def _pursues(request: RunRequest, is_virtual: bool) -> bool:
+    """Whether a part of the time of a comparison goes to the curves that look slowest."""
+    is_other = is_virtual or request.until_decided_s or "launches" in request.given
+    return not is_other and request.budget_s >= PURSUING_LEAST_S
 
 
 def _more(request: RunRequest) -> More | None:
@@ -275,11 +286,14 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
 
     def extended(run: Run, more: session.More) -> RunOutcome:
         if not request.is_silent:
-            curves, time = count(len(more.curves), "unclear curve"), format_duration(more.budget_s)
-            say(f"measuring {curves} for another {time}")
+            curves = count(len(more.curves), "curve") if more.curves else "all curves"
+            say(f"measuring {curves} for another {format_duration(more.budget_s)}")
         where = (request.hosts, request.host_file_path, request.launcher)
         return measured(session.resume(run.path, *where, more), Progress(request.is_silent))
 
+    if _pursues(request, bool(outcome.run.virtual)):
+        time_s = (1 - FIRST_SHARE) * request.budget_s
+        outcome = pursued(outcome, time_s, check_of, extended)
     outcome, change = until_decided(outcome, request.until_decided_s, check_of, extended)
     baseline, _ = run_and_library(like)
     return outcome, with_unclear_runs(change, outcome.run, baseline, UNCLEAR_MAX, check_of)

@@ -152,12 +152,13 @@ class More:
     """What is added to a run: launches in total, and seconds to spend; 0 if unspecified.
 
     `curves` (pattern, algorithm, ranks, placement, axes) are those that go on, of all subjects and
-    sizes or those that they name; all if empty.
+    sizes or those that they name; all if empty. The plan keeps `whole_s`, unless that is 0.
     """
 
     launches: int = 0
     budget_s: float = 0.0
     curves: Sequence[Mapping[str, Any]] = ()
+    whole_s: float = 0.0
 
 
 def resume(
@@ -216,7 +217,8 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
     plan = msgspec.structs.replace(plan, budget_s=more.budget_s, launches_fixed=bool(more.launches))
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     extension = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
-    run = run.extended(msgspec.to_builtins(plan), extension)
+    kept = msgspec.structs.replace(plan, budget_s=more.whole_s or more.budget_s)
+    run = run.extended(msgspec.to_builtins(kept), extension)
     with run.journal() as journal:
         curves = {"curves": [dict(curve) for curve in more.curves]} if more.curves else {}
         journal.append({"event": EXTENDED, **extension, **curves})

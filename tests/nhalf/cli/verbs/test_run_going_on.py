@@ -220,6 +220,37 @@ class TestUntilDecided:
         submitted.is_error(2, "does not go with --submit")
 
 
+class TestPursuing:
+    PATTERNS = ("--pattern", "pingpong,exchange")
+
+    def test_the_curve_that_looks_slowest_has_the_rest_of_the_time(
+        self, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        noisy = TestUntilDecided.NOISY
+        assert call("run", "--out", "a", *noisy, *self.PATTERNS, "--launches", "30").code == 0
+        _slow_down(tmp_path / "a", exchange=0.6, pingpong=1.0)
+        monkeypatch.setattr(run, "PURSUING_LEAST_S", 1.0)
+        budget = duration(5)
+        words = ("run", "--like", "a", "--budget", budget, "--seed", "7", "--out", "b", "--json")
+        ended = call(*words)
+        assert ended.code == 1, ended.err
+        events = map(json.loads, (tmp_path / "b/journal.jsonl").read_text().splitlines())
+        (extended,) = [event["curves"] for event in events if event["event"] == "extended"]
+        assert [curve["pattern"] for curve in extended] == ["exchange"]
+        launches = {p["pattern"]: p["launches"] for p in json.loads(ended.out)["points"]}
+        assert launches["pingpong"] < launches["exchange"]
+        kept = json.loads((tmp_path / "b/run.json").read_text())
+        (extension,) = kept["extended"]
+        assert kept["plan"]["budget_s"] == pytest.approx(2.5 * extension["budget_s"])
+        assert kept["plan"].get("looks", 1) == 1, "it is judged once"
+
+    def test_all_of_a_short_run_is_for_all_curves(self, call: Call, tmp_path: Path) -> None:
+        noisy = TestUntilDecided.NOISY
+        assert call("run", "--out", "a", *noisy, *self.PATTERNS, "--launches", "3").code == 0
+        assert call("run", "--like", "a", "--budget", "2s", "--out", "b").code == 0
+        assert b"extended" not in (tmp_path / "b/journal.jsonl").read_bytes()
+
+
 def test_a_run_of_version_1_goes_on(call: Call, tmp_path: Path) -> None:
     """Its plan is one block, and its points have no further axes."""
     old = Path(__file__).parents[2] / "store" / "version-1"
