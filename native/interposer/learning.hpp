@@ -86,13 +86,17 @@ class Evidence {
 
 /// Learns for the calls of one operation and class of sizes on one communicator. Calls come in
 /// stretches; after each, `advance` chooses the next. A trial is a row of pairs, each of two blocks
-/// of calls by either way, in the order own, other, other, own or the reverse.
+/// of calls by either way, in the order own, other, other, own or the reverse. Where ranks may run
+/// ahead, two pairs of longer blocks, of which the last calls are timed, confirm the other way.
 class Learner {
  public:
   /// What a learner looks at when a stretch ends; equal on all ranks.
   struct Surroundings {
     /// Whether the ranks have set up shared memory.
     bool is_set_up = false;
+    /// Whether some ranks may be calls ahead of others, so that the first calls of a block do not
+    /// show what many take.
+    bool runs_ahead = false;
     /// Learners of half and of twice the size; null if there are none.
     const Learner* smaller = nullptr;
     const Learner* larger = nullptr;
@@ -111,7 +115,8 @@ class Learner {
   [[nodiscard]] bool needs_memory() const { return phase_ == Phase::own_times; }
   /// Whether `advance` needs the times of all ranks.
   [[nodiscard]] bool needs_times() const {
-    return phase_ == Phase::own_times || (phase_ == Phase::pair && block_ + 1 == blocks_of_pair);
+    const bool ends_pair = block_ + 1 == blocks_of_pair && !is_leading_in_;
+    return phase_ == Phase::own_times || (phase_ == Phase::pair && ends_pair);
   }
   /// Returns the times of this process since all were exchanged.
   [[nodiscard]] Spent spent() const { return {owns_.sum_s(), others_.sum_s(), 0}; }
@@ -141,6 +146,7 @@ class Learner {
         budget.add_own(own_call_s_ * static_cast<double>(calls_));
         return try_pairs(budget, around);
       case Phase::pair:
+        if (is_leading_in_) return begin_timed();
         if (++block_ < blocks_of_pair) return begin_block();
         budget.lose(mean.beside_s);
         return judge(mean, budget, around);
@@ -175,6 +181,9 @@ class Learner {
   static constexpr std::int64_t calls_most = 1 << 24;
   static constexpr int blocks_of_pair = 4;
   static constexpr int block_calls_most = 4;
+  /// Calls by which blocks are longer in pairs that confirm what the others said.
+  static constexpr int lead_in_calls = 12;
+  static constexpr int confirming_pairs = 2;
   static constexpr int pairs_most = 32;
   static constexpr std::int64_t rest_calls_first = 64;
   static constexpr std::int64_t rest_calls_most = 1500;
@@ -183,7 +192,7 @@ class Learner {
   /// What is supposed before anything is known.
   static constexpr double ratio_unknown = 2;
   static constexpr double ratio_poor = 1.5;
-  static constexpr double ratio_clear = 0.9;
+  static constexpr double ratio_clear = 0.9, ratio_clearer = 0.7;
 
   static bool is_better(const Learner* learner) { return learner && learner->is_other_better_; }
   static bool is_beside_better(const Surroundings& around) {
@@ -203,10 +212,12 @@ class Learner {
   void try_pairs(const Budget& budget, const Surroundings& around) {
     const double ratio = supposed_ratio(around);
     block_calls_ = ratio > ratio_poor ? 1 : 2;
+    has_lead_in_ = false;
     if (!budget.allows(excess_s(ratio))) return rest();
     evidence_ = {};
-    trial_ = {};
-    trial_calls_ = pairs_ = 0;
+    pairs_ = confirmed_ = 0;
+    is_confirming_ = false;
+    begin_times();
     begin_pair();
   }
 
@@ -219,7 +230,16 @@ class Learner {
   }
   /// Returns what the next pair is expected to cost.
   [[nodiscard]] double excess_s(double ratio) const {
-    return 2 * block_calls_ * own_call_s_ * std::max(0.0, ratio - 1);
+    return 2 * calls_of_block() * own_call_s_ * std::max(0.0, ratio - 1);
+  }
+  /// Returns the calls of a block, timed or not.
+  [[nodiscard]] int calls_of_block() const {
+    return block_calls_ + (has_lead_in_ ? lead_in_calls : 0);
+  }
+
+  void begin_times() {
+    trial_ = {};
+    trial_calls_ = 0;
   }
 
   void begin_pair() {
@@ -231,9 +251,18 @@ class Learner {
     begin_block();
   }
   void begin_block() {
+    if (!has_lead_in_) return begin_timed();
+    is_leading_in_ = true;
+    begin(lead_in_calls, is_other_block(), false);
+  }
+  void begin_timed() {
+    is_leading_in_ = false;
+    begin(block_calls_, is_other_block(), true);
+  }
+  [[nodiscard]] bool is_other_block() const {
     const bool is_inner = block_ == 1 || block_ == 2;
     const bool begins_with_other = draws_ >> 31U != 0;
-    begin(block_calls_, is_inner != begins_with_other, true);
+    return is_inner != begins_with_other;
   }
 
   void judge(const Spent& mean, Budget& budget, const Surroundings& around) {
@@ -241,15 +270,26 @@ class Learner {
     trial_.own_s += mean.own_s;
     trial_.other_s += mean.other_s;
     trial_calls_ += calls;
-    tried_calls_ += calls;
+    tried_calls_ += 2 * calls_of_block();
     ++pairs_;
-    budget.add_own(2 * mean.own_s);
-    add_loss(mean.other_s - mean.own_s, budget);
+    const double calls_per_timed = static_cast<double>(calls_of_block()) / block_calls_;
+    budget.add_own(2 * mean.own_s * calls_per_timed);
+    add_loss((mean.other_s - mean.own_s) * calls_per_timed, budget);
     own_call_s_ = trial_.own_s / trial_calls_;
     ratio_ = trial_.own_s > 0 ? trial_.other_s / trial_.own_s : 1;
     if (block_calls_ > 1 && mean.own_s != mean.other_s) evidence_.add(mean.other_s < mean.own_s);
     if (is_far_worse(mean) || is_own_kept()) return settle(false, budget);
-    if (is_other_kept(around)) return settle(true, budget);
+    if (is_confirming_) {
+      if (mean.other_s >= mean.own_s) return settle(false, budget);
+      if (++confirmed_ == confirming_pairs) return settle(true, budget);
+    } else if (is_other_kept(around)) {
+      const bool is_clear = is_other_better_ && ratio_ < ratio_clearer;
+      if (has_lead_in_ || !around.runs_ahead || is_clear) return settle(true, budget);
+      is_confirming_ = !is_other_better_;
+      has_lead_in_ = true;
+      evidence_ = {};
+      begin_times();
+    }
     block_calls_ = std::min(2 * block_calls_, block_calls_most);
     if (!budget.allows(excess_s(ratio_))) return settle(false, budget);
     begin_pair();
@@ -299,8 +339,9 @@ class Learner {
   std::uint32_t remaining_calls_ = 1, stretch_ = 1;
   bool is_other_ = false, is_timed_ = false;
   bool is_other_better_ = false;
+  bool has_lead_in_ = false, is_leading_in_ = false, is_confirming_ = false;
   Phase phase_ = Phase::fresh;
-  int block_ = 0, block_calls_ = 1, pairs_ = 0, trial_calls_ = 0, tried_calls_ = 0;
+  int block_ = 0, block_calls_ = 1, pairs_ = 0, confirmed_ = 0, trial_calls_ = 0, tried_calls_ = 0;
   std::uint32_t draws_ = 1;
   std::int64_t calls_ = 0, asked_calls_ = 0, rest_calls_ = rest_calls_first;
   CallTimes owns_, others_;

@@ -75,7 +75,9 @@ class Lessons {
                                              bool is_set_up) const {
     const auto& row = *rows_[index_of(operation)];
     const auto* const first = row.data() + (operation == Operation::barrier ? 0 : 1);
-    return {is_set_up, &learner > first ? &learner - 1 : nullptr,
+    const auto most_bytes = std::uint64_t{1} << static_cast<unsigned>(&learner - row.data());
+    return {is_set_up, runs_ahead(operation) && most_bytes <= ahead_bytes_most,
+            &learner > first ? &learner - 1 : nullptr,
             &learner < &row.back() ? &learner + 1 : nullptr};
   }
 
@@ -108,6 +110,16 @@ class Lessons {
   }
 
  private:
+  /// Largest size of which several calls fit into the buffers of shared memory.
+  static constexpr std::uint64_t ahead_bytes_most = 1 << 16;
+
+  /// Whether a rank may return from an operation before others have called it.
+  static constexpr bool runs_ahead(Operation operation) {
+    using enum Operation;
+    return operation == bcast || operation == reduce || operation == gather ||
+           operation == scatter || operation == scan;
+  }
+
   /// What memory for a communicator costs, more or less.
   static constexpr double set_up_s = 3e-4;
 
