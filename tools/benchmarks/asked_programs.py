@@ -132,8 +132,7 @@ there. Of {count} predictions on \
 WHY = """
 *Largest* is the error that is farthest from 0. What differs, and why:
 
-- **training.** Open MPI's first broadcast takes longer than later ones, and its sums take less \
-together than one after the other.
+- **training.** Open MPI's first broadcast takes longer than later ones.
 - **grid.** Columns share links with each other: as much as the messages of algorithms that take \
 as long alone.
 - **roots.** A rank that comes late to a broadcast is taken to make no other rank late.

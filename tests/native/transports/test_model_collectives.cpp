@@ -260,6 +260,20 @@ TEST_CASE("what a transport does by itself is overlap") {
   });
 }
 
+TEST_CASE("operations of other sizes are begun and waited for beside one") {
+  const auto one = cost_of("iallreduce", 4, 4000), other = cost_of("iallreduce", 4, 8000);
+  const auto all = cost_of("iallreduce", 4, 4000, "beside=8000:4000");
+  CHECK(all.messages == 2 * one.messages + other.messages);
+  CHECK(all.time_s > other.time_s);
+  CHECK(all.time_s < 2 * one.time_s + other.time_s + 1e-12);
+  CHECK(cost_of("iallreduce", 4, 4000, "beside=none").messages == one.messages);
+  everywhere(2, [](ModelTransport& t) {
+    for (const auto* axes : {"beside=", "beside=8:", "beside=-8", "beside=8:x"})
+      CHECK_THROWS_AS(IBarrier<ModelTransport>(t, point(0, axes)), InputError);
+    return true;
+  });
+}
+
 TEST_CASE("without work there is nothing to say about overlap") {
   everywhere(2, [](ModelTransport& t) {
     IBarrier<ModelTransport> pattern(t, point(0));

@@ -13,6 +13,9 @@ inline constexpr std::array work_axes{
     AxisInfo{"work", "0,1", "0",
              "1: between start and wait the rank works for as long as the operation takes alone"},
     AxisInfo{"tests", "0", "0", "how often the work is interrupted to test for the end"}};
+inline constexpr std::array beside_axis{AxisInfo{
+    "beside", "none", "none",
+    "1024:4096: of these sizes further ones are started after it, and waited for with it"}};
 
 /// The part of an operation that is hidden behind work, from 0 to 1: (pure + work - total) /
 /// min(pure, work), as the Intel MPI Benchmarks' user guide defines it for IMB-NBC.
@@ -72,8 +75,11 @@ class Overlapped : public Blocking {
       auto request = start();
       if (work_s_ > 0) work(request);
       transport.wait(request);
+      for (auto& beside : beside_) transport.wait(beside);
+      beside_.clear();
     }
   }
+  std::vector<typename T::CollectiveRequest> beside_;
 
  private:
   /// Enough repetitions for a tenth of a second and for a median; every rank makes as many. Virtual
@@ -143,13 +149,36 @@ class Called : public Base {
 /// between start and wait.
 template <NonBlockingCollectives T, class Blocking, class Call>
 class Begun : public Overlapped<T, Blocking> {
- public:
-  using Overlapped<T, Blocking>::Overlapped;
+  struct Beside : Blocking {
+    using Blocking::Blocking, Blocking::operands;
+  };
 
+ public:
+  Begun(T& transport, const Case& point) : Overlapped<T, Blocking>(transport, point) {
+    if (point.axes.text("beside", "none") == "none") return;
+    for (const auto size_bytes : point.numbers<std::size_t>("beside", "")) {
+      auto other = point;
+      other.size_bytes = size_bytes;
+      others_.push_back(std::make_unique<Beside>(transport, other));
+    }
+  }
+
+  void root_at(int root) override {
+    Overlapped<T, Blocking>::root_at(root);
+    for (auto& other : others_) other->root_at(root);
+  }
   void run(std::uint64_t rounds) override {
     const auto operands = this->operands();
-    this->overlap(rounds, [&] { return Call::begin(this->transport_, operands); });
+    this->overlap(rounds, [&] {
+      auto request = Call::begin(this->transport_, operands);
+      for (auto& other : others_)
+        this->beside_.push_back(Call::begin(this->transport_, other->operands()));
+      return request;
+    });
   }
+
+ private:
+  std::vector<std::unique_ptr<Beside>> others_;
 };
 
 /// The persistent form of the operation Blocking: the same buffers, data and checks, and work
@@ -230,6 +259,7 @@ inline PatternInfo form_of(PatternInfo blocking, std::string name, std::string_v
     return axis.name != "algorithm" && axis.name != "part" && !(lasts && axis.name == "call");
   });
   axes.insert(axes.end(), work_axes.begin(), work_axes.end());
+  if (!lasts) axes.insert(axes.end(), beside_axis.begin(), beside_axis.end());
   blocking.what = lasting(std::string(blocking.name).append(description));
   blocking.name = lasting(std::move(name));
   blocking.needs = needs;

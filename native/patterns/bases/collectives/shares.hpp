@@ -18,16 +18,7 @@ class Shares {
   static constexpr int nobody = -1;
 
   /// Throws InputError for an axis that has none.
-  Shares(const Case& point, int ranks) {
-    const auto text = point.axes.text("shares", "1");
-    for (const char *at = text.data(), *const end = at + text.size(); at <= end; ++at) {
-      std::uint32_t share = 0;
-      const auto [stop, error] = std::from_chars(at, end, share);
-      if (error != std::errc{} || (stop != end && *stop != ':'))
-        throw InputError("axis shares is a list of whole numbers such as 3:1");
-      shares_.push_back(share);
-      at = stop;
-    }
+  Shares(const Case& point, int ranks) : shares_(point.numbers<std::uint32_t>("shares", "1")) {
     double sum = 0;
     for (int rank = 0; rank < ranks && !are_equal(); ++rank) sum += share_of(rank);
     if (are_equal()) return;

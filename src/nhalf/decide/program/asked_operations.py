@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from nhalf.base.errors import NhalfError
-from nhalf.base.operations import BY_NAME
+from nhalf.base.operations import BY_NAME, Operation
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
 from nhalf.decide.program.crowding import Nodes, at_once, followed_ratio, slower_ratios
@@ -29,6 +29,7 @@ from nhalf.facts.program.operations import (
     operation,
     place_of_root,
     shares_of,
+    sizes_beside,
     with_any_root,
 )
 from nhalf.facts.program.program import Program, has_whole_timeline
@@ -38,7 +39,15 @@ from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.topology import Crossbar, FatTree, elementary
-from nhalf.measure.virtual.subject import PLACED_IN, ROOTED, SHARED, WITH_WORK, Question, Times
+from nhalf.measure.virtual.subject import (
+    BESIDE_IT,
+    PLACED_IN,
+    ROOTED,
+    SHARED,
+    WITH_WORK,
+    Question,
+    Times,
+)
 
 SIZES_MAX = 24
 """Sizes of an operation that are asked without looking what lies between them."""
@@ -183,12 +192,17 @@ class AskedOperations:
         return (*sorted(self.refusals), *missing)
 
     def answer(self, call: str, nodes: Sequence[int], size_bytes: int) -> tuple[float, str] | None:
-        """The seconds of an operation and its algorithm; None if the library did not answer."""
+        """The seconds of an operation and its algorithm; None if the library did not answer. Those
+        of one wait are asked together, and each takes as much as its bytes say.
+        """
         placed, question = self._question(call, nodes, size_bytes)
         answer = question and self._at(placed, *question)
         if answer is None and operation(call) in BY_NAME:
             self.unanswered.add(operation(call))
-        return answer or None
+        if not answer:
+            return None
+        whole_bytes = sum(max(1, size) for size in sizes_beside(call)) or max(1, size_bytes)
+        return max(1, size_bytes) / whole_bytes * answer[0], answer[1]
 
     def crowd(self, call: str, nodes: Sequence[int], size_bytes: int) -> tuple[float, float]:
         """How many times as long beside the same operation of other communicators: likely, by the
@@ -292,9 +306,7 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
     if row is None or row.flow == "among_neighbours" or ranks < 2:
         return None
     pattern = row.pattern or row.like
-    _, part_bytes = pattern_of(row.name, ranks, size_bytes)
-    if row.data in ("sum", "summed_blocks"):
-        part_bytes += -part_bytes % 4
+    own, *others = (_part_bytes(row, ranks, size) for size in sizes_beside(call) or (size_bytes,))
     if is_persistent(call):
         pattern += PERSISTENT
     elif is_non_blocking(call):
@@ -305,7 +317,17 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
         pattern += PLACED_IN
     if (shares := shares_of(call)) not in ("", EQUAL_SHARES):
         pattern += f"{SHARED}{shares}"
-    return Question(pattern, 0 if row.data == "nothing" else part_bytes)
+    if others:
+        pattern += BESIDE_IT + ":".join(map(str, others))
+    return Question(pattern, own)
+
+
+def _part_bytes(row: Operation, ranks: int, size_bytes: int) -> int:
+    """The size of an operation as patterns have it."""
+    _, part_bytes = pattern_of(row.name, ranks, size_bytes)
+    if row.data in ("sum", "summed_blocks"):
+        part_bytes += -part_bytes % 4
+    return 0 if row.data == "nothing" else part_bytes
 
 
 def _grid(sizes_bytes: Sequence[int]) -> Sequence[int]:
@@ -353,7 +375,8 @@ def _close(
 ) -> Iterator[tuple[str, float]]:
     """The algorithms that take as long as the library, with how much more or less they take."""
     base = _base(pattern)
-    for algorithm in algorithms().get(base, ()) if composer else ():
+    is_followed = composer and BESIDE_IT not in pattern
+    for algorithm in algorithms().get(base, ()) if is_followed else ():
         composed_s = composer.time_s(base, algorithm.name, ranks, size_bytes) if composer else None
         if composed_s and abs(composed_s / time_s - 1) <= CLOSE:
             yield algorithm.name, abs(composed_s / time_s - 1)

@@ -32,6 +32,7 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
+from nhalf.facts.program.operations import sizes_beside
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
@@ -53,8 +54,8 @@ library was asked. Beside `nhalf try`, eight programs of large operations were 0
 median and 3.3 % at most, and Open MPI's alltoalls of 5 ranks, two on a node, 9 %: ranks leave one
 operation at different times, and the next one begins as they do."""
 AT_ONCE_RATIO = 1.25
-"""A program whose ranks wait for several operations at once may take as many times more or less:
-Open MPI's sums in place of 32 ranks took 11 % less together than one after the other."""
+"""A program whose ranks wait for operations at once that were not asked together may take as many
+times more or less: Open MPI's sums in place of 32 ranks took 11 % less so."""
 QUEUES_MOST = 200_000
 """How more messages wait for each other is left open."""
 
@@ -313,11 +314,13 @@ def guess_bounds(
 
 
 def _waits_for_several(program: Program) -> bool:
-    """Whether a wait completes several operations."""
+    """Whether a wait completes several operations that are not asked together."""
     if not has_whole_timeline(program):
         return False
     script = undisturbed(program)
-    waits = script.ended.step[np.isin(script.ended.completed, script.parts.step)]
+    is_alone = np.array([not sizes_beside(call) for call, _, _ in script.parts.works], bool)
+    steps = script.parts.step[is_alone[script.parts.work]]
+    waits = script.ended.step[np.isin(script.ended.completed, steps)]
     return len(np.unique(waits)) < len(waits)
 
 

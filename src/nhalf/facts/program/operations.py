@@ -43,6 +43,8 @@ SHARES = ", shares "
 """After a call with a count for each rank, before the shares of its ranks, as far as a trace tells
 them; they repeat themselves, so that 1 says that all are equal.
 """
+BESIDE = ", beside "
+"""After a call that is begun, before the sizes of all of its kind that one wait completes."""
 
 
 @functools.cache
@@ -66,8 +68,14 @@ def shares_of(call: str) -> str:
 
 @functools.cache
 def with_any_root(call: str) -> str:
-    """A call without the place of its root and the shares of its ranks."""
-    return re.sub(rf"{ROOT}\d+", "", call.partition(SHARES)[0])
+    """A call without the place of its root, the shares of its ranks, and what goes on beside it."""
+    return re.sub(rf"{ROOT}\d+", "", call.partition(SHARES)[0].partition(BESIDE)[0])
+
+
+@functools.cache
+def sizes_beside(call: str) -> tuple[int, ...]:
+    """The sizes of all that the wait for a call completes, in bytes; none if that is one."""
+    return tuple(map(int, filter(None, call.partition(BESIDE)[2].split(":"))))
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.program import schedule as schedules
 from nhalf.facts.program.distinct import distinct_rows, place_of_each
 from nhalf.facts.program.operations import (
+    BESIDE,
     FROM_ROOT,
     IN_PLACE,
     ROOT,
@@ -24,6 +25,7 @@ from nhalf.facts.program.operations import (
     CallForm,
     Places,
     is_non_blocking,
+    is_persistent,
     operation,
 )
 from nhalf.facts.program.pairing import Route
@@ -32,11 +34,14 @@ from nhalf.facts.program.shares import DIVIDED, VARYING, shares_by_operation
 
 Work = tuple[str, tuple[int, ...], int]
 """What ranks do in an operation once nobody is waited for: its call, with ROOT and its place unless
-that is the first, IN_PLACE if it is so, and SHARES if they are known, its ranks and the mean size
-of their input. Of a rank that only sends its part to a root the call is '', and the ranks are both.
+that is the first, IN_PLACE if it is so, SHARES if they are known, and BESIDE if its wait completes
+several, its ranks and the mean size of their input. Of a rank that only sends its part to a root
+the call is '', and the ranks are both.
 """
 SEATS_MOST = 1024
 """Ranks of an operation of which each one's own time is told apart; of more, all leave together."""
+WAITS_MAX = 16
+"""Kinds of waits for several operations that are told apart; of others each goes on by itself."""
 
 
 class Role(IntEnum):
@@ -98,6 +103,14 @@ class OperationParts:
         blocks = ~np.array([is_non_blocking(of_call.call) for of_call in forms], bool)[form]
         amounts = np.array([len(own) for own in meetings.member_sets], np.int64)
         is_few = amounts[meetings.members][number] <= SEATS_MOST
+        is_begun = np.array([_goes_on(of_form) for of_form in forms], bool)[form]
+        beside: Places = np.zeros(len(step), np.int64)
+        besides: Sequence[str] = [""]
+        if is_begun.any():
+            alike = distinct_rows(form, meetings.members[number], root_of[number], tag & 1)
+            alike = np.where(is_begun & (shares[number] == 0), alike.astype(np.int64), -1)
+            ended = Completions.of_actors(actors, first)
+            beside, besides = _beside(ended, step, alike, mean_bytes)
         kinds = np.stack([
             np.where(only_sends, -1, form),
             np.where(only_sends, rank, meetings.members[number]),
@@ -106,14 +119,16 @@ class OperationParts:
             np.where(only_sends, 0, tag & 1),
             np.where(only_sends, 0, shares[number]),
             np.where((role == Role.ROOT) & blocks & is_few, rank, -1),
+            np.where(only_sends, 0, beside),
         ])  # fmt: skip
         work = distinct_rows(*kinds)
         works: list[Work] = []
         seats: list[int] = []
-        for call, who, to, size, place, share, own in kinds[:, place_of_each(work)].T.tolist():
+        for row in kinds[:, place_of_each(work)].T.tolist():
+            call, who, to, size, place, share, own, others = row
             members = meetings.member_sets[who] if call >= 0 else (who, to)
             name = _named(forms[call].call, members, to) + IN_PLACE * place if call >= 0 else ""
-            works.append((name + texts[share], members, size))
+            works.append((name + texts[share] + besides[others], members, size))
             seats.append(members.index(own) if own >= 0 else -1)
         return cls(step, form, number, role, is_root, work, works, seats, meetings.count)
 
@@ -126,6 +141,32 @@ def _named(call: str, members: tuple[int, ...], root: int) -> str:
     """A call with the place of its root, unless that is the first or there is none."""
     place = members.index(root) if root in members else 0
     return f"{call}{ROOT}{place}" if place else call
+
+
+def _goes_on(form: CallForm) -> bool:
+    """Whether a call begins an operation, and nothing else."""
+    return is_non_blocking(form.call) and not is_persistent(form.call)
+
+
+def _beside(
+    ended: Completions, step: Places, alike: Places, size_bytes: Places
+) -> tuple[Places, Sequence[str]]:
+    """By part the place of the sizes that its wait completes among texts to be put after its call,
+    the first of which is '': where all are `alike` one number, and that is not -1.
+    """
+    places, texts = dict[str, int](), [""]
+    beside = np.zeros(len(step), np.int64)
+    is_part = np.isin(ended.completed, step)
+    wait, part = ended.step[is_part], np.searchsorted(step, ended.completed[is_part])
+    begins = np.flatnonzero(np.diff(wait, prepend=-1))
+    for own in np.split(part, begins[1:]) if len(begins) < len(part) else ():
+        if len(own) < 2 or alike[own].min() < 0 or np.ptp(alike[own]):
+            continue
+        text = BESIDE + ":".join(map(str, size_bytes[own].tolist()))
+        if text in places or len(places) < WAITS_MAX:
+            beside[own] = places.setdefault(text, len(texts))
+            texts += [text] if len(texts) == len(places) else []
+    return beside, texts
 
 
 def _columns(actor: schedules.Actor, first: int) -> Places:
@@ -142,8 +183,8 @@ class _Meetings:
     """
 
     def __init__(self, communicator: Places, number: Places, rank: Places) -> None:
-        names, index = np.unique(communicator, return_inverse=True)
-        count = np.zeros(len(names), np.int64)
+        index = distinct_rows(communicator)
+        count = np.zeros(len(place_of_each(index)), np.int64)
         np.maximum.at(count, index, number + 1)
         first = np.cumsum(count) - count
         self.operation = first[index] + number
@@ -152,11 +193,11 @@ class _Meetings:
         self.members = np.zeros(self.count, np.int64)
         """By operation: the place of its ranks in `member_sets`."""
         for own, begin in enumerate(first.tolist()):
-            ranks, amounts = np.unique(rank[index == own], return_counts=True)
+            amounts = np.bincount(rank[index == own])
             begins, last = begin, 0
-            for amount in np.unique(amounts).tolist():
+            for amount in np.unique(amounts[amounts > 0]).tolist():
                 self.members[begins : begin + amount] = len(self.member_sets)
-                self.member_sets.append(tuple(ranks[amounts > last].tolist()))
+                self.member_sets.append(tuple(np.flatnonzero(amounts > last).tolist()))
                 begins, last = begin + amount, amount
 
     def keep_own(self, sizes: Places, is_whole: Places, is_wanted: Places) -> None:
@@ -191,6 +232,14 @@ class Completions:
         nothing = np.zeros(0, np.int32)
         steps, completed = zip((nothing, nothing), *pairs, strict=True)
         return cls(np.concatenate(steps), np.concatenate(completed))
+
+    @classmethod
+    def of_actors(cls, actors: Sequence[schedules.Actor], first: Places) -> Completions:
+        """The steps of actors that begin on `first`, which complete sends and operations."""
+        return cls.of([
+            (begin + actor.ended.waits, begin + actor.ended.begun)
+            for actor, begin in zip(actors, first.tolist(), strict=False)
+        ])  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +280,7 @@ class Script:
     @cached_property
     def ended(self) -> Completions:
         """The steps that began the sends and operations which steps complete."""
-        firsts = zip(self.actors, self.first.tolist(), strict=False)
-        return Completions.of(
-            [(first + actor.ended.waits, first + actor.ended.begun) for actor, first in firsts]
-        )
+        return Completions.of_actors(self.actors, self.first)
 
 
 @fact

@@ -194,6 +194,8 @@ ROOTED = " axis.root="
 """After a pattern, before the rank that is the root."""
 SHARED = " axis.shares="
 """After a pattern, before the shares of its ranks."""
+BESIDE_IT = " axis.beside="
+"""After a pattern, before the sizes of further ones that are begun after it and go on with it."""
 FROM_ROOT = frozenset(row.like or row.pattern for row in TABLE if row.flow == "from_root")
 """Patterns of which the ranks' own times are kept."""
 Times = tuple[float, ...]
