@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
 #include <vector>
 
 using namespace nhalf::replay;
@@ -118,6 +119,27 @@ TEST_CASE("messages are in the order of their ends and tags, routes in that of e
   CHECK(asked.route == Numbers{0, 1, 2});
   CHECK(asked.target == Numbers{1, 2, 2});
   CHECK(asked.size_bytes == std::vector<std::int64_t>{8, 8, 9});
+}
+
+TEST_CASE("messages of many tags are told apart") {
+  constexpr Number tags = 3000;
+  std::vector<Call> calls;
+  for (const auto& [rank, order] : {std::pair(0, sends), std::pair(1, receives)})
+    for (Number tag = 0; tag < tags; ++tag) {
+      const auto begin = static_cast<double>(tag);
+      // The first tag is in use again and again.
+      calls.push_back({rank, 0, order, 1 - rank, 0, 8, begin});
+      calls.push_back({rank, 0, order, 1 - rank, tag + 1, 8, begin});
+    }
+  const Asked asked(calls);
+  CHECK(asked.sent.size() == std::size_t{2 * tags});
+  for (Number place = 0; place < tags; ++place) {
+    const auto at = static_cast<std::size_t>(place);
+    CHECK(asked.sent[at] == 2 * place);
+    CHECK(asked.received[at] == 2 * (tags + place));
+    CHECK(asked.sent[at + tags] == 2 * place + 1);
+    CHECK(asked.received[at + tags] == 2 * (tags + place) + 1);
+  }
 }
 
 TEST_CASE("threads of a rank send in the order of time, and count operations together") {
