@@ -84,17 +84,17 @@ struct Case {
   template <class Number>
   [[nodiscard]] std::vector<Number> numbers(const std::string& name,
                                             const std::string& fallback) const {
-    std::vector<Number> found;
+    std::vector<Number> numbers;
     const auto text = axes.text(name, fallback);
     for (const char *at = text.data(), *const end = at + text.size(); at <= end; ++at) {
       Number number{};
       const auto [stop, error] = std::from_chars(at, end, number);
       if (error != std::errc{} || (stop != end && *stop != ':'))
         throw InputError("axis " + name + " is a list of whole numbers such as 3:1");
-      found.push_back(number);
+      numbers.push_back(number);
       at = stop;
     }
-    return found;
+    return numbers;
   }
   /// A whole number on an axis. Throws InputError when it is missing or outside of [low, high].
   [[nodiscard]] int axis(const std::string& name, int low, int high) const {

@@ -75,11 +75,10 @@ class Overlapped : public Blocking {
       auto request = start();
       if (work_s_ > 0) work(request);
       transport.wait(request);
-      for (auto& beside : beside_) transport.wait(beside);
-      beside_.clear();
+      for (auto& beside : beside_) transport.wait(*beside);
     }
   }
-  std::vector<typename T::CollectiveRequest> beside_;
+  std::vector<std::optional<typename T::CollectiveRequest>> beside_;
 
  private:
   /// Enough repetitions for a tenth of a second and for a median; every rank makes as many. Virtual
@@ -157,28 +156,29 @@ class Begun : public Overlapped<T, Blocking> {
   Begun(T& transport, const Case& point) : Overlapped<T, Blocking>(transport, point) {
     if (point.axes.text("beside", "none") == "none") return;
     for (const auto size_bytes : point.numbers<std::size_t>("beside", "")) {
-      auto other = point;
-      other.size_bytes = size_bytes;
-      others_.push_back(std::make_unique<Beside>(transport, other));
+      auto point_beside = point;
+      point_beside.size_bytes = size_bytes;
+      further_.push_back(std::make_unique<Beside>(transport, point_beside));
     }
+    this->beside_.resize(further_.size());
   }
 
   void root_at(int root) override {
     Overlapped<T, Blocking>::root_at(root);
-    for (auto& other : others_) other->root_at(root);
+    for (auto& further : further_) further->root_at(root);
   }
   void run(std::uint64_t rounds) override {
     const auto operands = this->operands();
     this->overlap(rounds, [&] {
       auto request = Call::begin(this->transport_, operands);
-      for (auto& other : others_)
-        this->beside_.push_back(Call::begin(this->transport_, other->operands()));
+      for (std::size_t place = 0; place < further_.size(); ++place)
+        this->beside_[place] = Call::begin(this->transport_, further_[place]->operands());
       return request;
     });
   }
 
  private:
-  std::vector<std::unique_ptr<Beside>> others_;
+  std::vector<std::unique_ptr<Beside>> further_;
 };
 
 /// The persistent form of the operation Blocking: the same buffers, data and checks, and work

@@ -306,7 +306,8 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
     if row is None or row.flow == "among_neighbours" or ranks < 2:
         return None
     pattern = row.pattern or row.like
-    own, *others = (_part_bytes(row, ranks, size) for size in sizes_beside(call) or (size_bytes,))
+    sizes_bytes = sizes_beside(call) or (size_bytes,)
+    own_bytes, *further_bytes = (_part_bytes(row, ranks, size) for size in sizes_bytes)
     if is_persistent(call):
         pattern += PERSISTENT
     elif is_non_blocking(call):
@@ -317,9 +318,9 @@ def question_of(call: str, ranks: int, size_bytes: int) -> Question | None:
         pattern += PLACED_IN
     if (shares := shares_of(call)) not in ("", EQUAL_SHARES):
         pattern += f"{SHARED}{shares}"
-    if others:
-        pattern += BESIDE_IT + ":".join(map(str, others))
-    return Question(pattern, own)
+    if further_bytes:
+        pattern += BESIDE_IT + ":".join(map(str, further_bytes))
+    return Question(pattern, own_bytes)
 
 
 def _part_bytes(row: Operation, ranks: int, size_bytes: int) -> int:

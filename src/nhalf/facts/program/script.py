@@ -109,8 +109,7 @@ class OperationParts:
         if is_begun.any():
             alike = distinct_rows(form, meetings.members[number], root_of[number], tag & 1)
             alike = np.where(is_begun & (shares[number] == 0), alike.astype(np.int64), -1)
-            ended = Completions.of_actors(actors, first)
-            beside, besides = _beside(ended, step, alike, mean_bytes)
+            beside, besides = _beside(Completions.of_actors(actors, first), step, alike, mean_bytes)
         kinds = np.stack([
             np.where(only_sends, -1, form),
             np.where(only_sends, rank, meetings.members[number]),
@@ -125,10 +124,10 @@ class OperationParts:
         works: list[Work] = []
         seats: list[int] = []
         for row in kinds[:, place_of_each(work)].T.tolist():
-            call, who, to, size, place, share, own, others = row
+            call, who, to, size, place, share, own, waits = row
             members = meetings.member_sets[who] if call >= 0 else (who, to)
             name = _named(forms[call].call, members, to) + IN_PLACE * place if call >= 0 else ""
-            works.append((name + texts[share] + besides[others], members, size))
+            works.append((name + texts[share] + besides[waits], members, size))
             seats.append(members.index(own) if own >= 0 else -1)
         return cls(step, form, number, role, is_root, work, works, seats, meetings.count)
 
