@@ -216,13 +216,13 @@ def until_decided(
 
 
 FIRST_SHARE = 0.6
-"""Of the time of a run that is compared: what is left goes to the curves that look slowest then."""
+"""Share of the time after which what is left goes to the curves that look slowest."""
 PURSUED_SHARE = 1 / 8
-"""Of all curves, those that look slowest."""
+"""Share of the curves that have the rest of the time."""
 PURSUING_LEAST_S = 30.0
 """In a shorter run every launch of every curve counts."""
 LEAST_REACH = 1e-9
-"""Of an interval without noise, whose curves are ordered by their ratios."""
+"""Smallest logarithm by which steps are counted: curves without noise go by their ratios."""
 
 
 def pursued(
@@ -250,11 +250,11 @@ def slowest_curves(check: CheckedRun) -> list[dict[str, Any]]:
         return or_least(math.log(ratio.ratio) / max(reach, LEAST_REACH))
 
     curves = check.comparison.curves if check.comparison else []
-    known = [curve for curve in curves if math.isfinite(curve.ratio.low)]
-    count = max(1, round(PURSUED_SHARE * len(known)))
+    judged = [curve for curve in curves if math.isfinite(curve.ratio.low)]
+    number = max(1, round(PURSUED_SHARE * len(judged)))
     keys = {
         tuple(curve.point[name] for name in CURVE)
-        for curve in sorted(known, key=steps, reverse=True)[:count]
+        for curve in sorted(judged, key=steps, reverse=True)[:number]
     }
     return [dict(zip(CURVE, key, strict=True)) for key in sorted(keys)]
 

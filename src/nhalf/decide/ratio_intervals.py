@@ -15,7 +15,7 @@ from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, lau
 from nhalf.statistics.moderation import moderate
 from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.paired import ROUNDING
-from nhalf.statistics.winsorised import mean_and_variance
+from nhalf.statistics.winsorised import LaunchSpread, robust_spread
 
 
 @dataclass(frozen=True)
@@ -102,18 +102,19 @@ class Estimates:
 
 @dataclass(frozen=True)
 class _Side:
-    """One side: levels of launches with their mean, variance and degrees of freedom; of sizes mean,
-    variance and degrees of what deviates from the level, and launches.
+    """One side: levels of launches and their spread; of sizes the spread of what deviates from
+    the level, and the launches.
     """
 
     level: Floats
-    level_variance: float
-    level_degrees: float
-    level_mean: float
-    mean_ratio: Floats
-    variance: Floats
-    degrees: Floats
+    of_level: LaunchSpread
+    of_sizes: LaunchSpread
     counts: NDArray[np.int64]
+
+    @property
+    def mean_level(self) -> float:
+        """The mean of the levels without launches that went wrong."""
+        return float(self.of_level.mean_level[0])
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,12 @@ class LaunchLogs:
     @property
     def level_difference(self) -> float:
         """The logarithm of the ratio of the levels' means."""
-        return float(_difference([side.level_mean for side in self.sides]))
+        return float(_difference([side.mean_level for side in self.sides]))
 
     @property
     def launch_variances(self) -> list[float]:
         """The variance of a launch's level on each side, NaN for one launch."""
-        return [side.level_variance for side in self.sides]
+        return [float(side.of_level.variance[0]) for side in self.sides]
 
     @property
     def mean_variance(self) -> float:
@@ -155,11 +156,11 @@ class LaunchLogs:
         launches = [len(side.level) for side in sides]
         level_variance, level_degrees = self._level_variance(launches, between_runs)
         counts = np.array([side.counts for side in sides])
-        side_degrees = np.array([side.degrees for side in sides])
+        side_degrees = np.array([side.of_sizes.degrees for side in sides])
         degrees = side_degrees.sum(axis=0)
         known_variance = 0.0 if math.isnan(level_variance) else level_variance
         with np.errstate(divide="ignore", invalid="ignore"):
-            squares = np.nansum([side.variance for side in sides] * side_degrees, axis=0)
+            squares = np.nansum([side.of_sizes.variance for side in sides] * side_degrees, axis=0)
             variance, own_degrees = moderate(squares / degrees, degrees)
             own = variance * (1 / counts + between_runs.share).sum(axis=0)
             total = own + known_variance
@@ -167,7 +168,7 @@ class LaunchLogs:
             size_degrees = np.where(total > 0, total**2 / shares, level_degrees)
             errors = np.sqrt(np.concatenate(([level_variance], total)))
         medians = [float(np.median(side.level)) for side in sides]
-        means = [side.mean_ratio for side in sides]
+        means = [side.of_sizes.mean_level + side.mean_level for side in sides]
         few = np.concatenate(([min(launches)], counts.min(axis=0))) < self.launches_min
         return Estimates(
             np.concatenate(([_difference(medians)], self.centre_ratio)),
@@ -203,7 +204,7 @@ class LaunchLogs:
         total = sum(parts)
         # As large a share of the launches stays as does of those that there are.
         degrees = (
-            side.level_degrees * (n - 1) / max(len(side.level) - 1, 1)
+            float(side.of_level.degrees[0]) * (n - 1) / max(len(side.level) - 1, 1)
             for side, n in zip(self.sides, launches, strict=True)
         )
         weights = sum(part**2 / max(own, 1) for part, own in zip(parts, degrees, strict=True))
@@ -242,13 +243,11 @@ def logs_apart(a: Floats, b: Floats, centre_ratio: Floats, launches_min: int) ->
 def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
     """Levels over the complete sizes, and what deviates from them; levels are NaN without any."""
     level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
-    (level_mean,), (variance,), (degrees,) = mean_and_variance(level[None, :])
-    mean, own_variance, own_degrees = mean_and_variance((logs - level[:, None]).T)
+    of_level, of_sizes = robust_spread(level[None, :]), robust_spread((logs - level[:, None]).T)
     if not complete.any():
-        level, variance = np.full(len(logs), math.nan), math.nan
-    count = (~np.isnan(logs)).sum(axis=0)
-    of_level = (level, variance, degrees, level_mean)
-    return _Side(*of_level, mean + level_mean, own_variance, own_degrees, count)
+        level = np.full(len(logs), math.nan)
+        of_level = of_level._replace(variance=np.array([math.nan]))
+    return _Side(level, of_level, of_sizes, (~np.isnan(logs)).sum(axis=0))
 
 
 def _difference(values: Sequence[Any]) -> Any:

@@ -17,6 +17,7 @@ with one in seven in the slower one it holds 89 % (92 %), with half in each 92 %
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,16 +49,23 @@ def winsorised(logs: Floats) -> tuple[Floats, Floats, Floats]:
     return np.clip(logs, lowest[:, None], highest[:, None]), factor, count - 2.0 * cut - 1
 
 
-def mean_and_variance(logs: Floats) -> tuple[Floats, Floats, Floats]:
-    """Means of launches without those that went wrong, the variance of a launch, its degrees.
+class LaunchSpread(NamedTuple):
+    """Means over launches, the variance of a launch, its degrees of freedom, each (points,).
 
-    `logs` are (points, launches), NaN if missing; each result is (points,). The mean of n launches
-    has 1 / n of the variance, which is NaN for one launch.
+    The mean of n launches has 1 / n of the variance, which is NaN for one launch.
     """
+
+    mean_level: Floats
+    variance: Floats
+    degrees: Floats
+
+
+def robust_spread(logs: Floats) -> LaunchSpread:
+    """The spread of (points, launches), NaN if missing, without the launches that went wrong."""
     inner, factor, degrees = winsorised(logs)
     count = (~np.isnan(logs)).sum(axis=1)
     factor = np.where(degrees < count - 1, factor / EFFICIENCY, factor)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.nansum(inner, axis=1) / count
         squares = np.nansum((inner - mean[:, None]) ** 2, axis=1)
-        return mean, factor * squares / (count - 1), np.maximum(degrees, 0.0)
+        return LaunchSpread(mean, factor * squares / (count - 1), np.maximum(degrees, 0.0))

@@ -17,7 +17,7 @@ from nhalf.decide.ratio_intervals import (
     logs_apart,
     paired_logs,
 )
-from nhalf.statistics.winsorised import mean_and_variance
+from nhalf.statistics.winsorised import robust_spread
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_launches_that_decide_are_those_at_which_the_interval_ends_in_reach() ->
     needed = logs.launches_deciding(NO_SHARE, 0.05, 0.09)
     assert 5 < needed < 40
     further = np.concatenate([b, np.resize(b, (needed - 5, 1))])
-    (before, now) = (float(mean_and_variance(side.T)[1][0]) for side in (b, further))
+    (before, now) = (float(robust_spread(side.T).variance[0]) for side in (b, further))
     further *= math.sqrt(before / now)
     longer = logs_apart(a, further, np.zeros(1), launches_min=2)
     _, low, high = longer.estimates().ends(0.05, 0.05)

@@ -60,7 +60,7 @@ DIFFERING = (0.02, 0.05, 0.10, 0.15)
 """By how much launches differ on machines from a quiet one to a shared one."""
 LOOK_LAUNCHES = (6, 12, 24)
 HUNG_NOISE, HUNG_SHARE = 0.05, 1 / 12
-"""Of launches that differ so much, one in twelve hangs."""
+"""How much launches differ, and the share of them that hangs."""
 
 
 @dataclass(frozen=True)

@@ -217,8 +217,8 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
     plan = msgspec.structs.replace(plan, budget_s=more.budget_s, launches_fixed=bool(more.launches))
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     extension = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
-    kept = msgspec.structs.replace(plan, budget_s=more.whole_s or more.budget_s)
-    run = run.extended(msgspec.to_builtins(kept), extension)
+    plan_kept = msgspec.structs.replace(plan, budget_s=more.whole_s or more.budget_s)
+    run = run.extended(msgspec.to_builtins(plan_kept), extension)
     with run.journal() as journal:
         curves = {"curves": [dict(curve) for curve in more.curves]} if more.curves else {}
         journal.append({"event": EXTENDED, **extension, **curves})
