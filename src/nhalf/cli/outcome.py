@@ -242,7 +242,7 @@ def pursued(
 
 
 def slowest_curves(check: CheckedRun) -> list[dict[str, Any]]:
-    """The curves that look slowest, by their standard errors; none if there are no intervals."""
+    """The curves that look slowest, by their standard errors; none if no interval can decide."""
 
     def steps(curve: CurveRatio) -> float:
         ratio = curve.ratio
@@ -250,7 +250,9 @@ def slowest_curves(check: CheckedRun) -> list[dict[str, Any]]:
         return or_least(math.log(ratio.ratio) / max(reach, LEAST_REACH))
 
     curves = check.comparison.curves if check.comparison else []
-    judged = [curve for curve in curves if math.isfinite(curve.ratio.low)]
+    judged = [
+        curve for curve in curves if math.isfinite(curve.ratio.low) and not curve.doubt.is_general
+    ]
     number = max(1, round(PURSUED_SHARE * len(judged)))
     keys = {
         tuple(curve.point[name] for name in CURVE)

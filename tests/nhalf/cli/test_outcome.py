@@ -23,6 +23,7 @@ from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Plan
 from nhalf.present.findings import findings
+from nhalf.statistics.doubt import CERTAIN, DIFFERENT_STATES, Doubt
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 
@@ -92,7 +93,7 @@ def test_an_interruption_says_what_is_kept(
     assert (tmp_path / "r").exists() == has_point
 
 
-def checked_curves(*ratios: Ratio) -> CheckedRun:
+def checked_curves(*ratios: Ratio, doubt: Doubt = CERTAIN) -> CheckedRun:
     """The check of a run with one curve for each ratio, numbered by its ranks."""
     curves = []
     for ranks, ratio in enumerate(ratios):
@@ -103,7 +104,7 @@ def checked_curves(*ratios: Ratio) -> CheckedRun:
             "placement": "",
             "axes": "",
         }
-        curves.append(CurveRatio(point, "m", "m", 5, ratio, "unclear", [], 1.1))
+        curves.append(CurveRatio(point, "m", "m", 5, ratio, "unclear", [], 1.1, doubt))
     return CheckedRun("baseline", 0.96, (), comparison=Comparison(1.1, 0.96, curves, []))
 
 
@@ -118,5 +119,6 @@ def test_curves_without_an_interval_are_not_pursued() -> None:
     unknown, exact = Ratio(2.0, float("nan"), float("nan")), Ratio(1.0, 1.0, 1.0)
     assert slowest_curves(checked_curves(unknown)) == []
     assert slowest_curves(checked_curves()) == []
+    assert slowest_curves(checked_curves(exact, doubt=DIFFERENT_STATES)) == []
     assert slowest_curves(CheckedRun("baseline", 0.96, ())) == []
     assert [one["ranks"] for one in slowest_curves(checked_curves(unknown, exact))] == [1]
