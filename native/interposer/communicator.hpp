@@ -219,8 +219,8 @@ class Communicator {
       if (learner.needs_memory() && !is_shared_known_ && !set_up(learner)) return;
       const bool is_set_up = is_shared_known_;
       if (is_set_up && shared() == nullptr) return leave();
-      const auto mean = learner.needs_times() ? mean_of_all(learner.spent()) : Spent();
-      learner.advance(mean, lessons().budget, lessons().around(operation, learner, is_set_up));
+      const auto spent = learner.needs_times() ? slowest_of_all(learner.spent()) : Spent();
+      learner.advance(spent, lessons().budget, lessons().around(operation, learner, is_set_up));
     } catch (const Failed&) {
       // The call itself has ended well.
       leave();
@@ -351,26 +351,26 @@ class Communicator {
     return all_can != 0;
   }
 
-  /// Returns the mean of what all ranks have spent, the same bits on all of them, and the least of
-  /// what they did beside calls: the others waited for that rank, as they would have later. Throws
-  /// Failed.
-  Spent mean_of_all(Spent own) {
+  /// Returns what the slowest rank has spent by either way, the same bits on all ranks, and the
+  /// least of what they did beside calls: the others waited for that rank, as they would have
+  /// later. Throws Failed.
+  Spent slowest_of_all(Spent own) {
     own.beside_s = std::exchange(beside_s_, 0);
     const double start_s = now_s();
     std::vector<Spent> all(static_cast<std::size_t>(size_));
     shared::allgather(*shared(), std::as_bytes(std::span(&own, 1)),
                       std::as_writable_bytes(std::span(all)));
-    Spent mean{0, 0, all.front().beside_s};
+    Spent slowest = all.front();
     for (const auto& of_rank : all) {
-      mean.own_s += of_rank.own_s / size_;
-      mean.other_s += of_rank.other_s / size_;
-      mean.beside_s = std::min(mean.beside_s, of_rank.beside_s);
+      slowest.own_s = std::max(slowest.own_s, of_rank.own_s);
+      slowest.other_s = std::max(slowest.other_s, of_rank.other_s);
+      slowest.beside_s = std::min(slowest.beside_s, of_rank.beside_s);
     }
     // An interruption is no cost of the exchange.
     const double exchange_s = now_s() - start_s;
     exchange_least_s_ = std::min(exchange_least_s_, exchange_s);
     beside_s_ = std::min(exchange_s, 4 * exchange_least_s_);
-    return mean;
+    return slowest;
   }
 
   void share() {

@@ -7,8 +7,9 @@
 
 namespace nhalf::coll {
 
-/// Seconds of a mean rank: in calls by the library's own, in calls by the other way, and beside
-/// calls, to look at clocks and to exchange times.
+/// Seconds of the slowest rank, which holds up the others where these run ahead: in calls by the
+/// library's own, in calls by the other way, and beside calls, to look at clocks and to exchange
+/// times.
 struct Spent {
   double own_s = 0, other_s = 0, beside_s = 0;
 };
@@ -23,8 +24,8 @@ class Budget {
 
   /// Adds what calls would have taken by the library's own, or took by it.
   void add_own(double own_s) { own_s_ += own_s; }
-  /// Adds an excess over the library's own; a negative one takes back.
-  void lose(double lost_s) { lost_s_ += lost_s; }
+  /// Adds an excess over the library's own; a negative one makes up for earlier ones.
+  void lose(double lost_s) { lost_s_ = std::max(0.0, lost_s_ + lost_s); }
   [[nodiscard]] bool allows(double further_s) const {
     return further_s <= 0 || lost_s_ + further_s <= constant_s_ + share * own_s_;
   }
@@ -131,8 +132,8 @@ class Learner {
     wait(std::min(calls_, calls_most));
   }
 
-  /// Ends a stretch and begins the next, with the mean of all ranks' times if it needs them.
-  void advance(const Spent& mean, Budget& budget, const Surroundings& around) {
+  /// Ends a stretch and begins the next, with the times of the slowest rank if it needs them.
+  void advance(const Spent& spent, Budget& budget, const Surroundings& around) {
     calls_ += stretch_;
     switch (phase_) {
       case Phase::fresh:
@@ -141,15 +142,15 @@ class Learner {
         phase_ = Phase::own_times;
         return begin(own_calls, false, true);
       case Phase::own_times:
-        own_call_s_ = mean.own_s / own_calls;
-        budget.lose(mean.beside_s);
+        own_call_s_ = spent.own_s / own_calls;
+        budget.lose(spent.beside_s);
         budget.add_own(own_call_s_ * static_cast<double>(calls_));
         return try_pairs(budget, around);
       case Phase::pair:
         if (is_leading_in_) return begin_timed();
         if (++block_ < blocks_of_pair) return begin_block();
-        budget.lose(mean.beside_s);
-        return judge(mean, budget, around);
+        budget.lose(spent.beside_s);
+        return judge(spent, budget, around);
       case Phase::settled:
         budget.add_own(own_call_s_ * stretch_);
         saved_s_ += saved_since_s(stretch_);
@@ -265,22 +266,25 @@ class Learner {
     return is_inner != begins_with_other;
   }
 
-  void judge(const Spent& mean, Budget& budget, const Surroundings& around) {
+  void judge(const Spent& spent, Budget& budget, const Surroundings& around) {
     const int calls = 2 * block_calls_;
-    trial_.own_s += mean.own_s;
-    trial_.other_s += mean.other_s;
+    trial_.own_s += spent.own_s;
+    trial_.other_s += spent.other_s;
     trial_calls_ += calls;
     tried_calls_ += 2 * calls_of_block();
     ++pairs_;
     const double calls_per_timed = static_cast<double>(calls_of_block()) / block_calls_;
-    budget.add_own(2 * mean.own_s * calls_per_timed);
-    add_loss((mean.other_s - mean.own_s) * calls_per_timed, budget);
+    budget.add_own(2 * spent.own_s * calls_per_timed);
+    const double lost_s = (spent.other_s - spent.own_s) * calls_per_timed;
+    lost_s_ += lost_s;
+    budget.lose(lost_s);
     own_call_s_ = trial_.own_s / trial_calls_;
     ratio_ = trial_.own_s > 0 ? trial_.other_s / trial_.own_s : 1;
-    if (block_calls_ > 1 && mean.own_s != mean.other_s) evidence_.add(mean.other_s < mean.own_s);
-    if (is_far_worse(mean) || is_own_kept()) return settle(false, budget);
+    if (block_calls_ > 1 && spent.own_s != spent.other_s)
+      evidence_.add(spent.other_s < spent.own_s);
+    if (is_far_worse(spent) || is_own_kept()) return settle(false, budget);
     if (is_confirming_) {
-      if (mean.other_s >= mean.own_s) return settle(false, budget);
+      if (spent.other_s >= spent.own_s) return settle(false, budget);
       if (++confirmed_ == confirming_pairs) return settle(true, budget);
     } else if (is_other_kept(around)) {
       const bool is_clear = is_other_better_ && ratio_ < ratio_clearer;
@@ -296,9 +300,9 @@ class Learner {
   }
 
   /// Whether no further pair is needed: the fewer its calls, the more one interruption weighs.
-  [[nodiscard]] bool is_far_worse(const Spent& mean) const {
+  [[nodiscard]] bool is_far_worse(const Spent& spent) const {
     const double most = block_calls_ == 1 ? 3 : block_calls_ == 2 ? 2 : ratio_poor;
-    return mean.other_s > most * mean.own_s && ratio_ > ratio_poor;
+    return spent.other_s > most * spent.own_s && ratio_ > ratio_poor;
   }
   [[nodiscard]] bool is_own_kept() const {
     if (pairs_ >= pairs_most && (ratio_ > 1 || !is_other_better_)) return true;
@@ -326,12 +330,6 @@ class Learner {
     begin(rest_calls_, is_other_better_, false);
   }
 
-  /// Gains of this class's trials make up for its own losses only.
-  void add_loss(double excess_s, Budget& budget) {
-    const double before_s = lost_s();
-    lost_s_ += excess_s;
-    budget.lose(lost_s() - before_s);
-  }
   [[nodiscard]] double saved_since_s(std::uint32_t calls) const {
     return is_other_better_ ? calls * own_call_s_ * (1 - ratio_) : 0;
   }
