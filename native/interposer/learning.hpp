@@ -182,8 +182,10 @@ class Learner {
   static constexpr std::int64_t calls_most = 1 << 24;
   static constexpr int blocks_of_pair = 4;
   static constexpr int block_calls_most = 4;
-  /// Calls by which blocks are longer in pairs that confirm what the others said.
-  static constexpr int lead_in_calls = 12;
+  /// Calls that are not timed, as many as shared memory has buffers, and timed ones, of the blocks
+  /// in pairs that confirm what the others said.
+  static constexpr int lead_in_calls = 16;
+  static constexpr int confirming_calls = 8;
   static constexpr int confirming_pairs = 2;
   static constexpr int pairs_most = 32;
   static constexpr std::int64_t rest_calls_first = 64;
@@ -294,7 +296,7 @@ class Learner {
       evidence_ = {};
       begin_times();
     }
-    block_calls_ = std::min(2 * block_calls_, block_calls_most);
+    block_calls_ = has_lead_in_ ? confirming_calls : std::min(2 * block_calls_, block_calls_most);
     if (!budget.allows(excess_s(ratio_))) return settle(false, budget);
     begin_pair();
   }

@@ -93,13 +93,12 @@ def test_a_table_or_a_variable_leaves_nothing_to_learn(
     library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = built(library, "learns", folder)
-    table = routed(library, program, table_of(folder, -1))
-    code, output = started(library, 2, table, [str(program), "150"])
-    assert code == 0, output
+    command = [str(program), "150", *(["without-errors"] if library.vendor == "intel" else [])]
+    by_table = started(library, 2, routed(library, program, table_of(folder, -1)), command)
     monkeypatch.setenv("NHALF_COLL_LEARN", "0")
-    code, without = started(library, 2, routed(library, program, None), [str(program), "150"])
-    assert code == 0, without
-    for said in (output, without):
+    by_variable = started(library, 2, routed(library, program, None), command)
+    for code, said in (by_table, by_variable):
+        assert code == 0, said
         assert "0 wrong" in said
         assert "barrier shared-memory" in said
         assert "learned" not in said
