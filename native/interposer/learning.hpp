@@ -137,23 +137,26 @@ class Learner {
     calls_ += stretch_;
     switch (phase_) {
       case Phase::fresh:
-        return wait(around.is_set_up ? (is_beside_better(around) ? 3 : 27) : calls_before_memory);
+        return wait(around.is_set_up ? (is_beside_better(around) ? 3 : 23) : calls_before_memory);
       case Phase::waiting:
-        phase_ = Phase::own_times;
-        return begin(own_calls, false, true);
-      case Phase::own_times:
-        own_call_s_ = spent.own_s / own_calls;
+        return begin_own_times();
+      case Phase::own_times: {
+        const bool is_first = own_call_s_ == 0;
+        steady_call_s_ = spent.own_s / own_calls;
+        own_call_s_ = steady_call_s_ * block_ratio_;
         budget.lose(spent.beside_s);
-        budget.add_own(own_call_s_ * static_cast<double>(calls_));
+        budget.add_own(steady_call_s_ * static_cast<double>(is_first ? calls_ : stretch_));
         return try_pairs(budget, around);
+      }
       case Phase::pair:
         if (is_leading_in_) return begin_timed();
         if (++block_ < blocks_of_pair) return begin_block();
         budget.lose(spent.beside_s);
         return judge(spent, budget, around);
       case Phase::settled:
-        budget.add_own(own_call_s_ * stretch_);
+        budget.add_own(own_call_s_ / block_ratio_ * stretch_);
         saved_s_ += saved_since_s(stretch_);
+        if (around.runs_ahead && !is_other_better_) return begin_own_times();
         return try_pairs(budget, around);
     }
   }
@@ -177,8 +180,8 @@ class Learner {
  private:
   enum class Phase : unsigned char { fresh, waiting, own_times, pair, settled };
 
-  static constexpr int own_calls = 4;
-  static constexpr std::int64_t calls_before_memory = 123;
+  static constexpr int own_calls = 8;
+  static constexpr std::int64_t calls_before_memory = 119;
   static constexpr std::int64_t calls_most = 1 << 24;
   static constexpr int blocks_of_pair = 4;
   static constexpr int block_calls_most = 4;
@@ -187,6 +190,8 @@ class Learner {
   static constexpr int lead_in_calls = 16;
   static constexpr int confirming_calls = 8;
   static constexpr int confirming_pairs = 2;
+  /// Calls, more or less, until ranks run ahead again.
+  static constexpr int catching_up_calls = 64;
   static constexpr int pairs_most = 32;
   static constexpr std::int64_t rest_calls_first = 64;
   static constexpr std::int64_t rest_calls_most = 1500;
@@ -212,6 +217,13 @@ class Learner {
     begin(calls, false, false);
   }
 
+  /// Times calls among many of the library's own, where ranks are as far ahead as they get.
+  void begin_own_times() {
+    phase_ = Phase::own_times;
+    owns_ = {};
+    begin(own_calls, false, true);
+  }
+
   void try_pairs(const Budget& budget, const Surroundings& around) {
     const double ratio = supposed_ratio(around);
     block_calls_ = ratio > ratio_poor ? 1 : 2;
@@ -233,7 +245,9 @@ class Learner {
   }
   /// Returns what the next pair is expected to cost.
   [[nodiscard]] double excess_s(double ratio) const {
-    return 2 * calls_of_block() * own_call_s_ * std::max(0.0, ratio - 1);
+    const double own_excess = block_ratio_ - 1;
+    const double other_excess = std::max(0.0, ratio * block_ratio_ - 1);
+    return 2 * calls_of_block() * own_call_s_ / block_ratio_ * (own_excess + other_excess);
   }
   /// Returns the calls of a block, timed or not.
   [[nodiscard]] int calls_of_block() const {
@@ -276,18 +290,22 @@ class Learner {
     tried_calls_ += 2 * calls_of_block();
     ++pairs_;
     const double calls_per_timed = static_cast<double>(calls_of_block()) / block_calls_;
-    budget.add_own(2 * spent.own_s * calls_per_timed);
-    const double lost_s = (spent.other_s - spent.own_s) * calls_per_timed;
+    // Where ranks run ahead, calls by the library's own lose in blocks, too.
+    const double own_s =
+        around.runs_ahead ? std::min(spent.own_s, steady_call_s_ * calls) : spent.own_s;
+    budget.add_own(2 * own_s * calls_per_timed);
+    const double lost_s = (spent.other_s + spent.own_s - 2 * own_s) * calls_per_timed;
     lost_s_ += lost_s;
     budget.lose(lost_s);
     own_call_s_ = trial_.own_s / trial_calls_;
+    block_ratio_ = own_s > 0 ? spent.own_s / own_s : 1;
     ratio_ = trial_.own_s > 0 ? trial_.other_s / trial_.own_s : 1;
     if (block_calls_ > 1 && spent.own_s != spent.other_s)
       evidence_.add(spent.other_s < spent.own_s);
     if (is_far_worse(spent) || is_own_kept()) return settle(false, budget);
     if (is_confirming_) {
       if (spent.other_s >= spent.own_s) return settle(false, budget);
-      if (++confirmed_ == confirming_pairs) return settle(true, budget);
+      if (++confirmed_ == confirming_pairs) return settle(is_below_steady(), budget);
     } else if (is_other_kept(around)) {
       const bool is_clear = is_other_better_ && ratio_ < ratio_clearer;
       if (has_lead_in_ || !around.runs_ahead || is_clear) return settle(true, budget);
@@ -297,10 +315,15 @@ class Learner {
       begin_times();
     }
     block_calls_ = has_lead_in_ ? confirming_calls : std::min(2 * block_calls_, block_calls_most);
-    if (!budget.allows(excess_s(ratio_))) return settle(false, budget);
+    if (!budget.allows(excess_s(ratio_))) return settle(is_other_better_ && ratio_ < 1, budget);
     begin_pair();
   }
 
+  /// Whether the other way takes less than the library's own did among many of its calls: in
+  /// blocks, ranks do not get as far ahead.
+  [[nodiscard]] bool is_below_steady() const {
+    return trial_.other_s < steady_call_s_ * trial_calls_;
+  }
   /// Whether no further pair is needed: the fewer its calls, the more one interruption weighs.
   [[nodiscard]] bool is_far_worse(const Spent& spent) const {
     const double most = block_calls_ == 1 ? 3 : block_calls_ == 2 ? 2 : ratio_poor;
@@ -325,6 +348,8 @@ class Learner {
       budget.lose(static_cast<double>(rest_calls_) * own_call_s_ * (ratio_ - 1));
     rest_calls_ = stays ? std::min(2 * rest_calls_, rest_calls_most) : rest_calls_first;
     is_other_better_ = is_other_better;
+    // Nor do ranks run ahead at once when a trial is over.
+    if (!is_other_better) budget.lose(catching_up_calls * own_call_s_ * (1 - 1 / block_ratio_));
     rest();
   }
   void rest() {
@@ -347,7 +372,9 @@ class Learner {
   CallTimes owns_, others_;
   Evidence evidence_;
   Spent trial_;
-  double own_call_s_ = 0, ratio_ = 1;
+  /// Of a call by the library's own, in a trial and among many; how many times as long it takes in
+  /// the former, where ranks do not run ahead, and the other way there.
+  double own_call_s_ = 0, steady_call_s_ = 0, block_ratio_ = 1, ratio_ = 1;
   double lost_s_ = 0, saved_s_ = 0;
 };
 
