@@ -66,7 +66,7 @@ BUDGET_LINES = {
     "native/contract": 1_520,
     "native/fabric": 5_250,
     "native/host": 650,
-    "native/interposer": 3_490,
+    "native/interposer": 3_520,
     "native/multicast": 1_130,
     "native/network": 1_530,
     "native/node": 2_980,
