@@ -372,8 +372,8 @@ class Learner {
   CallTimes owns_, others_;
   Evidence evidence_;
   Spent trial_;
-  /// Of a call by the library's own, in a trial and among many; how many times as long it takes in
-  /// the former, where ranks do not run ahead, and the other way there.
+  /// Times of a call by the library's own in a trial and among many, and the quotient of both; the
+  /// time of the other way in that of the library's own in the same blocks.
   double own_call_s_ = 0, steady_call_s_ = 0, block_ratio_ = 1, ratio_ = 1;
   double lost_s_ = 0, saved_s_ = 0;
 };
