@@ -18,7 +18,7 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.distinct import Whole
-from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
+from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, CallForm, is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import call_forms, messages, numbered, pairing, threads
 
@@ -162,25 +162,27 @@ def late_senders(program: Program) -> tuple[Whole, Floats]:
     """
     calls, sent, received = numbered(program), pairing(program).sent, pairing(program).received
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
-    wait = _waits(program)[received]
+    wait = _waits(calls, call_forms(program), threads(program))[received]
     received_s = start_s[wait]
     late_s = np.minimum(start_s[sent] - received_s, end_s[received] - received_s)
     late_s[wait < 0] = 0.0
     return wait, np.maximum(late_s, 0.0)
 
 
-def _waits(program: Program) -> Whole:
+def _waits(
+    calls: pl.DataFrame, known_forms: tuple[list[CallForm], Whole], threads: list[tuple[int, int]]
+) -> Whole:
     """The row of the call from whose begin the rank of each call only waits: the call itself, or of
     a begun receive the wait that ends with it; -1 if there is none.
     """
-    calls, (forms, form) = numbered(program), call_forms(program)
+    forms, form = known_forms
     start_s, end_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
     begins = [of.of_kind == "received" and of.call not in BLOCKING_RECEIVES for of in forms]
     is_begun = np.array(begins, bool)[form]
     is_wait = np.array([of.of_kind == "waiting" for of in forms], bool)[form]
     wait = np.arange(len(calls), dtype=np.int32)
     wait[is_begun] = -1
-    for begin, end in threads(program):
+    for begin, end in threads:
         waits, begun = (begin + np.flatnonzero(rows[begin:end]) for rows in (is_wait, is_begun))
         waits = waits[np.lexsort((start_s[waits], end_s[waits]))]
         before = np.searchsorted(end_s[waits], end_s[begun], side="right")

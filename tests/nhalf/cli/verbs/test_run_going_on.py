@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.cli.outcome import PURSUING_LEAST_S
 from nhalf.cli.verbs import run
 from nhalf.decide.family import INTERIM_ANALYSES
 from nhalf.jobs.request import RunRequest
 from nhalf.store.keys import VERSION
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
-from tests.patience import duration
+from tests.patience import duration, patience_s
 
 pytestmark = needs_probes
 
@@ -223,14 +224,14 @@ class TestUntilDecided:
 class TestPursuing:
     PATTERNS = ("--pattern", "pingpong,exchange")
 
+    @pytest.mark.full
     def test_the_curve_that_looks_slowest_has_the_rest_of_the_time(
-        self, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, call: Call, tmp_path: Path
     ) -> None:
         noisy = TestUntilDecided.NOISY
         assert call("run", "--out", "a", *noisy, *self.PATTERNS, "--launches", "30").code == 0
         _slow_down(tmp_path / "a", exchange=0.6, pingpong=1.0)
-        monkeypatch.setattr(run, "PURSUING_LEAST_S", 1.0)
-        budget = duration(5)
+        budget = f"{max(patience_s(5), PURSUING_LEAST_S):.0f}s"
         words = ("run", "--like", "a", "--budget", budget, "--seed", "7", "--out", "b", "--json")
         ended = call(*words)
         assert ended.code == 1, ended.err
