@@ -138,7 +138,7 @@ def test_the_reason_is_said_where_the_time_is_up_after_the_first_try(
 def test_the_other_library_is_measured(watched: Watch, fake: Fake, tmp_path: Path) -> None:
     """The one in the given prefix takes the name of the one that is installed."""
     bad, good = fake("echo 'no licence' >&2; exit 1"), f"{HYDRA[0].name}-wheel"
-    effort = ("--budget", duration(30))
+    effort = ("--budget", duration(60))
     code, out, err = run(watched, tmp_path / "r", "--mpi", f"{bad},{good}", *effort)
     assert code == 0, err
     points = json.loads(out)["points"]
