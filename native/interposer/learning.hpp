@@ -290,9 +290,9 @@ class Learner {
     tried_calls_ += 2 * calls_of_block();
     ++pairs_;
     const double calls_per_timed = static_cast<double>(calls_of_block()) / block_calls_;
-    // Where ranks run ahead, calls by the library's own lose in blocks, too.
-    const double own_s =
-        around.runs_ahead ? std::min(spent.own_s, steady_call_s_ * calls) : spent.own_s;
+    // Where ranks run ahead by the library's own, its calls lose in blocks, too.
+    const bool is_ahead = around.runs_ahead && !is_other_better_;
+    const double own_s = is_ahead ? std::min(spent.own_s, steady_call_s_ * calls) : spent.own_s;
     budget.add_own(2 * own_s * calls_per_timed);
     const double lost_s = (spent.other_s + spent.own_s - 2 * own_s) * calls_per_timed;
     lost_s_ += lost_s;

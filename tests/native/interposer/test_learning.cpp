@@ -197,6 +197,16 @@ TEST_CASE("a way that beats the library's own only in blocks of few calls is not
   }
 }
 
+TEST_CASE("a slower program still comes back to the library's own where ranks run ahead") {
+  Program program(1, Operation::bcast);
+  program.call(2000, 0.5);
+  CHECK(program.is_other());
+  program.call(20000, 0.5, 1024, 100 * call_s);
+  CHECK(program.is_other());
+  program.call(2000, 1.3, 1024, 100 * call_s);
+  CHECK_FALSE(program.is_other());
+}
+
 TEST_CASE("one interruption among calls counts four times the others' mean") {
   CallTimes times;
   times.add(1);
