@@ -29,8 +29,8 @@ def plan_like(request: PlanRequest, former: Run, library: str = "") -> Plan:
     transport without one. Raises InputError if options also choose points, or several libraries
     for one, MissingError where a library is missing.
     """
-    _check_given(request, former)
     plan = _former(former)
+    _check_given(request, former, plan.study)
     if library:
         plan = _of_library(plan, request, former, library)
     changes: dict[str, Any] = {
@@ -96,11 +96,13 @@ def _of_library(plan: Plan, request: PlanRequest, former: Run, library: str) -> 
     )
 
 
-def _check_given(request: PlanRequest, former: Run) -> None:
+def _check_given(request: PlanRequest, former: Run, study: str) -> None:
     names = [
-        "a study" if parameter.name == "study" else parameter.spelling
+        "another study" if parameter.name == "study" else parameter.spelling
         for parameter in parameters(type(request))
-        if parameter.name in request.given and parameter.name in POINTS
+        if parameter.name in request.given
+        and parameter.name in POINTS
+        and (parameter.name != "study" or request.study != study)
     ]
     if names:
         raise InputError(

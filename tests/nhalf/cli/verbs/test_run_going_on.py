@@ -165,7 +165,14 @@ class TestLike:
     def test_points_are_not_named_again(self, call: Call) -> None:
         assert call(*model("a", "--bytes", "0,8", "--quiet")).code == 0
         call("run", "--like", "a", "--bytes", "8").is_error(2, "does not go with --bytes")
-        call("run", "quick", "--like", "a").is_error(2, "does not go with a study")
+        call("run", "quick", "--like", "a").is_error(2, "does not go with another study")
+
+    def test_the_study_of_that_run_may_be_named_again(self, call: Call, tmp_path: Path) -> None:
+        block = '[[block]]\npatterns = ["pingpong"]\nbytes = "0,8"\nlaunches = 3\n'
+        (tmp_path / "mine.toml").write_text(f'title = "Mine"\n{block}', "utf-8")
+        study = ("run", "mine.toml", "--quiet")
+        assert call(*study, "--transport", "model", "--out", "a").code == 0
+        assert call(*study, "--like", "a", "--out", "b").code == 0
 
 
 def _slow_down(run: Path, **factors: float) -> None:
