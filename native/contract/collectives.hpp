@@ -17,7 +17,8 @@ using PerRank = std::span<const int>;
 /// result, or its own block of the result, is going to be in `out`; the first block of `in` is
 /// `out` for reduce_scatter in place. Otherwise `in` and `out` do not overlap.
 ///
-/// reduce, allreduce, reduce_scatter and scan add floats. `alltoallv` takes counts and offsets in
+/// reduce, allreduce, reduce_scatter and scan add floats, unless the transport has been told of
+/// something else (contract/reduction.hpp). `alltoallv` takes counts and offsets in
 /// bytes; an empty block sends nothing where the transport has the choice. `synchronise` is the
 /// barrier under test, whereas `barrier` serves control.
 template <class T>
@@ -43,7 +44,7 @@ concept NonBlockingCollectives =
     };
 
 /// The operations with a count, and an offset, per rank: in bytes, but for `reduce_scatterv`, whose
-/// counts are in floats. `alltoallw` has a type per rank besides, all of them bytes here. What is
+/// counts are in elements. `alltoallw` has a type per rank besides, all of them bytes here. What is
 /// said of Collectives holds otherwise.
 template <class T>
 concept VaryingCollectives =

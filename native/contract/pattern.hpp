@@ -5,6 +5,12 @@
 #include "contract/options.hpp"
 
 namespace nhalf {
+/// Sizes are multiples of this many bytes where an axis has a value.
+struct SizeMultiple {
+  std::string_view value;
+  int bytes = 1;
+};
+
 /// A further coordinate of a pattern's points, beside bytes and ranks.
 ///
 /// `values` are those measured where nobody says otherwise: items separated by commas, an item is a
@@ -16,6 +22,7 @@ struct AxisInfo {
   std::string_view values;
   std::string_view fallback;
   std::string_view what;
+  std::span<const SizeMultiple> size_multiples = {};
 };
 
 /// Whose clock a sample is read from.

@@ -78,12 +78,16 @@ inline json::Object description_of(const PatternInfo& info, bool present,
                              .add("cost", algorithm.cost)
                              .add("present", runs));
   std::vector<json::Object> axes;
-  for (const auto& axis : info.axes)
+  for (const auto& axis : info.axes) {
     axes.push_back(json::Object{}
                        .add("name", axis.name)
                        .add("values", axis.values)
                        .add("fallback", axis.fallback)
                        .add("what", axis.what));
+    json::Object multiples;
+    for (const auto& [value, bytes] : axis.size_multiples) multiples.add(value, bytes);
+    if (!axis.size_multiples.empty()) axes.back().add("size_multiples", multiples);
+  }
   return json::Object{}
       .add("name", info.name)
       .add("what", info.what)

@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "patterns/collectives/block_operations.hpp"
-#include "patterns/collectives/sum_operations.hpp"
+#include "patterns/collectives/reductions.hpp"
 
 namespace nhalf {
 inline constexpr auto counted_axes = joined(in_place_axes, shares_axis);
@@ -89,23 +89,25 @@ template <VaryingCollectives T>
 using Alltoallw = Called<Counted<T, Alltoall<T>>, operations::alltoallw>;
 NHALF_FORMS(alltoallw_info, Alltoallw, alltoallw);
 
+inline constexpr auto counted_reduction_axes = joined(counted_axes, reduction_axes);
+
 inline constexpr PatternInfo reduce_scatterv_info{
     .name = "reduce-scatterv",
     .what =
         "reduce-scatter with counts (MPI_Reduce_scatter), equal ones as in the suites; the size is "
-        "that of a vector, rounded up to one float per rank",
+        "that of a vector, rounded up to one element per rank",
     .needs = "varying-collectives",
     .timing = Timing::operation,
-    .axes = counted_axes,
+    .axes = counted_reduction_axes,
     .size_multiple = 4};
 
-/// reduce-scatter, told how many floats each rank gets.
+/// reduce-scatter, told how many elements each rank gets.
 template <VaryingCollectives T>
 class CountedReduceScatter : public ReduceScatter<T> {
  public:
   CountedReduceScatter(T& transport, const Case& point) : ReduceScatter<T>(transport, point) {
     for (int rank = 0; rank < transport.size(); ++rank)
-      counts_.push_back(static_cast<int>(this->floats(transport, point, rank)));
+      counts_.push_back(static_cast<int>(this->elements(transport, point, rank)));
   }
 
  protected:

@@ -8,6 +8,7 @@
 #include "algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "algorithms/scan/linear.hpp"
 #include "algorithms/scatter/scatter.hpp"
+#include "contract/reduction.hpp"
 
 namespace nhalf {
 /// The collective operations of transport Self, from its own messages. Operations that are started
@@ -51,6 +52,14 @@ class MessageCollectives {
   void scan(ConstBytes in, Bytes out) { algorithms::scan::linear(self(), scratch_, in, out); }
   void synchronise() { algorithms::barrier::dissemination(self()); }
 
+  /// Throws InputError for what does not commute: messages of a tree come in no order.
+  void reduce_by(const Reduction& reduction) {
+    if (!reduction.commutes()) throw InputError("only an MPI library combines with op=ordered");
+    reduction_ = reduction;
+  }
+  [[nodiscard]] std::size_t element_bytes() const { return reduction_.element_bytes(); }
+  void combine(ConstBytes from, Bytes to) const { combine_elements(reduction_, from, to); }
+
 #define NHALF_EQUAL(operation, ...)                                 \
   template <class... Given>                                         \
   CollectiveRequest i##operation(Given... given) {                  \
@@ -81,5 +90,6 @@ class MessageCollectives {
   }
 
   Scratch scratch_;
+  Reduction reduction_;
 };
 }  // namespace nhalf

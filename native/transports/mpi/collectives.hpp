@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include "contract/collectives.hpp"
+#include "transports/mpi/reduction.hpp"
 
 /// The blocking form of an operation and the one that begins it, on a communicator.
 #define NHALF_MPI_FORMS(operation, Function, function, communicator, parameters, ...) \
@@ -21,7 +22,7 @@
 namespace nhalf {
 /// Operations under test have a communicator of their own: what a library prepares for the first
 /// operation on a communicator can be seen by making another. Where `in` lies in its place in `out`
-/// MPI_IN_PLACE is passed. Blocks are counted in bytes, or in floats where they are added.
+/// MPI_IN_PLACE is passed. Blocks are counted in bytes, or in elements where they are combined.
 class MpiCollectives {
  public:
   using CollectiveRequest = MPI_Request;
@@ -36,6 +37,16 @@ class MpiCollectives {
   void renew_collectives() {
     if (under_test_ != MPI_COMM_WORLD) MPI_Comm_free(&under_test_);
     MPI_Comm_dup(MPI_COMM_WORLD, &under_test_);
+  }
+
+  void reduce_by(const Reduction& reduction) {
+    if (reduction != reduced_.what) reduced_ = MpiReduction(reduction);
+  }
+  [[nodiscard]] std::size_t element_bytes() const { return reduced_.what.element_bytes(); }
+  void combine(ConstBytes from, Bytes to) const {
+    if (reduced_.what == Reduction()) return add_floats(from, to);
+    MPI_Reduce_local(from.data(), to.data(), reduced_.elements(from), reduced_.type,
+                     reduced_.operation);
   }
 
 #define NHALF_EQUAL(operation, Function, function, ...) \
@@ -62,7 +73,7 @@ class MpiCollectives {
   [[nodiscard]] MPI_Comm under_test() const { return under_test_; }
 
   static int count(ConstBytes data) { return static_cast<int>(data.size()); }
-  static int floats(ConstBytes data) { return static_cast<int>(data.size() / sizeof(float)); }
+  [[nodiscard]] const MpiReduction& reduced() const { return reduced_; }
   [[nodiscard]] int per_rank(ConstBytes data) const {
     return static_cast<int>(data.size() / static_cast<std::size_t>(size_));
   }
@@ -86,6 +97,7 @@ class MpiCollectives {
   MPI_Comm under_test_ = MPI_COMM_WORLD;
   int rank_ = 0;
   int size_ = 1;
+  MpiReduction reduced_;
 };
 
 // Those with a count per rank.

@@ -148,7 +148,6 @@ class MpiPersistentCollectives : public Base {
  protected:
   using Base::Base;
   using Base::count;
-  using Base::floats;
   using Base::or_in_place;
 };
 

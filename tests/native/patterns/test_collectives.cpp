@@ -11,7 +11,7 @@
 #include "patterns/collectives/barrier_communicator.hpp"
 #include "patterns/collectives/block_operations.hpp"
 #include "patterns/collectives/counted_operations.hpp"
-#include "patterns/collectives/sum_operations.hpp"
+#include "patterns/collectives/reductions.hpp"
 
 namespace nhalf::test_collectives {
 
@@ -179,7 +179,29 @@ TEST_CASE("one wrong byte in a result is found, and an operation that does nothi
       }
 }
 
-TEST_CASE("sums are of floats, and offsets of alltoallv are integers") {
+TEST_CASE("reductions of every type and by every operation") {
+  for (const auto* axes :
+       {"type=char", "type=int,op=max", "type=long", "type=double,op=min", "type=complex",
+        "type=pairs,op=maxloc", "type=derived,op=user,place=in"}) {
+    CAPTURE(axes);
+    for (const int ranks : {1, 3}) {
+      CHECK(everywhere(ranks, [&](ProbeTransport& t) {
+        return passes<Reduce>(t, 48, axes) && passes<Allreduce>(t, 48, axes) &&
+               passes<Scan>(t, 48, axes) && passes<ReduceScatter>(t, 48, axes);
+      }));
+      CHECK(passing_on<Spoiling>(ranks, 48, axes) == "");
+    }
+  }
+}
+
+TEST_CASE("reductions that do not commute are refused where no order is kept") {
+  CHECK(everywhere(2, [](ProbeTransport& t) {
+    CHECK_THROWS_AS(Allreduce<ProbeTransport>(t, point(8, "type=pairs,op=ordered")), InputError);
+    return true;
+  }));
+}
+
+TEST_CASE("vectors are of whole elements, and offsets of alltoallv are integers") {
   CHECK(everywhere(2, [](ProbeTransport& t) {
     int refused = 0;
     for (const auto& entry : patterns<ProbeTransport>())

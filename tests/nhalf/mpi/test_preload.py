@@ -58,17 +58,53 @@ def started() -> list[str]:
     return [*plain, *placed, "pattern=ibarrier bytes=0 axis.work=1 axis.tests=2"]
 
 
-@pytest.mark.sampled(2)
+REDUCED = (
+    *("type=char", "type=int op=max", "type=long op=min", "type=double", "type=complex op=user"),
+    *("type=pairs op=maxloc", "type=pairs op=minloc", "type=pairs op=ordered"),
+    *("type=derived op=user", "type=derived op=ordered place=in"),
+)
+
+
+def reduced() -> list[str]:
+    """Reductions of every type, by every operation and in every form."""
+    axes = [" ".join(f"axis.{word}" for word in words.split()) for words in REDUCED]
+    forms = (*SUMMING, "reduce-scatterv", "iallreduce")
+    points = [f"pattern={form} bytes=4800 {words}" for form, words in product(forms, axes)]
+    return [
+        *points,
+        "pattern=allreduce bytes=4800",
+        "pattern=scan bytes=48 axis.type=pairs axis.op=ordered axis.algorithm=linear",
+    ]
+
+
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @every_library
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 5))])
-@pytest.mark.parametrize("points", [started(), blocking()], ids=["started", "blocking"])
+@pytest.mark.parametrize(
+    "points", [started(), blocking(), reduced()], ids=["started", "blocking", "reduced"]
+)
 def test_every_operation_verifies(library: Library, ranks: int, points: list[str]) -> None:
     found = answers(library, ranks, points)
     assert list(found) == points
     wrong = [point for point, record in found.items() if not record.get("verified")]
     assert wrong == []
     assert all(record["samples_s"] for record in found.values())
+
+
+@every_library
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("type=pairs", "op=sum does not combine type=pairs"),
+        ("type=float op=and", "axis op has no value 'and'"),
+        ("type=pairs op=ordered algorithm=ring", "does not keep the order of ranks"),
+    ],
+)
+def test_what_does_not_go_together(library: Library, words: str, reason: str) -> None:
+    axes = " ".join(f"axis.{word}" for word in words.split())
+    (record,) = answers(library, 2, [f"pattern=allreduce bytes=48 {axes}"]).values()
+    assert reason in record["message"]
 
 
 @pytest.mark.sampled(1)
@@ -89,6 +125,9 @@ def test_first_calls_on_communicators_of_their_own(library: Library) -> None:
     assert all(record["verified"] for record in answers(library, 2, points).values())
 
 
+NO_WHOLE_ELEMENTS = "an element of type=float has 4 bytes: give a multiple"
+
+
 @every_library
 def test_sizes_that_cannot_be(library: Library) -> None:
     points = [
@@ -97,5 +136,5 @@ def test_sizes_that_cannot_be(library: Library) -> None:
     ]
     found = answers(library, 2, points)
     messages = [found[point]["message"] for point in points]
-    assert messages[: len(SUMMING)] == ["sums are of floats: give a multiple of 4 bytes"] * 4
+    assert messages[: len(SUMMING)] == [NO_WHOLE_ELEMENTS] * 4
     assert all("2147483647" in message for message in messages[len(SUMMING) :])

@@ -153,7 +153,7 @@ inline constexpr std::array part_axis{
 inline constexpr auto algorithm_axes = joined(operation_axes, algorithm_axis);
 inline constexpr auto in_place_algorithm_axes = joined(in_place_axes, algorithm_axis);
 
-/// What is said of every operation on blocks or floats that leaves the choice.
+/// What is said of every operation on blocks or vectors that leaves the choice.
 constexpr PatternInfo collective_pattern(std::string_view name, std::string_view description,
                                          bool rooted, int size_multiple = 1) {
   return {.name = name,
@@ -202,6 +202,9 @@ class ChosenAlgorithm<T, void(Arguments...)> {
     if (entry->run == nullptr)
       throw InputError("algorithm " + name + " of " + pattern +
                        " is absent: the transport lacks messages of the kind that it sends");
+    if (!entry->info.keeps_order && point.axes.text("op", "") == "ordered")
+      throw InputError("algorithm " + name + " of " + pattern +
+                       " does not keep the order of ranks, which op=ordered needs");
     run_ = entry->run;
     if (is_cut) run_in_parts_ = entry->run_in_parts;
     if (is_cut && run_in_parts_ == nullptr)

@@ -227,7 +227,7 @@ class Agenda:
                             number,
                             AdaptiveCurve(subject.key, name, ranks, placement.text, block.bytes),
                             axes,
-                            info.sizes(sizes.size_bytes),
+                            info.sizes(sizes.size_bytes, axes),
                             sizes.adaptive and plain and not self.state.like,
                         )
 

@@ -1,7 +1,7 @@
 """What the front end knows of a pattern: the probe's description of it, or a stand-in's."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -59,13 +59,14 @@ class AxisInfo(msgspec.Struct, frozen=True):
     """A further coordinate of a pattern's points.
 
     `values` are measured by default (measure/plan/axes.py); where the axis has its `fallback`, it
-    is left out of a point's identity.
+    is left out of a point's identity. `size_multiples` are those of some values.
     """
 
     name: str
     values: str = ""
     fallback: str = ""
     what: str = ""
+    size_multiples: dict[str, int] = {}
 
 
 class AlgorithmInfo(msgspec.Struct, frozen=True):
@@ -125,11 +126,21 @@ class PatternInfo(msgspec.Struct, frozen=True):
         most = self.ranks_max.get(problem_class, ranks)
         return self.ranks_min <= ranks <= most and allows(self.ranks_rule, ranks)
 
-    def sizes(self, requested_bytes: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the sizes at which it is measured when `requested_bytes` are requested."""
+    def sizes(self, requested_bytes: tuple[int, ...], axes: Iterable[str] = ()) -> tuple[int, ...]:
+        """Return the sizes at which it is measured when `requested_bytes` are requested.
+
+        They are the same for all of `axes`, the values of several points.
+        """
         if not self.sized:
             return (0,)
-        multiple = max(1, self.size_multiple)
+        named = {word for text in axes for word in text.split(",")}
+        multiples = [
+            bytes_
+            for axis in self.axes
+            for value, bytes_ in axis.size_multiples.items()
+            if f"{axis.name}={value}" in named
+        ]
+        multiple = max(1, self.size_multiple, *multiples)
         return tuple(sorted({-(-size // multiple) * multiple for size in requested_bytes}))
 
 

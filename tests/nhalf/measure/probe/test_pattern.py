@@ -24,6 +24,14 @@ def test_sizes_are_what_a_pattern_can_have(
     assert msgspec.convert({"name": "x", **form}, PatternInfo).sizes(wanted) == sizes
 
 
+def test_sizes_are_the_same_for_all_types_of_elements() -> None:
+    axes = [{"name": "type", "size_multiples": {"double": 8, "complex": 16}}]
+    info = msgspec.convert({"name": "x", "size_multiple": 4, "axes": axes}, PatternInfo)
+    assert info.sizes((1, 9), ("", "type=int")) == (4, 12)
+    assert info.sizes((1, 9), ("", "op=max,type=double")) == (8, 16)
+    assert info.sizes((1, 17), ("type=double", "type=complex")) == (16, 32)
+
+
 def test_a_probe_that_says_little_is_understood() -> None:
     info = msgspec.convert({"name": "x", "present": True, "what": "?", "later": 1}, PatternInfo)
     assert info == PatternInfo("x")
