@@ -48,18 +48,18 @@ struct Reduction {
 
   /// What the axes of a point say. Throws InputError.
   static Reduction of(const Case& point) {
-    const Reduction asked{
+    const Reduction reduction{
         static_cast<ElementType>(point.choice("type", element_types)),
         static_cast<ReductionOperation>(point.choice("op", reduction_operations))};
-    const auto type = std::string(element_types[static_cast<std::size_t>(asked.type)]);
-    if (!asked.is_defined())
+    const auto type = std::string(element_types[static_cast<std::size_t>(reduction.type)]);
+    if (!reduction.is_defined())
       throw InputError(
-          "op=" + std::string(reduction_operations[static_cast<std::size_t>(asked.operation)]) +
+          "op=" + std::string(reduction_operations[static_cast<std::size_t>(reduction.operation)]) +
           " does not combine type=" + type);
-    if (point.size_bytes % asked.element_bytes() != 0)
+    if (point.size_bytes % reduction.element_bytes() != 0)
       throw InputError("an element of type=" + type + " has " +
-                       std::to_string(asked.element_bytes()) + " bytes: give a multiple");
-    return asked;
+                       std::to_string(reduction.element_bytes()) + " bytes: give a multiple");
+    return reduction;
   }
 };
 

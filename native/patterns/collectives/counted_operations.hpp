@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "patterns/collectives/block_operations.hpp"
-#include "patterns/collectives/reductions.hpp"
+#include "patterns/collectives/reduction_operations.hpp"
 
 namespace nhalf {
 inline constexpr auto counted_axes = joined(in_place_axes, shares_axis);

@@ -40,11 +40,11 @@ class MpiCollectives {
   }
 
   void reduce_by(const Reduction& reduction) {
-    if (reduction != reduced_.what) reduced_ = MpiReduction(reduction);
+    if (reduction != reduced_.reduction()) reduced_ = MpiReduction(reduction);
   }
-  [[nodiscard]] std::size_t element_bytes() const { return reduced_.what.element_bytes(); }
+  [[nodiscard]] std::size_t element_bytes() const { return reduced_.reduction().element_bytes(); }
   void combine(ConstBytes from, Bytes to) const {
-    if (reduced_.what == Reduction()) return add_floats(from, to);
+    if (reduced_.reduction() == Reduction()) return add_floats(from, to);
     MPI_Reduce_local(from.data(), to.data(), reduced_.elements(from), reduced_.type,
                      reduced_.operation);
   }

@@ -12,7 +12,7 @@ class MpiReduction {
  public:
   MpiReduction() = default;
   explicit MpiReduction(const Reduction& reduction)
-      : what(reduction), element_bits_(std::countr_zero(reduction.element_bytes())) {
+      : reduction_(reduction), element_bits_(std::countr_zero(reduction.element_bytes())) {
     if (reduction.type == ElementType::derived) {
       MPI_Type_contiguous(4, MPI_INT, &type);
       MPI_Type_commit(&type);
@@ -28,27 +28,29 @@ class MpiReduction {
   }
   MpiReduction(const MpiReduction&) = delete;
   MpiReduction& operator=(MpiReduction&& other) noexcept {
-    std::swap(what, other.what);
+    std::swap(reduction_, other.reduction_);
     std::swap(type, other.type);
     std::swap(operation, other.operation);
     std::swap(element_bits_, other.element_bits_);
     return *this;
   }
   ~MpiReduction() {
-    if (what.type == ElementType::derived) MPI_Type_free(&type);
+    if (reduction_.type == ElementType::derived) MPI_Type_free(&type);
     if (is_own_operation()) MPI_Op_free(&operation);
   }
 
+  [[nodiscard]] const Reduction& reduction() const { return reduction_; }
   [[nodiscard]] int elements(ConstBytes data) const {
     return static_cast<int>(data.size() >> element_bits_);
   }
 
-  Reduction what{};
   MPI_Datatype type = MPI_FLOAT;
   MPI_Op operation = MPI_SUM;
 
  private:
-  [[nodiscard]] bool is_own_operation() const { return what.operation >= ReductionOperation::user; }
+  [[nodiscard]] bool is_own_operation() const {
+    return reduction_.operation >= ReductionOperation::user;
+  }
 
   static MPI_Datatype predefined(ElementType type) {
     const MPI_Datatype types[] = {MPI_FLOAT,  MPI_UNSIGNED_CHAR,    MPI_INT, MPI_LONG,
@@ -71,6 +73,7 @@ class MpiReduction {
                      {static_cast<std::byte*>(to), size_bytes});
   }
 
+  Reduction reduction_{};
   int element_bits_ = 2;
 };
 }  // namespace nhalf

@@ -1,9 +1,10 @@
 // What reductions make of elements of every type.
+#include "contract/reduction.hpp"
+
 #include <doctest/doctest.h>
 
 #include <vector>
 
-#include "contract/reduction.hpp"
 #include "patterns/bases/collectives/reduced.hpp"
 
 namespace nhalf::test_reduction {

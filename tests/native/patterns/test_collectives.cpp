@@ -11,7 +11,7 @@
 #include "patterns/collectives/barrier_communicator.hpp"
 #include "patterns/collectives/block_operations.hpp"
 #include "patterns/collectives/counted_operations.hpp"
-#include "patterns/collectives/reductions.hpp"
+#include "patterns/collectives/reduction_operations.hpp"
 
 namespace nhalf::test_collectives {
 

@@ -38,15 +38,15 @@ class ReducedVectors {
     std::array<std::byte, block_bytes> combined, term;
     for (std::size_t at = 0; at < data.size(); at += block_bytes) {
       const auto got = data.subspan(at, std::min(block_bytes, data.size() - at));
-      const auto wanted = std::span(combined).first(got.size());
-      const auto given = std::span(term).first(got.size());
+      const auto expected = std::span(combined).first(got.size());
+      const auto next = std::span(term).first(got.size());
       const auto element = first + at / reduction_.element_bytes();
-      give(ranks - 1, element, wanted);
+      give(ranks - 1, element, expected);
       for (int rank = ranks - 2; rank >= 0; --rank) {
-        give(rank, element, given);
-        combine_elements(reduction_, given, wanted);
+        give(rank, element, next);
+        combine_elements(reduction_, next, expected);
       }
-      if (!std::ranges::equal(got, wanted)) return false;
+      if (!std::ranges::equal(got, expected)) return false;
     }
     return true;
   }

@@ -133,12 +133,12 @@ class PatternInfo(msgspec.Struct, frozen=True):
         """
         if not self.sized:
             return (0,)
-        named = {word for text in axes for word in text.split(",")}
+        words = {word for text in axes for word in text.split(",")}
         multiples = [
             bytes_
             for axis in self.axes
             for value, bytes_ in axis.size_multiples.items()
-            if f"{axis.name}={value}" in named
+            if f"{axis.name}={value}" in words
         ]
         multiple = max(1, self.size_multiple, *multiples)
         return tuple(sorted({-(-size // multiple) * multiple for size in requested_bytes}))
