@@ -27,6 +27,7 @@ USUAL = {
 }
 """What other tools call a verb, and what it is called here; shown nowhere."""
 FORMER = {
+    "completion": ("doctor", "--completion"),
     "ledger": ("predict", "--score"),
     "selftest": ("doctor", "--selftest"),
     "simulate": ("predict", "--engine", "simgrid"),

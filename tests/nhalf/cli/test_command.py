@@ -234,9 +234,9 @@ def test_the_shell_completes(call: Call, typed: str, offered: str) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_a_shell(call: Call, shell: str) -> None:
-    ended = call("completion", shell)
+    ended = call("doctor", "--completion", shell)
     assert (ended.code, ended.err) == (0, "")
     assert "_NHALF_COMPLETE" in ended.out
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=ended.out, text=True, check=True)
-    call("completion", "csh").is_error(2, "unknown shell")
+    call("doctor", "--completion", "csh").is_error(2, "unknown shell")

@@ -1,4 +1,4 @@
-"""`nhalf completion`: shell completion of verbs, options and names."""
+"""`nhalf doctor --completion`: shell completion of verbs, options and names."""
 
 import sys
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from nhalf.base.request import REQUIRED, word
 from nhalf.base.request import Request as BaseRequest
 from nhalf.cli.group import command_line
 
-GROUP = "setup"
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -24,9 +23,9 @@ class Request(BaseRequest):
 def command(request: Request) -> None:
     """Print the completion script of a shell: verbs, options, studies and machines.
 
-    nhalf completion bash > ~/.local/share/bash-completion/completions/nhalf
-    nhalf completion zsh > ~/.zfunc/_nhalf
-    nhalf completion fish > ~/.config/fish/completions/nhalf.fish
+    nhalf doctor --completion bash > ~/.local/share/bash-completion/completions/nhalf
+    nhalf doctor --completion zsh > ~/.zfunc/_nhalf
+    nhalf doctor --completion fish > ~/.config/fish/completions/nhalf.fish
     """
     completion_class = get_completion_class(request.shell) if request.shell in SHELLS else None
     if completion_class is None:

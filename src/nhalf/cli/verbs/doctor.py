@@ -23,7 +23,7 @@ with lazily(globals()):
     from nhalf.sites.examine import ExaminedItem, can_measure, examine
 
 GROUP = "setup"
-FORMS = {"--selftest": "selftest"}
+FORMS = {"--completion": "completion", "--selftest": "selftest"}
 MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
 NAME_WIDTH = 22
