@@ -1,6 +1,7 @@
-"""Atomic writes: a file is complete or absent, even if the process or the machine dies."""
+"""Atomic writes: a file, or what is appended to one, is complete or absent, whoever dies."""
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -69,3 +70,27 @@ def write_bytes(path: Path, content: bytes, remedy: str = ANOTHER_PLACE) -> Path
         reason = error.strerror or str(error)
         raise MissingError(f"cannot write {path}: {reason}", remedy) from error
     return path
+
+
+def append_whole(path: Path, content: bytes) -> None:
+    """Append lines: all of them or, if the disk is full, none; others that append wait.
+
+    Where the file system has no locks, what is short still arrives in one piece. A line that a
+    crash left incomplete stays one. Raises OSError.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        before = os.fstat(descriptor).st_size
+        if before and os.pread(descriptor, 1, before - 1) != b"\n":
+            content = b"\n" + content
+        try:
+            written = 0
+            while written < len(content):
+                written += os.write(descriptor, content[written:])
+        except OSError:
+            os.ftruncate(descriptor, before)
+            raise
+    finally:
+        os.close(descriptor)

@@ -59,7 +59,7 @@ GROUPS = {
 }
 """The headings of help, by the name that the module of a verb assigns to `GROUP`."""
 ORDER = (
-    *("run", "show", "report", "compare", "check", "history", "trace", "improve", "why"),
+    *("run", "show", "report", "compare", "check", "gate", "history", "trace", "improve", "why"),
     *("predict", "try", "machines", "doctor", "mpi"),
 )
 """The verbs that stand first in their group; the others follow in alphabetical order."""

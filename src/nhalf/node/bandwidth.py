@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +165,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Waited:
-    """Nanoseconds that all threads of a process ran so far, and waited for a core to run on."""
+    """Nanoseconds that threads ran so far, and waited for a core to run on."""
 
     ran_ns: int = 0
     waited_ns: int = 0
@@ -179,12 +179,17 @@ class Waited:
 
 def waited(process: int, proc: Path = PROC) -> Waited:
     """What the system reports of a process; zeros if it does not count, or there is none."""
-    ran_ns = waited_ns = 0
+    threads = waited_by_thread(process, proc).values()
+    return Waited(*(sum(column) for column in zip(*map(astuple, threads), strict=True)))
+
+
+def waited_by_thread(process: int, proc: Path = PROC) -> dict[int, Waited]:
+    """What the system reports of each thread, by its number; what it does not count is left out."""
+    threads = {}
     for file in sorted((proc / str(process) / "task").glob("*/schedstat")):
         try:
             ran, waiting, _ = map(int, file.read_text("utf-8").split())
         except (OSError, ValueError):
             continue
-        ran_ns += ran
-        waited_ns += waiting
-    return Waited(ran_ns, waited_ns)
+        threads[int(file.parent.name)] = Waited(ran, waiting)
+    return threads

@@ -4,9 +4,7 @@ Lines are only appended, under a lock, so that several processes may write at on
 cannot be read, such as the last of a full disk or one of a later form, is skipped and counted.
 """
 
-import fcntl
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from nhalf.base.errors import MissingError
+from nhalf.base.files import append_whole
 from nhalf.base.folders import data_folder, make_folder
 from nhalf.base.unreadable import UNREADABLE
 
@@ -136,30 +135,12 @@ def append_lines(path: Path, lines: Sequence[Line]) -> None:
     try:
         if path == usual_path():
             make_folder(path.parent)
-        _append(path, content)
+        append_whole(path, content)
     except OSError as error:
         raise MissingError(
             f"the ledger {path} cannot be written: {error.strerror or error}",
             "name another one with --ledger",
         ) from error
-
-
-def _append(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        before = os.fstat(descriptor).st_size
-        if before and os.pread(descriptor, 1, before - 1) != b"\n":
-            content = b"\n" + content  # a crash left an incomplete line: it stays one
-        try:
-            written = 0
-            while written < len(content):
-                written += os.write(descriptor, content[written:])
-        except OSError:
-            os.ftruncate(descriptor, before)
-            raise
-    finally:
-        os.close(descriptor)
 
 
 def _is_number(line: Line) -> bool:

@@ -1,0 +1,153 @@
+"""`nhalf gate`: is this node as fast as in its own past?"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nhalf.base.errors import InputError
+from nhalf.base.files import write_bytes
+from nhalf.base.folders import data_folder, make_folder
+from nhalf.base.printable import say
+from nhalf.base.request import option
+from nhalf.base.units import parse_duration, parse_share
+from nhalf.base.version import __version__
+from nhalf.cli.lazy import lazily
+from nhalf.cli.options import OUTPUT, JsonOption
+from nhalf.present.terminal.output import emit_json
+from nhalf.sites.hosts import short_name
+from nhalf.store.gates import GateRecord, append_gate, gate_path, read_gates
+
+with lazily(globals()):
+    from nhalf.decide.check.gate import Gate, gate
+    from nhalf.decide.check.junit import junit
+    from nhalf.node.all_cores import all_cores
+
+GROUP = "look"
+FOLDER = "gates"
+GATES_MAX = 50
+"""The baseline is the last gates of a node, up to this many."""
+BUDGET_LEAST_S = 3.0
+ENDING_S = 0.8
+"""What starting and ending take beside the looks."""
+TOLERANCE = "5%"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(JsonOption, heading="Against what"):
+    """The baseline of the node, and what may pass."""
+
+    baseline: Path | None = option(
+        None,
+        "Folder with a file of gates for each node, which nodes may share; default: gates in the "
+        "user's data folder.",
+        metavar="DIR",
+    )
+    accept: bool = option(False, "Begin another baseline with this gate, as after a repair.")
+    tolerance: str = option(TOLERANCE, "Slow-down that may pass.", metavar="PERCENT")
+    budget: str = option("10s", "Time for the whole gate, at most.", metavar="TIME")
+    junit: Path | None = option(None, "Also write JUnit XML.", heading=OUTPUT, metavar="FILE")
+
+
+def command(request: Request) -> int:
+    """Say whether this node is as fast as in its own past: go, no-go or unsure, in seconds.
+
+    Exit code 0: go; 1: no-go; 4: unsure, as for the first gates of a node or beside other programs.
+
+    Fixed work on all cores, memory and messages between cores are timed, without MPI, and compared
+    with the last 50 gates of this node. What is slower is timed again until the budget is spent.
+
+    nhalf gate --baseline /shared/gates
+    nhalf gate --baseline /shared/gates --accept
+    nhalf gate --baseline /shared/gates --budget 5s --junit gate.xml
+    """
+    began_s, at = time.monotonic(), datetime.now(UTC)
+    tolerance = parse_share(request.tolerance)
+    deadline_s = began_s + _budget_s(request) - ENDING_S
+    node = short_name(platform.node()) or "localhost"
+    folder = request.baseline or make_folder(data_folder() / FOLDER)
+    past = read_gates(gate_path(folder, node))
+    if past.unread:
+        say(f"{gate_path(folder, node)}: {past.unread} lines cannot be read, and are left out")
+    baseline = [] if request.accept else past.baseline(GATES_MAX)
+    with all_cores() as cores:
+        result = gate(cores.look, baseline, Deadline(deadline_s).has_time, tolerance)
+    append_gate(folder, _record(result, node, at, request.accept))
+    spent_s = time.monotonic() - began_s
+    if request.junit is not None:
+        when = {"started_s": at.timestamp(), "time_s": spent_s}
+        content = junit(result.check(), name="gate", host=node, strict=False, **when)
+        write_bytes(request.junit, content, "choose another place with --junit")
+    if request.json:
+        emit_json(gate_json(result, node, spent_s))
+    else:
+        sys.stdout.write(f"{result.verdict}: {node}, {result.reason}\n")
+    return result.exit_code
+
+
+def _budget_s(request: Request) -> float:
+    budget_s = parse_duration(request.budget)
+    if budget_s < BUDGET_LEAST_S:
+        raise InputError(f"--budget {request.budget} is too short", "a gate needs 3s")
+    return budget_s
+
+
+class Deadline:
+    """Whether there is time for another look, as long as the longest so far."""
+
+    def __init__(self, deadline_s: float) -> None:
+        """By the monotonic clock."""
+        self._deadline_s, self._asked_s, self._longest_s = deadline_s, time.monotonic(), 0.0
+
+    def has_time(self) -> bool:
+        """To be asked after each look."""
+        now_s = time.monotonic()
+        self._longest_s = max(self._longest_s, now_s - self._asked_s)
+        self._asked_s = now_s
+        return now_s + self._longest_s < self._deadline_s
+
+
+def _record(result: Gate, node: str, at: datetime, accepts: bool) -> GateRecord:
+    return GateRecord(
+        node=node,
+        at=at,
+        verdict=result.verdict,
+        times_s={name: float(f"{time_s:.6g}") for name, time_s in result.times_s.items()},
+        reason=result.reason,
+        counts=result.counts,
+        accepts=accepts,
+        taken_share=round(result.most_disturbed.taken_share, 4),
+        nhalf=__version__,
+    )
+
+
+def gate_json(result: Gate, node: str, spent_s: float) -> dict[str, Any]:
+    """The JSON object that `gate --json` prints; ratios are to the baseline."""
+    ratios = {ratio.name: ratio for ratio in result.ratios}
+    return {
+        "node": node,
+        "verdict": result.verdict,
+        "reason": result.reason,
+        "gates": result.gates,
+        "looks": result.looks,
+        "time_s": spent_s,
+        "tolerance": result.tolerance_share,
+        "counts": result.counts,
+        "taken_share": result.most_disturbed.taken_share,
+        "taken_core": result.most_disturbed.taken_core,
+        "times": [
+            {
+                "name": name,
+                "time_s": time_s,
+                "baseline_s": ratios[name].past_s if name in ratios else None,
+                "ratio": ratios[name].ratio if name in ratios else None,
+                "ci": [ratios[name].low, ratios[name].high] if name in ratios else None,
+            }
+            for name, time_s in result.times_s.items()
+        ],
+    }

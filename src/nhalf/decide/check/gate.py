@@ -1,0 +1,218 @@
+"""Whether a node is as fast as in its own past: go, no-go or unsure, after looks of half a second.
+
+A few looks suffice where nothing is slower. What looks slower is looked at again for the rest of
+the time, and only these later looks decide: what chance picked out is gone in them, and so is what
+passed by. Slow while others have the cores is unsure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from nhalf.base.listing import few
+from nhalf.base.numbers import percent
+from nhalf.decide.check.verdict import (
+    UNDECIDED,
+    Bounds,
+    CheckedRun,
+    JudgedExpectation,
+    PointVerdict,
+    Verdict,
+)
+from nhalf.node.all_cores import Look
+from nhalf.statistics.intervals import Interval
+from nhalf.statistics.rolling import FALSE_RATE, OCCASIONS_LEAST, PastRatio, against_past
+from nhalf.store.gates import GateVerdict
+
+LOOKS_LEAST = 3
+EXIT_CODES: Mapping[GateVerdict, int] = {"go": 0, "no-go": 1, "unsure": UNDECIDED}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A verdict with its reason in words, and the ratios to the baseline that it stands on.
+
+    `ratios` are empty while there are too few gates. `times_s` are medians over calm looks, and
+    `counts` is set where they may join the baseline. `most_disturbed` is the look during which
+    others had most.
+    """
+
+    verdict: GateVerdict
+    reason: str
+    ratios: tuple[PastRatio, ...]
+    times_s: dict[str, float]
+    most_disturbed: Look
+    looks: int
+    gates: int
+    tolerance_share: float
+    counts: bool
+
+    @property
+    def exit_code(self) -> int:
+        """What a script learns."""
+        return EXIT_CODES[self.verdict]
+
+    def check(self) -> CheckedRun:
+        """The gate as a check against a baseline, for JUnit XML."""
+        answers = tuple(self._answer(ratio) for ratio in self.ratios)
+        return CheckedRun("baseline", 1 - FALSE_RATE, answers or (self._learning(),))
+
+    def _answer(self, ratio: PastRatio) -> JudgedExpectation:
+        verdict: Verdict = "met"
+        if ratio.exceeds(self.tolerance_share):
+            verdict = "missed" if self.verdict == "no-go" and ratio.low > 1 else "unclear"
+        bounds = Bounds(high=1 + self.tolerance_share)
+        interval = Interval(ratio.ratio, ratio.low, ratio.high)
+        reason = self.reason if verdict == "unclear" else ""
+        point = PointVerdict({}, "", bounds, interval, verdict, reason)
+        return JudgedExpectation(ratio.name, "time", (point,))
+
+    def _learning(self) -> JudgedExpectation:
+        point = PointVerdict({}, "", Bounds(), None, "unclear", self.reason)
+        return JudgedExpectation("baseline", "time", (point,))
+
+
+def gate(
+    look: Callable[[], Look],
+    baseline: Sequence[Mapping[str, float]],
+    has_time: Callable[[], bool],
+    tolerance: float,
+) -> Gate:
+    """Look until it is decided, or `has_time` says no.
+
+    `baseline` are the times of former gates, in seconds by what was timed.
+    """
+    return _Decision(look, baseline, has_time, tolerance).made()
+
+
+class _Decision:
+    """The looks of one gate so far."""
+
+    def __init__(
+        self,
+        look: Callable[[], Look],
+        baseline: Sequence[Mapping[str, float]],
+        has_time: Callable[[], bool],
+        tolerance: float,
+    ) -> None:
+        self._look, self._baseline = look, baseline
+        self._has_time, self._tolerance = has_time, tolerance
+        self._looks: list[Look] = []
+
+    def made(self) -> Gate:
+        if not self._needed_looks():
+            return self._unsure(self._usual(), self._load())
+        usual = self._usual()
+        if len(self._baseline) < OCCASIONS_LEAST:
+            number = len(self._baseline) + 1
+            return self._unsure(usual, f"learning, gate {number} of {OCCASIONS_LEAST}")
+        gone = sorted(set(self._baseline[-1]) - set(self._looks[-1].times_s))
+        if gone or not usual:
+            reason = f"{few(gone, 3)} of the baseline is not here" if gone else "all of it is new"
+            return self._unsure(usual, f"{reason}; --accept begins another baseline")
+        suspects = {ratio.name for ratio in usual if ratio.exceeds(self._tolerance)}
+        return self._again(suspects) if suspects else self._go(usual)
+
+    def _needed_looks(self) -> bool:
+        """Take calm looks, or disturbed ones that show nothing slower; whether there are enough."""
+        while len(self._calm()) < LOOKS_LEAST:
+            if len(self._looks) >= LOOKS_LEAST and not self._is_open():
+                return True
+            if self._looks and not self._has_time():
+                return False
+            self._looks.append(self._look())
+        return True
+
+    def _is_open(self) -> bool:
+        usual = self._usual()
+        return not usual or any(ratio.exceeds(self._tolerance) for ratio in usual)
+
+    def _again(self, suspects: set[str]) -> Gate:
+        """Look again at what looks slower; only that decides."""
+        begin = len(self._looks)
+        while self._has_time():
+            self._looks.append(self._look())
+            later = self._ratios(self._calm(begin))
+            if len(self._calm(begin)) >= LOOKS_LEAST and not self._slow(later, suspects):
+                return self._go(later)
+        if len(self._calm(begin)) < LOOKS_LEAST:
+            is_loaded = len(self._looks) - begin >= LOOKS_LEAST
+            reason = self._load() if is_loaded else "no time to look again: give a longer --budget"
+            return self._unsure(self._usual(), reason)
+        later = self._ratios(self._calm(begin))
+        slow = self._slow(later, suspects)
+        sure = [ratio for ratio in slow if ratio.is_slower(self._tolerance)]
+        if not sure:
+            worst = max(slow, key=lambda ratio: ratio.ratio)
+            reason = f"{worst.name} takes {in_words(worst)} of its baseline, whose gates differ"
+            return self._unsure(later, reason, counts=True)
+        worst = max(sure, key=lambda ratio: ratio.low)
+        further = f", and {len(sure) - 1} more" if len(sure) > 1 else ""
+        reason = f"{worst.name} takes {in_words(worst)} of its baseline{further}"
+        return self._gate("no-go", later, reason, counts=False)
+
+    def _slow(self, ratios: Sequence[PastRatio], suspects: set[str]) -> list[PastRatio]:
+        return [r for r in ratios if r.name in suspects and r.exceeds(self._tolerance)]
+
+    def _calm(self, begin: int = 0) -> list[Look]:
+        return [look for look in self._looks[begin:] if look.is_calm]
+
+    def _usual(self) -> list[PastRatio]:
+        """The ratios of calm looks, or of all where there are too few."""
+        calm = self._calm()
+        return self._ratios(calm if len(calm) >= LOOKS_LEAST else self._looks)
+
+    def _ratios(self, looks: Sequence[Look]) -> list[PastRatio]:
+        return against_past(self._baseline, medians(looks))
+
+    def _load(self) -> str:
+        look = self._most_disturbed()
+        return f"something else had {percent(look.taken_share)} of core {look.taken_core}"
+
+    def _most_disturbed(self) -> Look:
+        return max(self._looks, key=lambda look: look.taken_share)
+
+    def _go(self, ratios: Sequence[PastRatio]) -> Gate:
+        farthest = max(ratios, key=lambda ratio: abs(ratio.ratio - 1))
+        shows = max([1 + self._tolerance, *(ratio.reach for ratio in ratios)])
+        reason = (
+            f"{len(ratios)} times within {percent(abs(farthest.ratio - 1), 1)} of the last "
+            f"{len(self._baseline)} gates; a slow-down of {percent(shows - 1)} shows"
+        )
+        return self._gate("go", ratios, reason, counts=len(self._calm()) >= LOOKS_LEAST)
+
+    def _unsure(self, ratios: Sequence[PastRatio], reason: str, counts: bool | None = None) -> Gate:
+        is_learning = len(self._baseline) < OCCASIONS_LEAST
+        if counts is None:
+            counts = is_learning and len(self._calm()) >= LOOKS_LEAST
+        return self._gate("unsure", ratios, reason, counts=counts)
+
+    def _gate(
+        self, verdict: GateVerdict, ratios: Sequence[PastRatio], reason: str, *, counts: bool
+    ) -> Gate:
+        return Gate(
+            verdict,
+            reason,
+            tuple(ratios),
+            medians(self._calm() or self._looks),
+            self._most_disturbed(),
+            len(self._looks),
+            len(self._baseline),
+            self._tolerance,
+            counts,
+        )
+
+
+def medians(looks: Sequence[Look]) -> dict[str, float]:
+    """The median of every time over looks, in seconds."""
+    names = dict.fromkeys(name for look in looks for name in look.times_s)
+    return {
+        name: median(look.times_s[name] for look in looks if name in look.times_s) for name in names
+    }
+
+
+def in_words(ratio: PastRatio) -> str:
+    """'1.48x (1.43 to 1.52)'."""
+    return f"{ratio.ratio:.2f}x ({ratio.low:.2f} to {ratio.high:.2f})"

@@ -1,0 +1,103 @@
+"""What gates found: a file for each node in a folder that nodes may share, one JSON line per gate.
+
+A node appends to its own file alone, whole lines under a lock. Lines that cannot be read are
+counted and left where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from nhalf.base.errors import MissingError
+from nhalf.base.files import append_whole
+from nhalf.base.unreadable import UNREADABLE
+
+SUFFIX = ".jsonl"
+TAIL_BYTES = 4 << 20
+"""No more of a file is read for a baseline: years of gates lie before that."""
+OTHER_FOLDER = "name a folder that this user can write to with --baseline"
+GateVerdict = Literal["go", "no-go", "unsure"]
+
+
+class GateRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One gate: seconds by what was timed, and what became of it.
+
+    `counts` says whether it is part of the baseline of later gates, `accepts` whether that begins
+    with it. `taken_share` is what others had of the core that they had most of.
+    """
+
+    node: str
+    at: datetime
+    verdict: GateVerdict
+    times_s: dict[str, float]
+    reason: str = ""
+    counts: bool = False
+    accepts: bool = False
+    taken_share: float = 0.0
+    nhalf: str = ""
+
+
+@dataclass(frozen=True)
+class GateFile:
+    """The gates of a node, oldest first, and how many lines could not be read."""
+
+    records: tuple[GateRecord, ...] = ()
+    unread: int = 0
+
+    def baseline(self, most: int) -> list[dict[str, float]]:
+        """The times of the last gates that count, since the last one that was accepted."""
+        begin = max((i for i, record in enumerate(self.records) if record.accepts), default=0)
+        counted = [record.times_s for record in self.records[begin:] if record.counts]
+        return counted[-most:]
+
+
+def gate_path(folder: Path, node: str) -> Path:
+    """The file of a node."""
+    return folder / f"{node}{SUFFIX}"
+
+
+def read_gates(path: Path, tail_bytes: int = TAIL_BYTES) -> GateFile:
+    """The gates in the end of a file; none if there is no file.
+
+    Raises MissingError if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - tail_bytes))
+            content = file.read()
+    except FileNotFoundError:
+        return GateFile()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MissingError(f"the gates in {path} cannot be read: {reason}", OTHER_FOLDER) from error
+    lines = content.split(b"\n")
+    return _parsed(lines[1:] if size > tail_bytes else lines)
+
+
+def _parsed(lines: Sequence[bytes]) -> GateFile:
+    decoder = msgspec.json.Decoder(GateRecord)
+    records, unread = [], 0
+    for line in filter(None, lines):
+        try:
+            records.append(decoder.decode(line))
+        except UNREADABLE:
+            unread += 1
+    return GateFile(tuple(records), unread)
+
+
+def append_gate(folder: Path, record: GateRecord) -> None:
+    """Append a gate to the file of its node; raises MissingError if that cannot be written."""
+    path = gate_path(folder, record.node)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        append_whole(path, msgspec.json.encode(record) + b"\n")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MissingError(f"{path} cannot be written: {reason}", OTHER_FOLDER) from error

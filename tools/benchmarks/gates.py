@@ -1,0 +1,79 @@
+"""How often `nhalf gate` is wrong: simulated gates of nodes whose truth is known.
+
+`python tools/benchmarks/gates.py 1000` prints the table of docs/guide/health-check.md: how many of
+1000 gates without a change are no-go, and how many of 50 gates with one slower core.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from nhalf.decide.check.gate import gate
+from nhalf.node.all_cores import Look
+
+TOLERANCE = 0.05
+LOOKS = 18
+WITHIN = 0.3
+"""Looks of a gate differ by this share of what gates differ by."""
+Noise = Callable[[np.random.Generator, int, int], np.ndarray]
+
+
+def normal(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
+    return random.standard_normal((gates, times))
+
+
+def together(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
+    shared = random.standard_normal((gates, 1))
+    return (normal(random, gates, times) + shared) / np.sqrt(2)
+
+
+def two_states(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
+    return 0.3 * normal(random, gates, times) + 2 * (random.random((gates, 1)) < 0.3)
+
+
+def long_tails(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
+    return random.standard_t(4, (gates, times)) / np.sqrt(2)
+
+
+def simulated(
+    random: np.random.Generator, noise: Noise, cores: int, gates: int, deviation: float, slow: float
+) -> str:
+    """The verdict of one gate after a number of gates; `slow` is the factor of its core 0."""
+    names = [*(f"core {number}" for number in range(cores)), "memory 0", "messages"]
+    spread = deviation * np.array([1.0] * cores + [2.0, 3.0])
+    *past, now = np.exp(spread * noise(random, gates + 1, len(names)))
+    now[0] *= slow
+    taken = 0
+
+    def look() -> Look:
+        nonlocal taken
+        taken += 1
+        seen = now * np.exp(WITHIN * spread * random.standard_normal(len(names)))
+        return Look(dict(zip(names, seen.tolist(), strict=True)))
+
+    baseline = [dict(zip(names, row.tolist(), strict=True)) for row in past]
+    return gate(look, baseline, lambda: taken < LOOKS, TOLERANCE).verdict
+
+
+def main(gates: int) -> None:
+    random = np.random.default_rng(1)
+    for noise in (normal, together, two_states, long_tails):
+        for cores in (2, 64):
+            for deviation in (0.005, 0.01, 0.02):
+                cells = []
+                for past in (8, 20, 50):
+                    about = (random, noise, cores, past, deviation)
+                    alarms = sum(simulated(*about, 1.0) == "no-go" for _ in range(gates))
+                    found = [
+                        sum(simulated(*about, factor) == "no-go" for _ in range(gates // 20))
+                        for factor in (1.1, 1.2)
+                    ]
+                    cells.append(f"{alarms} of {gates}; {found} of {gates // 20}")
+                print(noise.__name__, cores, deviation, " | ".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
