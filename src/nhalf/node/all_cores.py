@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 from nhalf.base.compiled import without_compiling
 from nhalf.base.errors import FailedError, MissingError
@@ -20,7 +21,7 @@ from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Processes, plain_subject
 from nhalf.node.bandwidth import CALM_SHARE, PLACEMENT, PROC, TRANSPORT, Waited, waited_by_thread
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 10.0
 WORK, MEMORY, MESSAGES = "memory-triad", "memory-copy", "pairs-latency"
 WORK_BYTES = 4 << 10
 """An array of a core: three of them lie in the nearest cache, so that the core alone counts."""
@@ -51,16 +52,42 @@ class Look:
         return self.taken_share <= CALM_SHARE
 
 
+class Asked:
+    """Points asked of a probe, with as many batches each, of which the median counts."""
+
+    def __init__(self, processes: Processes, timeout_s: float) -> None:
+        """Every answer may take `timeout_s` seconds."""
+        self._processes, self._timeout_s, self._number = processes, timeout_s, 0
+
+    def point(
+        self, pattern: str, size_bytes: int, slice_s: float, axes: str = ""
+    ) -> dict[str, Any]:
+        """The answer; raises FailedError for wrong data, MissingError if there is no time."""
+        self._number += 1
+        samples = f"precision=0 samples_min={SAMPLES} samples_max={SAMPLES}"
+        point = f"id={self._number} pattern={pattern} bytes={size_bytes} slice_s={slice_s}"
+        self._processes.send(f"{point} {samples}{axes}")
+        answer = self._processes.receive(self._timeout_s, identity=str(self._number))
+        if answer.get("nhalf") != "point":
+            raise MissingError(f"{pattern} cannot be timed: {answer.get('message', '')}")
+        if not answer["verified"]:
+            raise FailedError(f"{pattern} had wrong data")
+        return answer
+
+    def times_s(self, *point: Any) -> list[float]:
+        """The time of each rank."""
+        return [float(time_s) for time_s in self.point(*point)["rank_s"]]
+
+
 class AllCores:
     """Looks at all cores through a probe that has a thread on each of them."""
 
     def __init__(self, processes: Processes) -> None:
-        self._processes = processes
+        self._asked = Asked(processes, TIMEOUT_S)
         places = processes.launch["placement"]
         self._cpus = [int(place["cpu"]) for place in places]
         self._domains = [int(place.get("numa", 0)) for place in places]
         self._process = int(places[0].get("pid") or 0)
-        self._asked = 0
 
     def look(self) -> Look:
         """Time everything once.
@@ -73,33 +100,22 @@ class AllCores:
         """
         cores = len(self._cpus)
         before, began_s = self._usage(), time.monotonic()
-        work_s = self._ask(WORK, cores * WORK_BYTES, WORK_S)
+        work_s = self._asked.times_s(WORK, cores * WORK_BYTES, WORK_S)
         times_s = {f"core {cpu}": time_s for cpu, time_s in zip(self._cpus, work_s, strict=True)}
-        memory_s = self._ask(MEMORY, cores * MEMORY_BYTES, MEMORY_S)
+        memory_s = self._asked.times_s(MEMORY, cores * MEMORY_BYTES, MEMORY_S)
         for domain in sorted(set(self._domains)):
             its = [memory_s[rank] for rank in range(cores) if self._domains[rank] == domain]
             times_s[f"memory {domain}"] = fmean(its)
         if cores > 1:
             pairs = f" axis.pairs={cores // 2}"
-            times_s["messages"] = median(self._ask(MESSAGES, MESSAGE_BYTES, MESSAGES_S, pairs))
+            times_s["messages"] = median(
+                self._asked.times_s(MESSAGES, MESSAGE_BYTES, MESSAGES_S, pairs)
+            )
         spent_s, after = time.monotonic() - began_s, self._usage()
         share, core = max(
             (taken_share(before[cpu], after[cpu], spent_s), cpu) for cpu in self._cpus
         )
         return Look(times_s, share, core)
-
-    def _ask(self, pattern: str, size_bytes: int, slice_s: float, axes: str = "") -> list[float]:
-        """The time of each core that takes part."""
-        self._asked += 1
-        samples = f"precision=0 samples_min={SAMPLES} samples_max={SAMPLES}"
-        point = f"id={self._asked} pattern={pattern} bytes={size_bytes} slice_s={slice_s}"
-        self._processes.send(f"{point} {samples}{axes}")
-        answer = self._processes.receive(TIMEOUT_S, identity=str(self._asked))
-        if answer.get("nhalf") != "point":
-            raise MissingError(f"{pattern} cannot be timed: {answer.get('message', '')}")
-        if not answer["verified"]:
-            raise FailedError(f"{pattern} left wrong data in memory")
-        return [float(time_s) for time_s in answer["rank_s"]]
 
     def _usage(self) -> dict[int, CoreUsage]:
         """What the thread on each core had of it so far."""

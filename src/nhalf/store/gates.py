@@ -19,6 +19,9 @@ from nhalf.base.files import append_whole
 from nhalf.base.unreadable import UNREADABLE
 
 SUFFIX = ".jsonl"
+PAIRS = "pairs@"
+"""Begins the name in place of a node's where pairs of hosts were timed, followed by the host that
+began it: no file has two writers."""
 TAIL_BYTES = 4 << 20
 """No more of a file is read for a baseline: years of gates lie before that."""
 OTHER_FOLDER = "name a folder that this user can write to with --baseline"
@@ -90,6 +93,16 @@ def _parsed(lines: Sequence[bytes]) -> GateFile:
         except UNREADABLE:
             unread += 1
     return GateFile(tuple(records), unread)
+
+
+def read_pair_gates(folder: Path) -> GateFile:
+    """The gates of pairs of hosts, oldest first: each host that began some has a file of them.
+
+    Raises MissingError as `read_gates` does.
+    """
+    files = [read_gates(path) for path in sorted(folder.glob(f"{PAIRS}*{SUFFIX}"))]
+    records = sorted((r for file in files for r in file.records), key=lambda record: record.at)
+    return GateFile(tuple(records), sum(file.unread for file in files))
 
 
 def append_gate(folder: Path, record: GateRecord) -> None:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.store.gates import GateRecord, append_gate, gate_path, read_gates
+from nhalf.store.gates import (
+    PAIRS,
+    GateRecord,
+    append_gate,
+    gate_path,
+    read_gates,
+    read_pair_gates,
+)
 
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def record(number: int = 0, **members: object) -> GateRecord:
-    usual = {"verdict": "go", "counts": True, "times_s": {"core 0": 1.0 + number}}
-    return GateRecord(node="n1", at=WHEN, **{**usual, **members})  # type: ignore[arg-type]
+    usual = {
+        **{"node": "n1", "at": WHEN, "verdict": "go", "counts": True},
+        "times_s": {"core 0": 1.0 + number},
+    }
+    return GateRecord(**{**usual, **members})  # type: ignore[arg-type]
 
 
 def write(folder: Path, first: int) -> None:
@@ -82,3 +92,13 @@ def test_no_file_is_no_gate_and_a_folder_says_what_to_do(tmp_path: Path) -> None
         read_gates(tmp_path / "n1.jsonl")
     with pytest.raises(MissingError, match="--baseline"):
         append_gate(tmp_path, record())
+
+
+def test_gates_of_pairs_are_those_of_all_hosts_in_the_order_of_time(tmp_path: Path) -> None:
+    append_gate(tmp_path, record(9))
+    for number, host in enumerate(("n2", "n1", "n2")):
+        at = WHEN + timedelta(hours=number)
+        append_gate(tmp_path, record(number, node=f"{PAIRS}{host}", at=at))
+    read = read_pair_gates(tmp_path)
+    assert [each.times_s["core 0"] for each in read.records] == [1.0, 2.0, 3.0]
+    assert read_pair_gates(tmp_path / "none").records == ()

@@ -19,14 +19,25 @@ from nhalf.base.units import parse_duration, parse_share
 from nhalf.base.version import __version__
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
+from nhalf.measure.plan.request import WHERE, Where
 from nhalf.present.terminal.output import emit_json
 from nhalf.sites.hosts import short_name
-from nhalf.store.gates import GateRecord, append_gate, gate_path, read_gates
+from nhalf.store.gates import (
+    PAIRS,
+    GateFile,
+    GateRecord,
+    append_gate,
+    gate_path,
+    read_gates,
+    read_pair_gates,
+)
 
 with lazily(globals()):
     from nhalf.decide.check.gate import Gate, gate
     from nhalf.decide.check.junit import junit
     from nhalf.node.all_cores import all_cores
+    from nhalf.node.all_pairs import all_pairs
+    from nhalf.sites.site import find_site
 
 GROUP = "look"
 FOLDER = "gates"
@@ -35,11 +46,16 @@ GATES_MAX = 50
 BUDGET_LEAST_S = 3.0
 ENDING_S = 0.8
 """What starting and ending take beside the looks."""
+PAIR_GATES_MAX = 500
+"""The baseline of pairs of hosts, of which a gate may have only some, is longer."""
 TOLERANCE = "5%"
+PAIR_ROUNDS = 8
+"""By how many rounds of pairs the next gate begins later."""
+BUDGET, PAIRS_BUDGET = "10s", "30s"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(JsonOption, heading="Against what"):
+class Request(Where, JsonOption, heading="Against what"):
     """The baseline of the node, and what may pass."""
 
     baseline: Path | None = option(
@@ -50,8 +66,23 @@ class Request(JsonOption, heading="Against what"):
     )
     accept: bool = option(False, "Begin another baseline with this gate, as after a repair.")
     tolerance: str = option(TOLERANCE, "Slow-down that may pass.", metavar="PERCENT")
-    budget: str = option("10s", "Time for the whole gate, at most.", metavar="TIME")
+    budget: str = option(
+        "",
+        f"Time for the whole gate, at most; default: {BUDGET}, of pairs {PAIRS_BUDGET}.",
+        metavar="TIME",
+    )
+    transport: str = option(
+        "mpi", "Of pairs: what carries the messages, mpi, tcp or another.", heading=WHERE
+    )
+    mpi: str = option(
+        "", "Of pairs: the library that starts the ranks; default: the first.", heading=WHERE
+    )
     junit: Path | None = option(None, "Also write JUnit XML.", heading=OUTPUT, metavar="FILE")
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether pairs of hosts are timed, and not the cores of this one."""
+        return bool(self.hosts or self.host_file)
 
 
 def command(request: Request) -> int:
@@ -61,22 +92,32 @@ def command(request: Request) -> int:
 
     Fixed work on all cores, memory and messages between cores are timed, without MPI, and compared
     with the last 50 gates of this node. What is slower is timed again until the budget is spent.
+    With --hosts messages between them are timed instead, in pairs, each against its own past.
 
     nhalf gate --baseline /shared/gates
     nhalf gate --baseline /shared/gates --accept
     nhalf gate --baseline /shared/gates --budget 5s --junit gate.xml
+    nhalf gate --baseline /shared/gates --hosts 'n[1-16]'
     """
     began_s, at = time.monotonic(), datetime.now(UTC)
-    tolerance = parse_share(request.tolerance)
-    deadline_s = began_s + _budget_s(request) - ENDING_S
+    tolerance, budget_s = parse_share(request.tolerance), _budget_s(request)
+    has_time = Deadline(began_s + budget_s - ENDING_S).has_time
     node = short_name(platform.node()) or "localhost"
     folder = request.baseline or make_folder(data_folder() / FOLDER)
-    past = read_gates(gate_path(folder, node))
-    if past.unread:
-        say(f"{gate_path(folder, node)}: {past.unread} lines cannot be read, and are left out")
-    baseline = [] if request.accept else past.baseline(GATES_MAX)
-    with all_cores() as cores:
-        result = gate(cores.look, baseline, Deadline(deadline_s).has_time, tolerance)
+    if request.is_of_pairs:
+        node = f"{PAIRS}{node}"
+        past = _readable(read_pair_gates(folder), folder)
+        baseline = [] if request.accept else past.baseline(PAIR_GATES_MAX)
+        first_round = len(past.records) * PAIR_ROUNDS
+        site = find_site(request.hosts, request.host_file_path, request.launcher)
+        with all_pairs(site, request.transport, request.mpi, first_round) as pairs:
+            result = gate(pairs.look, baseline, has_time, tolerance)
+    else:
+        past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
+        baseline = [] if request.accept else past.baseline(GATES_MAX)
+        with all_cores() as cores:
+            expected = list(baseline[-1]) if baseline else []
+            result = gate(cores.look, baseline, has_time, tolerance, expected)
     append_gate(folder, _record(result, node, at, request.accept))
     spent_s = time.monotonic() - began_s
     if request.junit is not None:
@@ -86,15 +127,24 @@ def command(request: Request) -> int:
     if request.json:
         emit_json(gate_json(result, node, spent_s))
     else:
-        sys.stdout.write(f"{result.verdict}: {node}, {result.reason}\n")
+        whose = "" if request.is_of_pairs else f"{node}, "
+        sys.stdout.write(f"{result.verdict}: {whose}{result.reason}\n")
     return result.exit_code
 
 
 def _budget_s(request: Request) -> float:
-    budget_s = parse_duration(request.budget)
+    budget = request.budget or (PAIRS_BUDGET if request.is_of_pairs else BUDGET)
+    budget_s = parse_duration(budget)
     if budget_s < BUDGET_LEAST_S:
-        raise InputError(f"--budget {request.budget} is too short", "a gate needs 3s")
+        raise InputError(f"--budget {budget} is too short", "a gate needs 3s")
     return budget_s
+
+
+def _readable(past: GateFile, path: Path) -> GateFile:
+    """The gates; lines that cannot be read are named."""
+    if past.unread:
+        say(f"{path}: {past.unread} lines cannot be read, and are left out")
+    return past
 
 
 class Deadline:

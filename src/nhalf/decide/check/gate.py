@@ -7,7 +7,7 @@ passed by. Slow while others have the cores is unsure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -22,6 +22,7 @@ from nhalf.decide.check.verdict import (
     Verdict,
 )
 from nhalf.node.all_cores import Look
+from nhalf.node.all_pairs import common_host
 from nhalf.statistics.intervals import Interval
 from nhalf.statistics.rolling import FALSE_RATE, OCCASIONS_LEAST, PastRatio, against_past
 from nhalf.store.gates import GateVerdict
@@ -79,12 +80,14 @@ def gate(
     baseline: Sequence[Mapping[str, float]],
     has_time: Callable[[], bool],
     tolerance: float,
+    expected: Collection[str] = (),
 ) -> Gate:
     """Look until it is decided, or `has_time` says no.
 
-    `baseline` are the times of former gates, in seconds by what was timed.
+    `baseline` are the times of former gates, in seconds by what was timed; `expected` names what
+    has to be timed in this one.
     """
-    return _Decision(look, baseline, has_time, tolerance).made()
+    return _Decision(look, baseline, has_time, tolerance).made(expected)
 
 
 class _Decision:
@@ -101,17 +104,19 @@ class _Decision:
         self._has_time, self._tolerance = has_time, tolerance
         self._looks: list[Look] = []
 
-    def made(self) -> Gate:
+    def made(self, expected: Collection[str]) -> Gate:
+        """The gate once it is decided."""
         if not self._needed_looks():
             return self._unsure(self._usual(), self._load())
         usual = self._usual()
-        if len(self._baseline) < OCCASIONS_LEAST:
-            number = len(self._baseline) + 1
+        names = self._looks[-1].times_s.keys()
+        if gone := sorted(set(expected) - names):
+            reason = f"{few(gone, 3)} of the baseline is not here; --accept begins another one"
+            return self._unsure(usual, reason, counts=False)
+        if not usual:
+            former = sum(not names.isdisjoint(times_s) for times_s in self._baseline)
+            number = min(former + 1, OCCASIONS_LEAST)
             return self._unsure(usual, f"learning, gate {number} of {OCCASIONS_LEAST}")
-        gone = sorted(set(self._baseline[-1]) - set(self._looks[-1].times_s))
-        if gone or not usual:
-            reason = f"{few(gone, 3)} of the baseline is not here" if gone else "all of it is new"
-            return self._unsure(usual, f"{reason}; --accept begins another baseline")
         suspects = {ratio.name for ratio in usual if ratio.exceeds(self._tolerance)}
         return self._again(suspects) if suspects else self._go(usual)
 
@@ -138,9 +143,7 @@ class _Decision:
             if len(self._calm(begin)) >= LOOKS_LEAST and not self._slow(later, suspects):
                 return self._go(later)
         if len(self._calm(begin)) < LOOKS_LEAST:
-            is_loaded = len(self._looks) - begin >= LOOKS_LEAST
-            reason = self._load() if is_loaded else "no time to look again: give a longer --budget"
-            return self._unsure(self._usual(), reason)
+            return self._unsure(self._usual(), self._load())
         later = self._ratios(self._calm(begin))
         slow = self._slow(later, suspects)
         sure = [ratio for ratio in slow if ratio.is_slower(self._tolerance)]
@@ -149,7 +152,9 @@ class _Decision:
             reason = f"{worst.name} takes {in_words(worst)} of its baseline, whose gates differ"
             return self._unsure(later, reason, counts=True)
         worst = max(sure, key=lambda ratio: ratio.low)
+        host = common_host([ratio.name for ratio in sure])
         further = f", and {len(sure) - 1} more" if len(sure) > 1 else ""
+        further += f", each with {host}" if host else ""
         reason = f"{worst.name} takes {in_words(worst)} of its baseline{further}"
         return self._gate("no-go", later, reason, counts=False)
 
@@ -169,6 +174,8 @@ class _Decision:
 
     def _load(self) -> str:
         look = self._most_disturbed()
+        if look.is_calm:
+            return "no time for further looks: give a longer --budget"
         return f"something else had {percent(look.taken_share)} of core {look.taken_core}"
 
     def _most_disturbed(self) -> Look:
@@ -184,9 +191,8 @@ class _Decision:
         return self._gate("go", ratios, reason, counts=len(self._calm()) >= LOOKS_LEAST)
 
     def _unsure(self, ratios: Sequence[PastRatio], reason: str, counts: bool | None = None) -> Gate:
-        is_learning = len(self._baseline) < OCCASIONS_LEAST
         if counts is None:
-            counts = is_learning and len(self._calm()) >= LOOKS_LEAST
+            counts = not ratios and len(self._calm()) >= LOOKS_LEAST
         return self._gate("unsure", ratios, reason, counts=counts)
 
     def _gate(

@@ -125,13 +125,36 @@ def test_without_time_to_look_again_nothing_is_accused() -> None:
 
 def test_a_core_that_is_gone_is_unsure() -> None:
     baseline = [{**times, "core 2": 1e-7} for times in past()]
-    result = decided(Node(), baseline)
-    assert result.verdict == "unsure"
+    node = Node()
+    result = gate(node.look, baseline, node.has_time, TOLERANCE, list(baseline[-1]))
+    assert (result.verdict, result.counts) == ("unsure", False)
     assert result.reason.startswith("core 2 of the baseline is not here")
 
 
-def test_a_baseline_of_other_things_is_unsure() -> None:
-    assert decided(Node(), [{"core 7": 1.0}] * 20).verdict == "unsure"
+def test_a_baseline_of_other_things_is_learned_beside() -> None:
+    result = decided(Node(), [{"core 7": 1.0}] * 20)
+    assert (result.verdict, result.counts) == ("unsure", True)
+    assert result.reason == "learning, gate 1 of 8"
+
+
+def test_pairs_that_share_a_host_name_it() -> None:
+    names = ("transfer n1 n3", "transfer n2 n3", "transfer n1 n2")
+    random = np.random.default_rng(2)
+
+    def seen(factor: float) -> dict[str, float]:
+        noise = np.exp(0.005 * random.standard_normal(3))
+        factors = (factor, factor, 1.0)
+        return {name: a * b for name, a, b in zip(names, noise.tolist(), factors, strict=True)}
+
+    node = Node(most=12)
+
+    def look() -> Look:
+        node.number += 1
+        return Look(seen(2.0))
+
+    result = gate(look, [seen(1.0) for _ in range(20)], node.has_time, TOLERANCE)
+    assert result.verdict == "no-go"
+    assert result.reason.endswith(", and 1 more, each with n3")
 
 
 def test_as_junit_a_slow_core_fails_and_an_unsure_one_is_skipped() -> None:
