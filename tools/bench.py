@@ -29,6 +29,7 @@ from benchmarks import (
     machines,
     many_ranks,
     models,
+    modern,
     overhead,
     predicted_timelines,
     preload,
@@ -68,6 +69,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         "How well are machines of record predicted, without the figures compared?",
     ),
     "records": (records.measure, "What do engines say of published figures, without them?"),
+    "modern": (
+        modern.measure,
+        "Do published collective operations since 2010 follow from the ping-pong beside them?",
+    ),
     "models": (models.measure, "How far off are models on cells that they did not see?"),
     "bearing": (
         bearing.measure,

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nhalf.base.units import format_rate, format_time
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines import catalogue
-from nhalf.machines.machine import Machine, PatternModel, Segment
+from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
 from nhalf.present.terminal.machine_list import message_cost
 from nhalf.present.terminal.machine_show import operation_lines
 
 MICROSECOND = 1e-6
+SHOWN_BYTES = (8, 1 << 10, 1 << 16, 1 << 20)
 
 
 def machines() -> list[Machine]:
@@ -50,8 +51,12 @@ def _built(machine: Machine) -> str:
 def _section(machine: Machine) -> Iterator[str]:
     yield f"### {machine.title} {{#{machine.name}}}"
     facts = [f"{name}: {text}" for name, text in machine.environment.items()]
-    yield f"{machine.source}. " + "; ".join(facts) + "."
-    yield _curves(machine)
+    sources = (f"[{place}] {source}" for place, source in enumerate(machine.sources, 1))
+    yield f"{'; '.join([machine.source, *sources])}. " + "; ".join(facts) + "."
+    lines = [model for model in machine.models if not model.is_table]
+    yield from [_curves(lines)] if lines else []
+    tables = [model for model in machine.models if model.is_table]
+    yield from [_tables(tables)] if tables else []
     if machine.patterns:
         yield _patterns(machine.patterns)
     if machine.points:
@@ -61,20 +66,36 @@ def _section(machine: Machine) -> Iterator[str]:
     if machine.operations:
         yield "Collective operations:"
         yield "\n".join(f"- {line}" for line in operation_lines(machine))
-    for heading, lines in (
+    for heading, words in (
         ("Not published", machine.unknown),
         ("Assumed, not published", machine.assumptions),
     ):
         yield f"{heading}:"
-        yield "\n".join(f"- {line}" for line in lines)
+        yield "\n".join(f"- {line}" for line in words)
 
 
-def _curves(machine: Machine) -> str:
+def _tables(models: Sequence[FittedModel]) -> str:
+    """A row per curve of points, at a few of its sizes."""
+    rows = []
+    for model in models:
+        times = [format_time(model.time_s(n)) if _holds(model, n) else "" for n in SHOWN_BYTES]
+        where = ", ".join(filter(None, (model.pattern, model.mpi, model.placement, model.axes)))
+        rows.append(f"| {where} | {len(model.end_bytes)} | {' | '.join(times)} | {model.source} |")
+    sizes = " | ".join(map(format_size, SHOWN_BYTES))
+    head = f"| curve | sizes | {sizes} | source |"
+    return "\n".join([head, "|---" * (len(SHOWN_BYTES) + 3) + "|", *rows])
+
+
+def _holds(model: FittedModel, size_bytes: int) -> bool:
+    return model.segments[0].from_bytes <= size_bytes <= model.segments[-1].to_bytes
+
+
+def _curves(models: Sequence[FittedModel]) -> str:
     rows = [
         f"| {', '.join(filter(None, (model.pattern, model.placement, model.axes)))} "
         f"| {segment.from_bytes} – {segment.to_bytes} "
         f"| {_line(segment)} | {model.source} |"
-        for model in machine.models
+        for model in models
         for segment in model.segments
     ]
     return "\n".join(["| curve | n, B | T(n), µs | source |", "|---|---|---|---|", *rows])

@@ -20,7 +20,7 @@ ALONE, SIBLINGS = "ratio", "sibling_ratio"
 
 def measure(runs: int) -> tuple[Any, str]:
     """The trials of all machines; `runs` is not asked for, since all engines are exact."""
-    trials = [prove(catalogue.machine(name), ENGINES) for name in catalogue.names()]
+    trials = [prove(catalogue.machine(name), ENGINES) for name in catalogue.of_studies()]
     return [record(trial) for trial in trials], page(trials)
 
 

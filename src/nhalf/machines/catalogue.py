@@ -9,13 +9,18 @@ from nhalf.machines.machine_file import read
 
 FOLDER = Path(__file__).parent / "records"
 OF_RECORD = (
-    "machines of record are of publications from 1995 to 2005; make a file of your own with "
+    "machines of record are of publications from 1995 to 2025; make a file of your own with "
     "nhalf fit RUN --out mine.toml"
 )
 
 
 def names() -> list[str]:
     """The machines of record."""
+    return sorted(path.stem for path in FOLDER.rglob("*.toml"))
+
+
+def of_studies() -> list[str]:
+    """The machines up to 2005, whose studies give parameters; later ones have tables of curves."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
@@ -26,7 +31,7 @@ def path_of(name: str | Path) -> Path:
     """
     text = str(name)
     if text in names():
-        return FOLDER / f"{text}.toml"
+        return next(path for path in FOLDER.rglob("*.toml") if path.stem == text)
     path = Path(name)
     if path.exists():
         return path
@@ -50,7 +55,7 @@ def machine(name: str | Path) -> Machine:
     Raises InputError for an unknown name, and for a file that is no machine file.
     """
     path = path_of(name)
-    return _of_record(path) if path.parent == FOLDER else read(path)
+    return _of_record(path) if path.is_relative_to(FOLDER) else read(path)
 
 
 @cache

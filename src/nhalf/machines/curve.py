@@ -63,9 +63,9 @@ class SoftwareCosts(NamedTuple):
 
 def software_costs(machine: Machine, model: FittedModel) -> SoftwareCosts:
     """What each message of a curve costs beside its way, by the parameters of its library; where
-    these do not say it OVERHEAD_SHARE of t0 for either processor, and no gap.
+    these do not say it OVERHEAD_SHARE of the shortest time for either processor, and no gap.
     """
-    usual_s = OVERHEAD_SHARE * max(model.segments[0].t0_s, 0.0)
+    usual_s = OVERHEAD_SHARE * model.shortest_s
     parameters = loggp_of(machine, model)
     if parameters is None:
         return SoftwareCosts(usual_s, usual_s, 0.0)

@@ -10,6 +10,7 @@ from nhalf.machines.computing import Computing
 from nhalf.machines.leftover import Leftover
 from nhalf.machines.network import times_s
 from nhalf.machines.operation import OperationMethod
+from nhalf.machines.published_table import PublishedTable
 from nhalf.machines.shared import Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import value
@@ -85,7 +86,8 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
 
     In publications `axes` "distance=8" says that ranks are 8 or more apart, up to the next such
     curve, and `source` is the place. `heldout_median` and `heldout_p95` are relative absolute
-    errors; absent if there were too few sizes to leave any out.
+    errors; absent if there were too few sizes to leave any out. `is_table` says that the segments
+    join points of a published table.
     """
 
     run: str = ""
@@ -103,6 +105,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     heldout_sizes: int = 0
     packet_steps: PeriodicSteps | None = None
     source: str = ""
+    is_table: bool = False
 
     @property
     def start_bytes(self) -> list[int]:
@@ -115,6 +118,18 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
         return [0, *(math.ceil(change.at_bytes) for change in self.breakpoints)]
 
     @property
+    def end_bytes(self) -> list[int]:
+        """The sizes at which segments begin, and the last one: those of a published table."""
+        starts = {segment.from_bytes for segment in self.segments}
+        return sorted(starts | {segment.to_bytes for segment in self.segments[-1:]})
+
+    @property
+    def shortest_s(self) -> float:
+        """The time of an empty message; of a published table, the shortest time of all."""
+        empty_s = max(self.segments[0].t0_s, 0.0)
+        return min(empty_s, *map(self.time_s, self.end_bytes)) if self.is_table else empty_s
+
+    @property
     def pieces(self) -> list[tuple[float, ...]]:
         """The pieces of the curve, as the network takes them."""
         return [own.piece(at) for own, at in zip(self.segments, self.start_bytes, strict=True)]
@@ -124,7 +139,9 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
         segments = self.segments
         if segments and segments[0].from_bytes <= size_bytes <= segments[-1].to_bytes:
             return float(times_s(self.pieces, size_bytes))
-        ranges = ", ".join(f"{segment.from_bytes} to {segment.to_bytes}" for segment in segments)
+        ends = [(segment.from_bytes, segment.to_bytes) for segment in segments]
+        ends = [(ends[0][0], ends[-1][1])] if self.is_table else ends
+        ranges = ", ".join(f"{first} to {last}" for first, last in ends)
         raise InputError(
             f"the model of {self.pattern} says nothing of {size_bytes} B",
             f"take a size in {ranges or 'another model: this one is empty'}",
@@ -319,7 +336,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     `assumptions` values of this file that the source does not contain, `ranges` the ranges of
     such values; `shared` are the resources that messages share; `computing` the rates of a core.
     `collectives_by` says what operations of many ranks are made of, where that is no messages, and
-    `operations` are those that are modelled so.
+    `operations` are those that are modelled so. `sources` are those that `tables` name by number;
+    a file that was read has the tables as curves and points.
     """
 
     name: str
@@ -327,6 +345,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
     year: int | None = None
     source: str = ""
+    sources: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     collectives_by: str = ""
@@ -339,6 +358,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     patterns: tuple[PatternModel, ...] = ()
     operations: tuple[OperationMethod, ...] = ()
     points: tuple[PublishedPoint, ...] = ()
+    tables: tuple[PublishedTable, ...] = ()
     environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()
     loggp: tuple[LogGP, ...] = ()

@@ -9,6 +9,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes
 from nhalf.base.typed_toml import toml_of
 from nhalf.base.unreadable import UNREADABLE, check_keys
+from nhalf.machines.from_tables import with_tables
 from nhalf.machines.machine import SCHEMA, Machine
 from nhalf.models.terms import check_terms
 
@@ -55,8 +56,8 @@ def read(path: Path) -> Machine:
             "fit the run again, or use the nhalf that wrote the file",
         )
     try:
-        machine = msgspec.convert(content, Machine)
-    except msgspec.ValidationError as error:
+        machine = with_tables(msgspec.convert(content, Machine))
+    except (msgspec.ValidationError, InputError) as error:
         raise _damaged(path, str(error)) from None
     for place, pattern in enumerate(machine.patterns):
         for terms in (pattern.startup_s, pattern.per_byte_s, pattern.per_root_byte_s):

@@ -9,6 +9,7 @@ import numpy as np
 from nhalf.base.errors import InputError
 from nhalf.base.operations import NATIVE, OPERATIONS
 from nhalf.machines.curve import PINGPONG
+from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.store.keys import parse_axes
 
@@ -50,7 +51,8 @@ class PublishedTimes:
 def published_times(machine: Machine, pattern: str, placement: str = "") -> list[PublishedTimes]:
     """The published times of an operation or a ping-pong, the library's own first.
 
-    Points of other placements count where none is asked for.
+    Points of other placements count where none is asked for, except layouts such as 2x32, which
+    are of their own number of ranks on a node.
     """
     if pattern not in (*OPERATIONS, PINGPONG):
         return []
@@ -59,7 +61,8 @@ def published_times(machine: Machine, pattern: str, placement: str = "") -> list
     for point in machine.points:
         axes = parse_axes(point.axes)
         algorithm = axes.pop("algorithm", NATIVE)
-        is_there = not placement or point.placement == placement
+        is_there = point.placement == placement
+        is_there |= not placement and parse_layout(point.placement) is None
         if point.pattern in names and is_there and not axes and point.time_s is not None:
             cell = (point.ranks, point.size_bytes or 0)
             cells = by_algorithm.setdefault(NAMES.get(algorithm, algorithm), {})

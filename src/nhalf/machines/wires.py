@@ -150,7 +150,7 @@ def eager_bytes_of(messages: Messages) -> int:
 
 def _wire(distance: int, curve: FittedModel, costs: SoftwareCosts) -> list[str]:
     """The lines of a curve for nodes that are so far apart, 0 within a node."""
-    most_s = OVERHEADS_SHARE_MAX * max(curve.segments[0].t0_s, 0.0)
+    most_s = OVERHEADS_SHARE_MAX * curve.shortest_s
     both_s = costs.send_s + costs.receive_s
     share = 1.0 if both_s <= most_s else most_s / both_s
     # An operation that takes no time has bypassed the network.

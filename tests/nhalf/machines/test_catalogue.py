@@ -20,7 +20,7 @@ PROMISED = (
 
 
 def test_every_machine_of_record_has_its_name() -> None:
-    assert catalogue.names() == sorted(PROMISED.split())
+    assert catalogue.of_studies() == sorted(PROMISED.split())
     assert [catalogue.machine(name).name for name in catalogue.names()] == catalogue.names()
 
 
@@ -70,7 +70,7 @@ def test_a_folder_is_told_how_it_becomes_a_machine_file(tmp_path: Path) -> None:
 def test_an_unknown_name_says_how_to_add_a_machine(name: str) -> None:
     with pytest.raises(InputError) as raised:
         catalogue.machine(name)
-    assert "from 1995 to 2005; make a file of your own with nhalf fit" in raised.value.remedy
+    assert "from 1995 to 2025; make a file of your own with nhalf fit" in raised.value.remedy
 
 
 def test_the_years_of_the_hint_are_those_of_the_records() -> None:

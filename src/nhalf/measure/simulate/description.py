@@ -195,7 +195,7 @@ def _curve(
     lines = [f"curve apart={apart} gap_s={gap_s!r}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model))):
         # As below a library, something is left for the network.
-        most_s = OVERHEADS_SHARE_MAX * max(0.0, model.segments[0].t0_s)
+        most_s = OVERHEADS_SHARE_MAX * model.shortest_s
         busy_s = min(piece.t0_s, send_s + recv_s, most_s)
         mine_s = busy_s and busy_s * send_s / (send_s + recv_s)
         lines.append(

@@ -26,13 +26,16 @@ from nhalf.present.terminal import machine_table
 WIDTH = 100
 NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
 NATIVE = "native"
+NO_BREAK = "\u00a0"
 PUBLISHED_DIGITS = 7
 """More digits than any publication gives."""
 
 
 def machine_json(machine: Machine, path: str) -> dict[str, Any]:
     """A machine for --json: its form, with axes by name."""
-    content = {name: getattr(machine, name) for name in machine.__struct_fields__}
+    # A machine that was read has its tables as curves and points.
+    names = [name for name in machine.__struct_fields__ if name != "tables"]
+    content = {name: getattr(machine, name) for name in names}
     models = [machine_table.model_json(model) for model in machine.models]
     patterns = [machine_table.pattern_json(model) for model in machine.patterns]
     return {"machine": path, **content, "models": models, "patterns": patterns}
@@ -87,15 +90,18 @@ def show_machine(console: Console, machine: Machine) -> None:
     published = [model for model in machine.models if _is_published(model)]
     measured = [model for model in machine.models if not _is_published(model)]
     parts = [
-        *_curves(published),
+        *_curves([model for model in published if not model.is_table]),
+        *(_table(model) for model in published if model.is_table),
         *machine_table.as_tables(msgspec.structs.replace(machine, models=tuple(measured))),
         *machine_table.pattern_tables([model for model in machine.patterns if model.is_fitted]),
         *_patterns([model for model in machine.patterns if not model.is_fitted]),
-        *([_points(machine.points)] if machine.points else []),
+        *([_points(machine.points)] if machine.points and not machine.sources else []),
     ]
     for part in parts:
         console.print()
         console.print(part, width=min(WIDTH, console.width))
+    if machine.sources:
+        _tables_of_points(console, machine.points)
 
 
 def operation_lines(machine: Machine) -> list[str]:
@@ -124,14 +130,18 @@ def _is_published(model: FittedModel) -> bool:
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    """Print text, wrapped into lines."""
-    for line in textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_long_words=False):
+    """Print text, wrapped into lines at its spaces: names of files have hyphens."""
+    wrapper = textwrap.TextWrapper(
+        WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    for line in wrapper.wrap(text):
         console.print(line, markup=False, highlight=False, soft_wrap=True, style=style or None)
 
 
 def _facts(machine: Machine) -> list[tuple[str, str]]:
     """List names and texts, those of the environment last."""
     facts = [("source", machine.source)] if machine.source else []
+    facts += [(f"[{place}]", source) for place, source in enumerate(machine.sources, 1)]
     if machine.network:
         nodes = machine.network.topology.nodes
         facts.append(("simulated as", _built(machine, nodes)))
@@ -195,6 +205,18 @@ def _curves(models: Sequence[FittedModel]) -> list[RenderableType]:
     return [_compact(titles, rows, title) for title, rows in tables.items()]
 
 
+def _table(model: FittedModel) -> RenderableType:
+    """The points of a published curve: its sizes, times and rates."""
+    rows = [
+        [format_size(size), format_time(time_s), format_rate(size / time_s), model.source]
+        for size in model.end_bytes
+        for time_s in [model.time_s(size)]
+    ]
+    where = ", ".join(filter(None, (model.pattern, model.placement, model.axes)))
+    title = f"{where}, {carrier(model.mpi, model.transport)}, {ranks_text(model.ranks)}"
+    return _compact(("size", "time, µs", "rate, MB/s", "source"), rows, title)
+
+
 def _name(pattern: str, algorithm: str) -> str:
     return pattern if algorithm in ("", NATIVE) else f"{pattern}/{algorithm}"
 
@@ -236,6 +258,22 @@ def _range(low: int, high: int | None, words: Callable[[int], str]) -> str:
     if high is None:
         return f"> {words(low - 1)}" if low else "all"
     return words(low) if low == high else f"{words(low)} – {words(high)}"
+
+
+def _tables_of_points(console: Console, points: Sequence[PublishedPoint]) -> None:
+    """A paragraph for each published table: what it is and where it is from, then its figures."""
+    tables: dict[tuple[str, ...], list[str]] = {}
+    for point in points:
+        where = (point.pattern, point.placement, point.axes, ranks_text(point.ranks), point.what)
+        size = "" if point.size_bytes is None else f"{format_size(point.size_bytes)}: "
+        value = format_rate(point.rate_Bps) if point.rate_Bps else format_time(point.time_s or 0.0)
+        figure = f"{size}{value}".replace(" ", NO_BREAK)
+        tables.setdefault((*where, point.source), []).append(figure)
+    for (*words, source), values in tables.items():
+        console.print()
+        _line(console, ", ".join(filter(None, words)), style="bold")
+        _line(console, f"  {source}")
+        _line(console, f"  {'; '.join(values)}")
 
 
 def _points(points: Sequence[PublishedPoint]) -> RenderableType:

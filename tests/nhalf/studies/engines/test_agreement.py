@@ -24,6 +24,7 @@ from nhalf.studies.engines.agreement import (
 )
 from nhalf.studies.engines.answers import by_model
 from nhalf.studies.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
+from tests.nhalf.machines.recorded import NAMES_AND_A_TABLE
 from tests.nhalf.measure.virtual.programs import library_of
 
 CELL = Cell("bcast", "binomial", 8, "8x1", 1024)
@@ -113,7 +114,7 @@ def test_one_engine_alone_has_nothing_to_compare(monkeypatch: pytest.MonkeyPatch
     ("name", "ranks"),
     [
         ("gige-pair", [2]),
-        *(pytest.param(name, [2, 3, 8, 32], marks=pytest.mark.full) for name in catalogue.names()),
+        *(pytest.param(name, [2, 3, 8, 32], marks=pytest.mark.full) for name in NAMES_AND_A_TABLE),
     ],
 )
 def test_the_model_answers_as_a_library_does(name: str, ranks: list[int]) -> None:
@@ -134,7 +135,7 @@ def test_the_model_answers_as_a_library_does(name: str, ranks: list[int]) -> Non
     [
         # Its rate falls, so that the line through its long messages begins below 0.
         ("poweredge-6650", [3]),
-        *(pytest.param(name, [2, 3, 8], marks=pytest.mark.full) for name in catalogue.names()),
+        *(pytest.param(name, [2, 3, 8], marks=pytest.mark.full) for name in NAMES_AND_A_TABLE),
     ],
 )
 def test_simgrid_answers_as_the_model_does(name: str, ranks: list[int]) -> None:
