@@ -4,8 +4,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from nhalf.base.listing import ranks_text
-from nhalf.base.numbers import format_number
+from nhalf.base.listing import listed, ranks_text
+from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.compare_machines import (
     SAME,
@@ -18,6 +18,7 @@ from nhalf.decide.compare_machines import (
     faster,
     shown_sizes,
 )
+from nhalf.decide.likeness import Likeness, UnlikeSizes
 
 NAME_LONGEST = 20
 ALIKE = 1.25
@@ -115,6 +116,40 @@ def _rank_changes(crossings: Sequence[MachineCrossing], names: dict[str, str]) -
     for crossing in crossings:
         words += f", {names[crossing.faster]} from {crossing.at} on"
     return words
+
+
+def likeness_sentence(likeness: Likeness, run: str) -> str:
+    """'pingpong of 2 ranks: today does what csd3-hdr100's did, but for 16 to 64 KiB'."""
+    subject = f"{likeness.pattern} of {ranks_text(likeness.ranks)} ({likeness.mpi or 'the run'})"
+    within = f"within {percent(likeness.tolerance_share, None)}"
+    did, unlike = f"what {likeness.machine}'s did {within}", _unlike(likeness.unlike)
+    if likeness.undecided == likeness.compared:
+        return f"{subject}: whether {run} does {did} is undecided: measure more launches"
+    if likeness.unlike_count == likeness.compared:
+        return f"{subject}: {run} does at no size {did}: {unlike}"
+    words = f"{run} does {did}" + (f", but for {unlike}" if unlike else "")
+    if likeness.undecided:
+        of_all = f"{likeness.undecided} of {likeness.compared} sizes"
+        words += f"; {of_all} are undecided: measure more launches"
+    return f"{subject}: {words}"
+
+
+def _unlike(ranges: Sequence[UnlikeSizes]) -> str:
+    """'16 to 64 KiB (1.5 times as long)'."""
+    return listed([f"{_size_range(sizes)} ({_as_long(sizes)})" for sizes in ranges])
+
+
+def _size_range(sizes: UnlikeSizes) -> str:
+    first, last = format_size(sizes.from_bytes), format_size(sizes.to_bytes)
+    if first == last:
+        return first
+    number, unit = first.rsplit(" ", 1)
+    return f"{number if last.endswith(f' {unit}') else first} to {last}"
+
+
+def _as_long(sizes: UnlikeSizes) -> str:
+    ends = (format_number(ratio, 3) for ratio in (sizes.least_ratio, sizes.greatest_ratio))
+    return f"{' to '.join(dict.fromkeys(ends))} times as long"
 
 
 WORDS = {

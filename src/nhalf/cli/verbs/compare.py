@@ -17,6 +17,7 @@ from nhalf.cli.sides import (
     announce_these,
     counterpart,
     facts_of,
+    names_run,
     print_skipped,
     readable,
     run_and_library,
@@ -37,8 +38,10 @@ with lazily(globals()):
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
     from nhalf.decide.compare_machines import as_json, compare_machines
     from nhalf.decide.family import analyses_of
+    from nhalf.decide.likeness import likenesses
     from nhalf.facts.wrong_data import wrong_data
     from nhalf.present.changes import curve_names
+    from nhalf.present.machines_words import likeness_sentence
     from nhalf.present.report import check_place
     from nhalf.present.report.machines_page import machines_page
     from nhalf.present.terminal import compare_machines as machines
@@ -48,6 +51,9 @@ with lazily(globals()):
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from nhalf.decide.likeness import Likeness
+    from nhalf.machines.machine import Machine
 
     Lost = Sequence[dict[str, Any]]
 
@@ -265,17 +271,33 @@ def _machines(request: Request) -> None:
         raise InputError(f"give a second machine to compare {machine_a.name} with")
     cells = _numbers(request.ranks), _sizes(request.size)
     comparison = compare_machines(machine_a, machine_b, libraries, *cells)
+    alike = _alike(request, b, (machine_a, machine_b))
     page_path = None
     if request.report is not None:
         check_place(request.report)
         page_path = write_text(request.report, machines_page(comparison)).absolute()
     if request.json:
-        emit_json({**as_json(comparison), "report": str(page_path) if page_path else None})
+        report = str(page_path) if page_path else None
+        rows = [likeness.as_json() for likeness in alike]
+        emit_json({**as_json(comparison), "likeness": rows, "report": report})
         return
     screen = stdout_console()
     machines.show(screen, comparison)
+    run = request.a if names_run(request.a) else b
+    for likeness in alike:
+        words = f"• {likeness_sentence(likeness, run)}."
+        screen.print(words, soft_wrap=True, markup=False, highlight=False)
     if page_path:
         screen.print(f"report: {page_path}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _alike(request: Request, b: str, sides: tuple[Machine, Machine]) -> list[Likeness]:
+    """What of a run is as a record's curves of points have it; nothing of two machines."""
+    for place, record in ((request.a, sides[1]), (b, sides[0])):
+        if names_run(place) and any(model.is_table for model in record.models):
+            library = run_and_library(place)[1]
+            return likenesses(facts_of([place]), record, parse_share(request.tolerance), library)
+    return []
 
 
 def _numbers(text: str) -> list[int]:

@@ -13,6 +13,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.cli.verbs.compare import Request, command
+from nhalf.machines import catalogue
 from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
 
@@ -264,3 +265,32 @@ def test_a_run_without_a_library_of_that_vendor_is_named(keep: Keep) -> None:
         code(a, f"{b}:openmpi")
     with pytest.raises(InputError, match="unknown library 'intel' of a"):
         code(f"{a}:intel", b)
+
+
+def test_a_run_beside_a_record_of_today_says_where_it_is_unlike(
+    tmp_path: Path, make_measurements: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    curve = catalogue.machine("csd3-hdr100").models[0]
+    frames = [
+        make_measurements(
+            libraries=["mpich"], sizes=[size], launches=3, launch_noise=0.0, noise=0.0,
+            placement="other-node", algorithm="native",
+            samples_s=[curve.time_s(size) * (1.5 if 16384 <= size <= 65536 else 1)] * 3,
+        )
+        for size in curve.end_bytes
+    ]  # fmt: skip
+    run = tmp_path / "today"
+    Run.create(run, {"environment": {}, "plan": {}, "titles": {}})
+    pl.concat(frames).collect().drop("run").write_parquet(
+        run / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
+    )
+    assert code(str(run), "csd3-hdr100") == 0
+    assert (
+        f"{run} does what csd3-hdr100's did within 10 %, but for 16 to 64 KiB (1.5 times as long)."
+    ) in capsys.readouterr().out
+    assert code("csd3-hdr100", str(run), json=True) == 0
+    (likeness,) = printed(capsys)["likeness"]
+    (unlike,) = likeness["unlike"]
+    assert (unlike["from_bytes"], unlike["to_bytes"]) == (16384, 65536)
+    assert code("sp2-mpl", "csd3-hdr100", json=True) == 0
+    assert printed(capsys)["likeness"] == []
