@@ -37,7 +37,7 @@ struct Subject {
   std::uint16_t site = 0;
 };
 
-inline constexpr std::uint32_t format_version = 4;
+inline constexpr std::uint32_t format_version = 5;
 inline constexpr std::size_t spans = 256;
 inline constexpr std::uint64_t cells_most = 400'000;
 inline constexpr std::size_t sites_most = 1024;
@@ -98,6 +98,10 @@ struct alignas(4096) Head {
   std::uint64_t used_ns;
   std::array<std::uint64_t, 2> off_ns;
   std::array<std::uint64_t, 2> queued_ns;
+  /// Collective calls that have ended, and the time outside MPI until the last of them began: what
+  /// tells, while the program runs, who comes late. Since version 5.
+  std::uint64_t collectives;
+  Ticks computed;
 };
 
 struct Layout {

@@ -113,6 +113,9 @@ class Recorder {
     const Ticks own_begin = std::max(begin, last_end_);
     const Ticks time = end > own_begin ? end - own_begin : 0;
     const Ticks all = claimed_.claim(time, end, weight);
+    // A call that represents others takes what passed for computing.
+    computed_ += own_begin - last_end_ - (all - time);
+    if (subject.kind == Kind::collective) publish_computed();
     into.count += 1;
     into.bytes += subject.size_bytes;
     into.time += all;
@@ -271,6 +274,14 @@ class Recorder {
   static constexpr std::size_t sources = 16;
   static constexpr int looks_most = 3;
 
+  /// Tells who reads the file that the thread came to another collective, without a call of the
+  /// system: two stores into memory that is the file's.
+  [[gnu::always_inline]] void publish_computed() {
+    auto& head = layout_.head;
+    std::atomic_ref(head.computed).store(computed_, std::memory_order_relaxed);
+    std::atomic_ref(head.collectives).store(head.collectives + 1, std::memory_order_release);
+  }
+
   [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
     if (time > into.most) into.most = time;
     if (time < into.least) into.least = time;
@@ -311,6 +322,7 @@ class Recorder {
   }
 
   [[gnu::noinline]] Ticks after_long_piece(Ticks at) {
+    const Ticks since = last_end_;
     // Looking takes its time, which is not that of the call, and may be interrupted for long.
     for (int looks = 0; looks < looks_most; ++looks) {
       const Ticks begin = last_end_;
@@ -318,6 +330,7 @@ class Recorder {
       at = now();
       if (at - last_end_ <= processor_.long_piece()) break;
     }
+    computed_ += at - since;
     last_end_ = at;
     return at;
   }
@@ -348,6 +361,8 @@ class Recorder {
   Ticks short_call_;
   bool times_all_;
   Ticks last_end_;
+  /// Time outside MPI, as it is known from calls that were timed.
+  Ticks computed_ = 0;
   ClaimedTime claimed_;
   std::array<Cell*, sources> expected_{};
   std::uint32_t random_ = 1;

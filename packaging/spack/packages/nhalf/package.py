@@ -31,6 +31,7 @@ class Nhalf(PythonPackage):
     depends_on("py-msgspec@0.20:", type="run")
     depends_on("py-numpy@2:", type="run")
     depends_on("py-polars@2:", type="run")
+    depends_on("py-prometheus-client@0.22:", type="run")
     depends_on("py-pycparser@3:", type="run")
     depends_on("py-pyelftools@0.33:", type="run")
     depends_on("py-rich@14:", type="run")

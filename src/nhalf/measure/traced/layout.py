@@ -48,7 +48,7 @@ def refuse_inside() -> None:
         raise InputError(TRACE_FIRST, TRACE_FIRST_REMEDY)
 
 
-VERSIONS = (1, 2, 3, 4)
+VERSIONS = (1, 2, 3, 4, 5)
 MAGIC = b"NHALFTRC"
 HEAD_BYTES = 4096
 SPANS = 256
@@ -83,6 +83,8 @@ HEAD = np.dtype(
         ("used_ns", "<u8"),
         ("off_ns", "<u8", 2),
         ("queued_ns", "<u8", 2),
+        ("collectives", "<u8"),
+        ("computed", "<u8"),
     ]
 )
 SPAN = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("time", "<u8")])
@@ -122,16 +124,18 @@ SITE_BYTES = 8
 Records = np.ndarray[Any, np.dtype[np.void]]
 
 
-class ThreadFile:
-    """The counts of one thread. Raises InputError if the file is cut off or of another form."""
+class ThreadHead:
+    """The head of a thread's file. Raises InputError if that is cut off or of another form."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_all_read: bool = False) -> None:
         self.path = path
         try:
-            content = path.read_bytes()
+            with path.open("rb", buffering=0) as file:
+                self._content = content = file.read(-1 if is_all_read else HEAD_BYTES)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}", REMEDY) from error
-        if len(content) < SITES_AT or content[: len(MAGIC)] != MAGIC:
+        least_bytes = SITES_AT if is_all_read else HEAD_BYTES
+        if len(content) < least_bytes or content[: len(MAGIC)] != MAGIC:
             raise InputError(f"{path} is cut off or damaged", REMEDY)
         self.head = np.frombuffer(content, HEAD, 1)[0]
         if int(self.head["version"]) not in VERSIONS:
@@ -139,6 +143,19 @@ class ThreadFile:
                 f"{path} has version {self.head['version']}; this nhalf reads up to {VERSIONS[-1]}",
                 "collect it with the nhalf that wrote it",
             )
+
+    @property
+    def has_sites(self) -> bool:
+        """Whether call sites and time off the processor were recorded."""
+        return int(self.head["version"]) >= SITES_SINCE
+
+
+class ThreadFile(ThreadHead):
+    """The counts of one thread. Raises InputError if the file is cut off or of another form."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, is_all_read=True)
+        content = self._content
         cells = int(self.head["cells"])
         cells_at = SITES_AT + (SITES * SITE_BYTES if self.has_sites else 0)
         if len(content) < cells_at + cells * CELL.itemsize:
@@ -152,11 +169,6 @@ class ThreadFile:
         at = HEAD_BYTES + active * SPANS_BYTES
         self.shift = int(self.head["spans_shift"][active])
         self.spans = np.frombuffer(content, SPAN, SPANS * KINDS, at).reshape(SPANS, KINDS)
-
-    @property
-    def has_sites(self) -> bool:
-        """Whether call sites and time off the processor were recorded."""
-        return int(self.head["version"]) >= SITES_SINCE
 
     def timeline(self) -> Records:
         """Return every complete call; empty without a timeline."""

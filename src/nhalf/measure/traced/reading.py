@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.measure.traced.layout import REMEDY, ProcessFile, ThreadFile
+from nhalf.measure.traced.layout import REMEDY, ProcessFile, ThreadFile, ThreadHead
 from nhalf.measure.traced.symbols import CallSites
 from nhalf.measure.traced.tables import BINS, CALL_SITES, CALLS, KINDS, OFF_PROCESSOR, TIMELINE
 from nhalf.measure.traced.worlds import Members
@@ -57,7 +57,7 @@ def agrees(shared: Clock, own: Clock, threads: Iterable[ThreadFile]) -> bool:
     return True
 
 
-def clock_of(threads: Iterable[ThreadFile], begin_ns: int) -> Clock:
+def clock_of(threads: Iterable[ThreadHead], begin_ns: int) -> Clock:
     """Derive a clock from the thread with the longest time between two readings of both clocks.
 
     Raises InputError for an implausible tick.
@@ -74,7 +74,7 @@ def clock_of(threads: Iterable[ThreadFile], begin_ns: int) -> Clock:
     return Clock(int(head["begin_ticks"]), (int(head["begin_ns"]) - begin_ns) * 1e-9, tick_s)
 
 
-def elapsed_ns(thread: ThreadFile) -> int:
+def elapsed_ns(thread: ThreadHead) -> int:
     """Return the time from first to last reading of a thread, by the steady clock if recorded."""
     name = "ns" if int(thread.head["version"]) < STEADY_SINCE else "steady_ns"
     return int(thread.head[f"last_{name}"]) - int(thread.head[f"begin_{name}"])

@@ -17,7 +17,7 @@ def process(rank: int, size: int, program: str, at_s: float = 1.0, **more: Any) 
     """A rank that is within MPI_Init for a second; its file is named by the program."""
     began_ns = int(at_s * SECOND_NS)
     given = {
-        **{"path": program, "version": 4, "rank": rank, "size": size, "host": "a", "pid": rank},
+        **{"path": program, "version": 5, "rank": rank, "size": size, "host": "a", "pid": rank},
         **{"library": "MPICH", "calls": [], "began_ns": began_ns},
         "ready_ns": began_ns + SECOND_NS,
     }

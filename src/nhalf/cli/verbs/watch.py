@@ -1,0 +1,165 @@
+"""`nhalf watch`: the counters of a traced program while it runs, and who comes late."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nhalf.base.errors import InputError
+from nhalf.base.printable import say
+from nhalf.base.request import REQUIRED, option, word
+from nhalf.base.units import parse_duration
+from nhalf.cli.lazy import lazily
+from nhalf.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+    from nhalf.facts.program.lateness import Straggler
+
+with lazily(globals()):
+    from nhalf.exchange import metrics
+    from nhalf.exchange.endpoint import parse_address, served
+    from nhalf.facts.program.lateness import Lateness
+    from nhalf.measure.traced.live import LiveTrace
+    from nhalf.present.program import watching
+    from nhalf.present.terminal.output import emit_json
+
+GROUP = "program"
+POLL_S = 0.1
+BUSY_SHARE = 0.01
+"""The part of one processor that looking may take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(JsonOption, heading="What to watch"):
+    """The program to watch, and what to do with its counters."""
+
+    run: Path = word(REQUIRED, "Folder of a trace that is being made.", "RUN")
+    once: bool = option(False, "Print the counters as OpenMetrics text, and end.")
+    listen: str = option(
+        "",
+        "Serve them for Prometheus at this port, e.g. 9400, of this host alone; for others "
+        "0.0.0.0:9400.",
+        metavar="[HOST:]PORT",
+    )
+    timeout: str = option("1m", "Give up if no rank has come out of MPI_Init for this long.")
+
+
+def command(request: Request) -> None:
+    """Watch a traced program while it runs: counters, and which node makes it slow.
+
+    It reads files that the ranks map, sends nothing and needs no root. It ends with the program.
+
+    nhalf watch runs/traced
+    nhalf watch runs/traced --listen 9400
+    nhalf watch runs/traced --once
+    """
+    if request.once and request.listen:
+        raise InputError("--once serves nothing", "leave out --once or --listen")
+    address = parse_address(request.listen) if request.listen else None
+    watch = Watch(request.run)
+    watch.wait(parse_duration(request.timeout))
+    if request.once and not request.json:
+        sys.stdout.write(metrics.openmetrics(watch.families()))
+        return
+    with served(address, watch.families) if address else nullcontext() as place:
+        if place:
+            say(f"serving http://{place}/metrics")
+        try:
+            for line in () if request.once else watch.lines():
+                if not request.json:
+                    sys.stdout.write(f"{watching.clock(time.time())}  {line}\n")
+                    sys.stdout.flush()
+        finally:
+            if request.json:
+                emit_json(watch.as_json())
+
+
+class Watch:
+    """A program that runs, and what has been found of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._trace = folder, LiveTrace(folder)
+        self._began_s = time.time()
+        self._lateness: Lateness | None = None
+        self._late: dict[tuple[int, ...], Straggler] = {}
+        self._past: list[tuple[Straggler, float]] = []
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait for the first rank. Raises InputError if none comes."""
+        end_s = time.monotonic() + timeout_s
+        self._trace.look()
+        while not self._trace.ranks:
+            if time.monotonic() >= end_s:
+                raise InputError(
+                    f"no rank writes into {self._folder}",
+                    "name the folder of nhalf trace --out, or give a longer --timeout",
+                )
+            time.sleep(POLL_S)
+            self._trace.look()
+
+    def lines(self) -> Iterator[str]:
+        """Look until the program has ended, and yield a line for each change."""
+        yield watching.begin_line(self._trace)
+        look_s = math.inf
+        while self._trace.state == "running":
+            began_s = time.monotonic()
+            self._trace.look()
+            yield from self._changes()
+            # The least of all is what it takes; others have the processor meanwhile in some.
+            look_s = min(look_s, time.monotonic() - began_s)
+            time.sleep(max(POLL_S, look_s / BUSY_SHARE))
+        yield watching.end_line(self._trace, time.time() - self._began_s)
+
+    def families(self) -> Iterator[Metric]:
+        """Everything that is known now, as metrics."""
+        self._trace.look()
+        ratios = {}
+        if self._lateness is not None:
+            ratios = dict(zip(self._lateness.ranks, map(float, self._lateness.ratios), strict=True))
+        library = watching.library_of(self._trace)
+        late = list(self._late.values())
+        return metrics.families_of_job(self._trace.counts(), library, ratios, late)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything that is known, with who was late before."""
+        now = [watching.straggler_json(straggler, None) for straggler in self._late.values()]
+        past = [watching.straggler_json(straggler, until_s) for straggler, until_s in self._past]
+        return {
+            "run": str(self._folder),
+            "library": watching.library_of(self._trace),
+            "ranks": self._trace.size,
+            "state": self._trace.state,
+            "watched_s": time.time() - self._began_s,
+            "stragglers": [*past, *now],
+            "counters": [watching.counters_json(counts) for counts in self._trace.counts()],
+        }
+
+    def _changes(self) -> Iterator[str]:
+        """Who has become late, and who is no longer."""
+        ranks = self._trace.ranks
+        if len(ranks) < self._trace.size or self._trace.state != "running":
+            return
+        if self._lateness is None:
+            self._lateness = Lateness(
+                [rank.process.rank for rank in ranks], [rank.host for rank in ranks]
+            )
+        collectives = [rank.collectives for rank in ranks]
+        if not self._lateness.add(time.time(), collectives, [rank.computed_s for rank in ranks]):
+            return
+        late_now = {straggler.ranks: straggler for straggler in self._lateness.stragglers()}
+        for ranks_late, straggler in late_now.items():
+            if ranks_late not in self._late:
+                yield watching.late_line(straggler)
+        for ranks_late, straggler in self._late.items():
+            if ranks_late not in late_now:
+                self._past.append((straggler, time.time()))
+                yield watching.on_time_line(straggler)
+        self._late = late_now

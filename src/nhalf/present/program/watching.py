@@ -1,0 +1,86 @@
+"""What is said of a program while it runs: one line for each change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from nhalf.base.dates import date_of
+from nhalf.base.numbers import percent, times
+from nhalf.base.units import format_duration
+from nhalf.facts.program.lateness import Straggler
+from nhalf.measure.traced.live import KILLED, SUMS, LiveTrace, RankCounts
+from nhalf.measure.traced.tables import KINDS
+from nhalf.mpi.identify import library_title
+
+SHOWN = 8
+"""This many ranks are named."""
+
+
+def clock(moment_s: float) -> str:
+    """'14:02:31' for seconds since 1970."""
+    date = date_of(moment_s)
+    return date.strftime("%H:%M:%S") if date else "?"
+
+
+def library_of(trace: LiveTrace) -> str:
+    """The MPI library by its usual name and version; '' if no rank is known."""
+    return library_title(" ".join(trace.ranks[0].process.library.split())) if trace.ranks else ""
+
+
+def begin_line(trace: LiveTrace) -> str:
+    """What is watched."""
+    hosts = dict.fromkeys(rank.host for rank in trace.ranks)
+    where = next(iter(hosts)) if len(hosts) == 1 else f"{len(hosts)} hosts"
+    return f"watching {trace.size} ranks of {library_of(trace)} on {where}"
+
+
+def late_line(straggler: Straggler) -> str:
+    """'n3 (rank 3) enters 97 % of collectives 1.9x late since 14:02:31'."""
+    return (
+        f"{_named(straggler)} enters {percent(straggler.share)} of collectives "
+        f"{times(straggler.ratio)} late since {clock(straggler.since_s)}"
+    )
+
+
+def on_time_line(straggler: Straggler) -> str:
+    """That a straggler is no longer one."""
+    return f"{_named(straggler)} is on time again"
+
+
+def _named(straggler: Straggler) -> str:
+    """A node by its name, with its ranks; a rank of a node whose other ranks are on time."""
+    ranks = _listed(straggler.ranks)
+    host = straggler.host
+    return f"{host} ({ranks})" if straggler.is_whole_host else f"{ranks} on {host}"
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    shown = ", ".join(map(str, ranks[:SHOWN])) + (", …" if len(ranks) > SHOWN else "")
+    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"
+
+
+def end_line(trace: LiveTrace, watched_s: float) -> str:
+    """How it ended."""
+    if trace.state != KILLED:
+        return f"the program has ended; watched for {format_duration(watched_s)}"
+    unfinished = [rank.process.rank for rank in trace.ranks if not rank.has_finished]
+    return f"killed: {_listed(unfinished)} ended without MPI_Finalize"
+
+
+def straggler_json(straggler: Straggler, until_s: float | None) -> dict[str, Any]:
+    """A straggler as JSON; `until_s` is null if it still was one."""
+    return {**asdict(straggler), "until_s": until_s}
+
+
+def counters_json(counts: RankCounts) -> dict[str, Any]:
+    """The counters of a rank as JSON."""
+    kinds = [
+        {"kind": kind, **dict(zip(SUMS, map(float, sums), strict=True))}
+        for kind, sums in zip(KINDS, counts.sums_per_kind.T, strict=True)
+    ]
+    return {
+        **{"rank": counts.rank, "host": counts.host, "up": counts.is_up},
+        **{"computing_s": counts.computing_s, "kinds": kinds},
+    }

@@ -1,0 +1,184 @@
+"""A program that is watched while it runs: counters, the late rank, and every way to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from tests.nhalf.measure.traced.programs import (
+    CASES,
+    TIMEOUT_S,
+    built,
+    environment,
+    launch,
+    tracing_libraries,
+)
+from tests.patience import patience_s
+from tests.schemas import check_schema
+
+Call = Callable[..., Any]
+ACCEPTED = "application/openmetrics-text; version=1.0.0"
+RANKS = 4
+LATE = 2
+needs_library = pytest.mark.skipif(not CASES, reason="no MPI library here")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """It sleeps for its computing, so that two cores are enough for all ranks."""
+    library, compiler = CASES[0]
+    found = built(library, compiler, "steps.cpp", tmp_path_factory.mktemp("steps"))
+    # What traces is compiled before, where it has to be.
+    tracing_libraries([*launch(library, RANKS), str(found)])
+    return found
+
+
+def nhalf(*words: object, **streams: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "nhalf", *map(str, words)],
+        env={
+            **os.environ,
+            **environment(CASES[0][0]),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        text=True,
+        start_new_session=True,
+        **streams,
+    )
+
+
+@contextmanager
+def traced(program: Path, folder: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
+    """The program under the tracer, which is ended with the block."""
+    command = [*launch(CASES[0][0], RANKS), program, *words]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with nhalf("trace", "--out", folder, "--", *command, **quiet) as job:
+        try:
+            yield job
+        finally:
+            if job.poll() is None:
+                job.send_signal(signal.SIGTERM)
+                job.wait(patience_s(TIMEOUT_S))
+
+
+@contextmanager
+def watching(folder: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
+    """The watch, which is killed where a test fails."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with nhalf("watch", folder, *words, **pipes) as watch:
+        try:
+            yield watch
+        finally:
+            watch.kill()
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + patience_s(TIMEOUT_S)
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+
+
+def ranks_of(folder: Path) -> list[int]:
+    """The processes that have written which rank they are."""
+    paths = [path for path in (folder / "ranks").glob("*.json") if path.read_bytes()[:1] == b"{"]
+    return [int(path.stem.rpartition("-")[2]) for path in paths]
+
+
+def counted(text: str) -> dict[tuple[str, str], float]:
+    """Calls by rank and kind."""
+    return {
+        (sample.labels["rank"], sample.labels["kind"]): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == "nhalf_mpi_calls_total"
+    }
+
+
+@needs_library
+def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
+    with traced(program, tmp_path / "traced", 1000, 600, -1, 0, 1):
+        found = []
+        for _ in range(2):
+            with watching(tmp_path / "traced", "--once") as watch:
+                out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
+            assert (watch.returncode, err) == (0, "")
+            found.append(counted(out))
+        assert len({rank for rank, _ in found[1]}) == RANKS
+        assert found[1]["0", "collective"] > found[0].get(("0", "collective"), 0)
+        with watching(tmp_path / "traced", "--once", "--json") as watch:
+            out, _ = watch.communicate(timeout=patience_s(TIMEOUT_S))
+        check_schema(out)
+        said = json.loads(out)
+        assert (said["ranks"], said["state"], said["stragglers"]) == (RANKS, "running", [])
+        assert [rank["up"] for rank in said["counters"]] == [True] * RANKS
+
+
+@needs_library
+def test_a_rank_that_becomes_late_is_named_and_no_other(program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "traced"
+    with traced(program, folder, 4000, 14, LATE, 4, 3), watching(folder) as watch:
+        out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
+    assert (watch.returncode, err) == (0, "")
+    lines = [line.split("  ", 1)[1] for line in out.splitlines()]
+    assert lines[0].startswith(f"watching {RANKS} ranks of ")
+    assert lines[-1].startswith("the program has ended; watched for ")
+    late = [line for line in lines if " enters " in line]
+    assert late
+    assert all(line.startswith(f"rank {LATE} on ") for line in lines[1:-1]), out
+
+
+@needs_library
+def test_the_endpoint_while_it_runs_and_not_afterwards(program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "traced"
+    with traced(program, folder, 1000, 600, -1, 0, 1), watching(folder, "--listen", "0") as watch:
+        assert watch.stderr is not None
+        place = watch.stderr.readline().removeprefix("nhalf: serving ").strip()
+        assert place.startswith("http://127.0.0.1:")
+        request = urllib.request.Request(place, headers={"Accept": ACCEPTED})
+        with urllib.request.urlopen(request, timeout=patience_s(30)) as answer:
+            assert counted(answer.read().decode())["0", "collective"] > 0
+        watch.send_signal(signal.SIGINT)
+        _, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
+        assert (watch.returncode, err) == (130, "nhalf: interrupted\n"), err
+        assert all(Path(f"/proc/{pid}").exists() for pid in ranks_of(folder))
+        with pytest.raises(OSError, match="refused"):
+            urllib.request.urlopen(place, timeout=patience_s(30))
+
+
+@needs_library
+@pytest.mark.parametrize("whom", ["ranks", pytest.param("nhalf", marks=pytest.mark.full)])
+def test_it_ends_where_the_program_is_killed(whom: str, program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "traced"
+    with traced(program, folder, 1000, 5, -1, 0, 1) as job, watching(folder, "--json") as watch:
+        until(lambda: len(ranks_of(folder)) == RANKS)
+        for pid in ranks_of(folder) if whom == "ranks" else [job.pid]:
+            os.kill(pid, signal.SIGKILL)
+        out, _ = watch.communicate(timeout=patience_s(TIMEOUT_S))
+    assert watch.returncode == 0
+    # Ranks whose tracer was killed may come to their end.
+    assert json.loads(out)["state"] in ("killed", *(["finished"] if whom == "nhalf" else []))
+
+
+def test_no_program_comes(call: Call, tmp_path: Path) -> None:
+    call("watch", tmp_path / "none", "--timeout", "10ms").is_error(2, "no rank writes into")
+    (tmp_path / "ranks").mkdir()
+    call("watch", tmp_path, "--timeout", "10ms", "--json").is_error(2, "no rank writes into")
+
+
+def test_options_that_exclude_each_other(call: Call, tmp_path: Path) -> None:
+    call("watch", tmp_path, "--once", "--listen", "1").is_error(2, "--once serves nothing")
+    call("watch", tmp_path, "--listen", ":x").is_error(2, "no address")
+    call("watch", tmp_path, "--timeout", "soon").is_error(2, "not a duration")
