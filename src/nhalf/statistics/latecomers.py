@@ -6,7 +6,8 @@ window of n. Against that, one who has become late is the latest in `OFTEN` of a
 likelihood ratio of the two is an e-value, and the products of successive ones, which begin anew
 where they fall below 1 (Page's CUSUM), exceed A for the first time after A windows in the mean, or
 later (J. Shin, A. Ramdas, A. Rinaldo, E-detectors, New England J. Statistics in Data Science 2
-(2024) 229). Each of the n members has to reach n A, so that any false name comes as rarely.
+(2024) 229). So does the mean of those for several values of `OFTEN`. Each of the n members has to
+reach n A, so that any false name comes as rarely.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from nhalf.base.arrays import Floats
 
 LATE = 1.1
 """From this ratio to the median of the others on, the latest is late."""
-OFTEN = 0.9
+OFTEN = np.array([[0.5], [0.7], [0.9]])
+"""How often who is late may be the latest: seldom where others are disturbed."""
+KEPT = 0.5
+"""Who is named stays so while this part of the evidence is there."""
 RATIO_MAX = 1000.0
 """Where others take no time at all."""
 
@@ -36,10 +40,16 @@ class Latecomers:
         """Nobody is named who has not been late for `lasting_s`."""
         self.evidence_max = math.log(windows_between * max(1, members))
         self.lasting_s = lasting_s
-        self.evidence = np.zeros(members)
+        self._by_often = np.zeros((len(OFTEN), members))
         self.is_named = np.zeros(members, bool)
         self.since_s = np.zeros(members)
         self._windows, self._late, self._logs = np.zeros((3, members))
+
+    @property
+    def evidence(self) -> Floats:
+        """The logarithm of the mean e-value of each; 0 for none."""
+        evidence: Floats = np.logaddexp.reduce(self._by_often) - math.log(len(OFTEN))
+        return np.where(self._by_often.any(axis=0), evidence, 0.0)
 
     @property
     def share(self) -> Floats:
@@ -66,20 +76,21 @@ class Latecomers:
         self._late += is_late
         self._logs += np.where(is_late, np.log(ratios), 0.0)
         chance = 1 / max(2, int(unnamed.sum()))
-        gain, loss = math.log(OFTEN / chance), math.log((1 - OFTEN) / (1 - chance))
-        evidence = self.evidence + np.where(is_late, gain, loss)
-        self.evidence = np.clip(evidence, 0.0, self.evidence_max)
-        is_enough = (self.evidence >= self.evidence_max) & (end_s - self.since_s >= self.lasting_s)
-        self.is_named = is_enough | (self.is_named & (self.evidence > 0))
+        gain, loss = np.log(OFTEN / chance), np.log((1 - OFTEN) / (1 - chance))
+        by_often = self._by_often + np.where(is_late, gain, loss)
+        self._by_often = np.clip(by_often, 0.0, self.evidence_max + math.log(len(OFTEN)))
+        evidence = self.evidence
+        is_enough = (evidence >= self.evidence_max) & (end_s - self.since_s >= self.lasting_s)
+        self.is_named = is_enough | (self.is_named & (evidence > KEPT * self.evidence_max))
 
     def forget(self, members: NDArray[np.bool_]) -> None:
         """Drop what is known of some members, (n,), whose coming late has another reason."""
-        self.evidence[members] = 0.0
+        self._by_often[:, members] = 0.0
         self.is_named[members] = False
 
     def _restart(self, begin_s: float) -> None:
         """Begin anew for those without evidence."""
-        restarts = self.evidence <= 0
+        restarts = ~self._by_often.any(axis=0)
         self.since_s[restarts] = begin_s
         for sums in (self._windows, self._late, self._logs):
             sums[restarts] = 0.0

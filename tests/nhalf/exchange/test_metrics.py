@@ -25,7 +25,7 @@ from nhalf.measure.traced.live import RankCounts
 from tests.nhalf.traced_programs import program, sent
 
 ROOT = Path(__file__).parents[3]
-DASHBOARD = ROOT / "packaging/grafana/nhalf.json"
+DASHBOARD = ROOT / "packaging/grafana/dashboard.json"
 PAGE = ROOT / "docs/guide/slow-node.md"
 NAME = re.compile(r"\bnhalf_\w+")
 HOST = 'node "0" \\ of,b=c\nd'
