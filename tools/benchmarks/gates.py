@@ -6,36 +6,43 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 
 import numpy as np
 
-from nhalf.decide.check.gate import gate
+from nhalf.base.arrays import Floats
+from nhalf.decide.check.gate import Decision
 from nhalf.node.all_cores import Look
 
 TOLERANCE = 0.05
 LOOKS = 18
 WITHIN = 0.3
 """Looks of a gate differ by this share of what gates differ by."""
-Noise = Callable[[np.random.Generator, int, int], np.ndarray]
+Noise = Callable[[np.random.Generator, int, int], Floats]
 
 
-def normal(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
+def normal(random: np.random.Generator, gates: int, times: int) -> Floats:
+    """As the theory assumes."""
     return random.standard_normal((gates, times))
 
 
-def together(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
-    shared = random.standard_normal((gates, 1))
-    return (normal(random, gates, times) + shared) / np.sqrt(2)
+def together(random: np.random.Generator, gates: int, times: int) -> Floats:
+    """Half of the variance is that of the whole node."""
+    shared: Floats = random.standard_normal((gates, 1)) + normal(random, gates, times)
+    return shared / math.sqrt(2)
 
 
-def two_states(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
+def two_states(random: np.random.Generator, gates: int, times: int) -> Floats:
+    """Three of ten gates are in a slower state, together."""
     return 0.3 * normal(random, gates, times) + 2 * (random.random((gates, 1)) < 0.3)
 
 
-def long_tails(random: np.random.Generator, gates: int, times: int) -> np.ndarray:
-    return random.standard_t(4, (gates, times)) / np.sqrt(2)
+def long_tails(random: np.random.Generator, gates: int, times: int) -> Floats:
+    """Student's with four degrees of freedom."""
+    tails: Floats = random.standard_t(4, (gates, times))
+    return tails / math.sqrt(2)
 
 
 def simulated(
@@ -55,10 +62,11 @@ def simulated(
         return Look(dict(zip(names, seen.tolist(), strict=True)))
 
     baseline = [dict(zip(names, row.tolist(), strict=True)) for row in past]
-    return gate(look, baseline, lambda: taken < LOOKS, TOLERANCE).verdict
+    return Decision(look, baseline, lambda: taken < LOOKS, TOLERANCE).made().verdict
 
 
 def main(gates: int) -> None:
+    """Print a line for each kind of noise, number of cores and deviation."""
     random = np.random.default_rng(1)
     for noise in (normal, together, two_states, long_tails):
         for cores in (2, 64):

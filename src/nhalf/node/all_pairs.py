@@ -22,7 +22,7 @@ TIMEOUT_S = 30.0
 LATENCY, TRANSFER = "pair-map-latency", "pair-map-bandwidth"
 TRANSFER_BYTES = 128 << 10
 LATENCY_BYTES = 8
-LATENCY_S, TRANSFER_S = 0.05, 0.1
+LATENCY_S, TRANSFER_S = 0.05, 0.08
 ROUNDS_MAX = 8
 """If there are more rounds, each gate takes other ones: all hosts take part in each."""
 

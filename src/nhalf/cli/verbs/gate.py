@@ -15,6 +15,7 @@ from nhalf.base.files import write_bytes
 from nhalf.base.folders import data_folder, make_folder
 from nhalf.base.printable import say
 from nhalf.base.request import option
+from nhalf.base.rows import members
 from nhalf.base.units import parse_duration, parse_share
 from nhalf.base.version import __version__
 from nhalf.cli.lazy import lazily
@@ -33,7 +34,7 @@ from nhalf.store.gates import (
 )
 
 with lazily(globals()):
-    from nhalf.decide.check.gate import Gate, gate
+    from nhalf.decide.check.gate import Decision, Gate
     from nhalf.decide.check.junit import junit
     from nhalf.node.all_cores import all_cores
     from nhalf.node.all_pairs import all_pairs
@@ -43,7 +44,7 @@ GROUP = "look"
 FOLDER = "gates"
 GATES_MAX = 50
 """The baseline is the last gates of a node, up to this many."""
-BUDGET_LEAST_S = 3.0
+BUDGET_LEAST_S = 5.0
 ENDING_S = 0.8
 """What starting and ending take beside the looks."""
 PAIR_GATES_MAX = 500
@@ -111,14 +112,25 @@ def command(request: Request) -> int:
         first_round = len(past.records) * PAIR_ROUNDS
         site = find_site(request.hosts, request.host_file_path, request.launcher)
         with all_pairs(site, request.transport, request.mpi, first_round) as pairs:
-            result = gate(pairs.look, baseline, has_time, tolerance)
+            result = Decision(pairs.look, baseline, has_time, tolerance).made()
     else:
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
         baseline = [] if request.accept else past.baseline(GATES_MAX)
         with all_cores() as cores:
             expected = list(baseline[-1]) if baseline else []
-            result = gate(cores.look, baseline, has_time, tolerance, expected)
-    append_gate(folder, _record(result, node, at, request.accept))
+            result = Decision(cores.look, baseline, has_time, tolerance, expected).made()
+    record = GateRecord(
+        node=node,
+        at=at,
+        verdict=result.verdict,
+        times_s={name: float(f"{time_s:.6g}") for name, time_s in result.times_s.items()},
+        reason=result.reason,
+        counts=result.counts,
+        accepts=request.accept,
+        taken_share=round(result.most_disturbed.taken_share, 4),
+        nhalf=__version__,
+    )
+    append_gate(folder, record)
     spent_s = time.monotonic() - began_s
     if request.junit is not None:
         when = {"started_s": at.timestamp(), "time_s": spent_s}
@@ -136,7 +148,7 @@ def _budget_s(request: Request) -> float:
     budget = request.budget or (PAIRS_BUDGET if request.is_of_pairs else BUDGET)
     budget_s = parse_duration(budget)
     if budget_s < BUDGET_LEAST_S:
-        raise InputError(f"--budget {budget} is too short", "a gate needs 3s")
+        raise InputError(f"--budget {budget} is too short", "a gate needs 5s")
     return budget_s
 
 
@@ -162,41 +174,23 @@ class Deadline:
         return now_s + self._longest_s < self._deadline_s
 
 
-def _record(result: Gate, node: str, at: datetime, accepts: bool) -> GateRecord:
-    return GateRecord(
-        node=node,
-        at=at,
-        verdict=result.verdict,
-        times_s={name: float(f"{time_s:.6g}") for name, time_s in result.times_s.items()},
-        reason=result.reason,
-        counts=result.counts,
-        accepts=accepts,
-        taken_share=round(result.most_disturbed.taken_share, 4),
-        nhalf=__version__,
-    )
-
-
 def gate_json(result: Gate, node: str, spent_s: float) -> dict[str, Any]:
     """The JSON object that `gate --json` prints; ratios are to the baseline."""
-    ratios = {ratio.name: ratio for ratio in result.ratios}
+    rows = {
+        ratio.name: (ratio.past_s, ratio.ratio, [ratio.low, ratio.high]) for ratio in result.ratios
+    }
+    columns = ("baseline_s", "ratio", "ci")
     return {
         "node": node,
-        "verdict": result.verdict,
-        "reason": result.reason,
-        "gates": result.gates,
-        "looks": result.looks,
+        **members(result, "verdict", "reason", "gates", "looks"),
         "time_s": spent_s,
         "tolerance": result.tolerance_share,
         "counts": result.counts,
-        "taken_share": result.most_disturbed.taken_share,
-        "taken_core": result.most_disturbed.taken_core,
+        **members(result.most_disturbed, "taken_share", "taken_core"),
         "times": [
             {
-                "name": name,
-                "time_s": time_s,
-                "baseline_s": ratios[name].past_s if name in ratios else None,
-                "ratio": ratios[name].ratio if name in ratios else None,
-                "ci": [ratios[name].low, ratios[name].high] if name in ratios else None,
+                **{"name": name, "time_s": time_s},
+                **dict(zip(columns, rows.get(name, (None,) * 3), strict=True)),
             }
             for name, time_s in result.times_s.items()
         ],

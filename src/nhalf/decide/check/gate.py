@@ -1,4 +1,4 @@
-"""Whether a node is as fast as in its own past: go, no-go or unsure, after looks of half a second.
+"""Whether a node is as fast as in its own past: go, no-go or unsure, after short looks.
 
 A few looks suffice where nothing is slower. What looks slower is looked at again for the rest of
 the time, and only these later looks decide: what chance picked out is gone in them, and so is what
@@ -8,7 +8,7 @@ passed by. Slow while others have the cores is unsure.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from nhalf.base.listing import few
@@ -75,83 +75,70 @@ class Gate:
         return JudgedExpectation("baseline", "time", (point,))
 
 
-def gate(
-    look: Callable[[], Look],
-    baseline: Sequence[Mapping[str, float]],
-    has_time: Callable[[], bool],
-    tolerance: float,
-    expected: Collection[str] = (),
-) -> Gate:
-    """Look until it is decided, or `has_time` says no.
+@dataclass
+class Decision:
+    """Looks at a node or at pairs, until it is decided or `has_time` says no.
 
-    `baseline` are the times of former gates, in seconds by what was timed; `expected` names what
-    has to be timed in this one.
+    `baseline_s` are the times of former gates by what was timed; `expected` names what has to be
+    timed in this one.
     """
-    return _Decision(look, baseline, has_time, tolerance).made(expected)
 
+    look: Callable[[], Look]
+    baseline_s: Sequence[Mapping[str, float]]
+    has_time: Callable[[], bool]
+    tolerance_share: float
+    expected: Collection[str] = ()
+    looks: list[Look] = field(default_factory=list)
 
-class _Decision:
-    """The looks of one gate so far."""
-
-    def __init__(
-        self,
-        look: Callable[[], Look],
-        baseline: Sequence[Mapping[str, float]],
-        has_time: Callable[[], bool],
-        tolerance: float,
-    ) -> None:
-        self._look, self._baseline = look, baseline
-        self._has_time, self._tolerance = has_time, tolerance
-        self._looks: list[Look] = []
-
-    def made(self, expected: Collection[str]) -> Gate:
+    def made(self) -> Gate:
         """The gate once it is decided."""
         if not self._needed_looks():
-            return self._unsure(self._usual(), self._load())
+            return self._gate("unsure", self._usual(), self._load(), counts=False)
         usual = self._usual()
-        names = self._looks[-1].times_s.keys()
-        if gone := sorted(set(expected) - names):
+        names = self.looks[-1].times_s.keys()
+        if gone := sorted(set(self.expected) - names):
             reason = f"{few(gone, 3)} of the baseline is not here; --accept begins another one"
-            return self._unsure(usual, reason, counts=False)
+            return self._gate("unsure", usual, reason, counts=False)
         if not usual:
-            former = sum(not names.isdisjoint(times_s) for times_s in self._baseline)
-            number = min(former + 1, OCCASIONS_LEAST)
-            return self._unsure(usual, f"learning, gate {number} of {OCCASIONS_LEAST}")
-        suspects = {ratio.name for ratio in usual if ratio.exceeds(self._tolerance)}
+            former = sum(not names.isdisjoint(times_s) for times_s in self.baseline_s)
+            reason = f"learning, gate {min(former + 1, OCCASIONS_LEAST)} of {OCCASIONS_LEAST}"
+            return self._gate("unsure", usual, reason, counts=True)
+        suspects = {ratio.name for ratio in usual if ratio.exceeds(self.tolerance_share)}
         return self._again(suspects) if suspects else self._go(usual)
 
     def _needed_looks(self) -> bool:
         """Take calm looks, or disturbed ones that show nothing slower; whether there are enough."""
         while len(self._calm()) < LOOKS_LEAST:
-            if len(self._looks) >= LOOKS_LEAST and not self._is_open():
+            if len(self.looks) >= LOOKS_LEAST and not self._is_open():
                 return True
-            if self._looks and not self._has_time():
+            if self.looks and not self.has_time():
                 return False
-            self._looks.append(self._look())
+            self.looks.append(self.look())
         return True
 
     def _is_open(self) -> bool:
         usual = self._usual()
-        return not usual or any(ratio.exceeds(self._tolerance) for ratio in usual)
+        return not usual or any(ratio.exceeds(self.tolerance_share) for ratio in usual)
 
     def _again(self, suspects: set[str]) -> Gate:
         """Look again at what looks slower; only that decides."""
-        begin = len(self._looks)
-        while self._has_time():
-            self._looks.append(self._look())
+        begin = len(self.looks)
+        while self.has_time():
+            self.looks.append(self.look())
             later = self._ratios(self._calm(begin))
             if len(self._calm(begin)) >= LOOKS_LEAST and not self._slow(later, suspects):
                 return self._go(later)
         if len(self._calm(begin)) < LOOKS_LEAST:
-            return self._unsure(self._usual(), self._load())
+            return self._gate("unsure", self._usual(), self._load(), counts=False)
         later = self._ratios(self._calm(begin))
         slow = self._slow(later, suspects)
-        sure = [ratio for ratio in slow if ratio.is_slower(self._tolerance)]
+        sure = [ratio for ratio in slow if ratio.is_slower(self.tolerance_share)]
         if not sure:
             worst = max(slow, key=lambda ratio: ratio.ratio)
             reason = f"{worst.name} takes {in_words(worst)} of its baseline, whose gates differ"
-            return self._unsure(later, reason, counts=True)
-        worst = max(sure, key=lambda ratio: ratio.low)
+            return self._gate("unsure", later, reason, counts=True)
+        # A slow core slows down memory and messages, too.
+        worst = max(sure, key=lambda ratio: (ratio.name.startswith("core"), ratio.low))
         host = common_host([ratio.name for ratio in sure])
         further = f", and {len(sure) - 1} more" if len(sure) > 1 else ""
         further += f", each with {host}" if host else ""
@@ -159,18 +146,18 @@ class _Decision:
         return self._gate("no-go", later, reason, counts=False)
 
     def _slow(self, ratios: Sequence[PastRatio], suspects: set[str]) -> list[PastRatio]:
-        return [r for r in ratios if r.name in suspects and r.exceeds(self._tolerance)]
+        return [r for r in ratios if r.name in suspects and r.exceeds(self.tolerance_share)]
 
     def _calm(self, begin: int = 0) -> list[Look]:
-        return [look for look in self._looks[begin:] if look.is_calm]
+        return [look for look in self.looks[begin:] if look.is_calm]
 
     def _usual(self) -> list[PastRatio]:
         """The ratios of calm looks, or of all where there are too few."""
         calm = self._calm()
-        return self._ratios(calm if len(calm) >= LOOKS_LEAST else self._looks)
+        return self._ratios(calm if len(calm) >= LOOKS_LEAST else self.looks)
 
     def _ratios(self, looks: Sequence[Look]) -> list[PastRatio]:
-        return against_past(self._baseline, medians(looks))
+        return against_past(self.baseline_s, medians(looks))
 
     def _load(self) -> str:
         look = self._most_disturbed()
@@ -179,34 +166,31 @@ class _Decision:
         return f"something else had {percent(look.taken_share)} of core {look.taken_core}"
 
     def _most_disturbed(self) -> Look:
-        return max(self._looks, key=lambda look: look.taken_share)
+        return max(self.looks, key=lambda look: look.taken_share)
 
     def _go(self, ratios: Sequence[PastRatio]) -> Gate:
         farthest = max(ratios, key=lambda ratio: abs(ratio.ratio - 1))
-        shows = max([1 + self._tolerance, *(ratio.reach for ratio in ratios)])
+        shares = [max(self.tolerance_share, ratio.reach - 1) for ratio in ratios]
+        shows = " to ".join(dict.fromkeys((f"{100 * min(shares):.0f}", percent(max(shares)))))
         reason = (
             f"{len(ratios)} times within {percent(abs(farthest.ratio - 1), 1)} of the last "
-            f"{len(self._baseline)} gates; a slow-down of {percent(shows - 1)} shows"
+            f"{len(self.baseline_s)} gates; slow-downs of {shows} show"
         )
-        return self._gate("go", ratios, reason, counts=len(self._calm()) >= LOOKS_LEAST)
-
-    def _unsure(self, ratios: Sequence[PastRatio], reason: str, counts: bool | None = None) -> Gate:
-        if counts is None:
-            counts = not ratios and len(self._calm()) >= LOOKS_LEAST
-        return self._gate("unsure", ratios, reason, counts=counts)
+        return self._gate("go", ratios, reason, counts=True)
 
     def _gate(
         self, verdict: GateVerdict, ratios: Sequence[PastRatio], reason: str, *, counts: bool
     ) -> Gate:
+        counts = counts and len(self._calm()) >= LOOKS_LEAST
         return Gate(
             verdict,
             reason,
             tuple(ratios),
-            medians(self._calm() or self._looks),
+            medians(self._calm() or self.looks),
             self._most_disturbed(),
-            len(self._looks),
-            len(self._baseline),
-            self._tolerance,
+            len(self.looks),
+            len(self.baseline_s),
+            self.tolerance_share,
             counts,
         )
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as xml
 import numpy as np
 import pytest
 
-from nhalf.decide.check.gate import LOOKS_LEAST, Gate, gate, medians
+from nhalf.decide.check.gate import LOOKS_LEAST, Decision, Gate, medians
 from nhalf.decide.check.junit import junit
 from nhalf.node.all_cores import Look
 
@@ -53,7 +53,9 @@ class Node:
 
 
 def decided(node: Node, baseline: list[dict[str, float]] | None = None) -> Gate:
-    return gate(node.look, past() if baseline is None else baseline, node.has_time, TOLERANCE)
+    return Decision(
+        node.look, past() if baseline is None else baseline, node.has_time, TOLERANCE
+    ).made()
 
 
 def test_a_node_as_usual_may_go_after_few_looks() -> None:
@@ -126,7 +128,7 @@ def test_without_time_to_look_again_nothing_is_accused() -> None:
 def test_a_core_that_is_gone_is_unsure() -> None:
     baseline = [{**times, "core 2": 1e-7} for times in past()]
     node = Node()
-    result = gate(node.look, baseline, node.has_time, TOLERANCE, list(baseline[-1]))
+    result = Decision(node.look, baseline, node.has_time, TOLERANCE, list(baseline[-1])).made()
     assert (result.verdict, result.counts) == ("unsure", False)
     assert result.reason.startswith("core 2 of the baseline is not here")
 
@@ -152,7 +154,7 @@ def test_pairs_that_share_a_host_name_it() -> None:
         node.number += 1
         return Look(seen(2.0))
 
-    result = gate(look, [seen(1.0) for _ in range(20)], node.has_time, TOLERANCE)
+    result = Decision(look, [seen(1.0) for _ in range(20)], node.has_time, TOLERANCE).made()
     assert result.verdict == "no-go"
     assert result.reason.endswith(", and 1 more, each with n3")
 
