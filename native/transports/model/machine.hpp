@@ -65,6 +65,8 @@ struct ModelParameters {
       {"packet_s", "0", "s", "further latency of each packet after the first"},
       {"noise", "0", "", "sigma of the lognormal factor drawn for each batch"},
       {"launch_noise", "0", "", "sigma of the lognormal factor drawn for each launch"},
+      {"tail_fraction", "0", "", "fraction of batches that take tail_slow times as long"},
+      {"tail_slow", "2", "", "factor on all times of these batches"},
       {"states", "2", "", "states of the machine, each slower than the one before"},
       {"state_slow", "1", "", "factor on all times from a state to the next slower one"},
       {"state_fraction", "0", "", "fraction of batches in slow states"},
@@ -98,6 +100,8 @@ struct ModelParameters {
         packet_s(options.number("packet_s", 0.0)),
         noise(options.number("noise", 0.0)),
         launch_noise(options.number("launch_noise", 0.0)),
+        tail_fraction(options.number("tail_fraction", 0.0)),
+        tail_slow(options.number("tail_slow", 2.0)),
         states(options.number("states", 2)),
         state_slow(options.number("state_slow", 1.0)),
         state_fraction(options.number("state_fraction", 0.0)),
@@ -110,6 +114,7 @@ struct ModelParameters {
         slowness(options),
         seed(options.number("seed", std::uint64_t{1})) {
     if (state_fraction > 1) throw InputError("state_fraction is a fraction from 0 to 1");
+    if (tail_fraction > 1) throw InputError("tail_fraction is a fraction from 0 to 1");
     if (states < 2)
       throw InputError("states is a number from 2 on; state_fraction=0 has one state");
   }
@@ -130,6 +135,7 @@ struct ModelParameters {
   double eager_bytes, rendezvous_s, rendezvous_G;
   double packet_offset_bytes, packet_bytes, packet_s;
   double noise, launch_noise;
+  double tail_fraction, tail_slow;
   int states;
   double state_slow, state_fraction, state_dwell, flag_s, flag_slow, drift_per_s;
   double jitter_s, clock_resolution_s;
@@ -154,7 +160,7 @@ class Weather {
   /// Draws the factor of the next batch, which begins at `now_s`.
   void next_batch(double now_s) {
     step_state();
-    factor_ = launch_factor_ * lognormal(parameters_.noise) *
+    factor_ = launch_factor_ * lognormal(parameters_.noise) * tail() *
               std::pow(parameters_.state_slow, state_) * (1 + parameters_.drift_per_s * now_s);
   }
 
@@ -174,6 +180,12 @@ class Weather {
 
  private:
   double lognormal(double sigma) { return sigma > 0 ? std::exp(sigma * normal_(random_)) : 1.0; }
+
+  /// Draws the factor of a batch, which is rarely that of the tail; nothing is drawn without one.
+  double tail() {
+    const double fraction = parameters_.tail_fraction;
+    return fraction > 0 && uniform_(random_) < fraction ? parameters_.tail_slow : 1.0;
+  }
 
   /// Draws one of the slow states, which are equally likely.
   int slow_state() {

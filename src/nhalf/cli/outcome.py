@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ with lazily(globals()):
     from nhalf.facts.facts import Facts
     from nhalf.facts.guidelines import violations
     from nhalf.facts.precision import unresolved
+    from nhalf.facts.tails import points_with_quantiles
     from nhalf.facts.wrong_data import wrong_data
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
@@ -139,10 +140,14 @@ def predicted_rows(points: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def run_json(run: Run, facts: Facts) -> dict[str, Any]:
-    """The JSON object of a run, as `run --json` and `show --json` print it."""
-    points = facts.summary.drop("run", "bytes_per_time").to_dicts()
+def run_json(run: Run, facts: Facts, shares: Sequence[float] = ()) -> dict[str, Any]:
+    """The JSON object of a run, as `run --json` and `show --json` print it.
+
+    `shares` are those of quantiles, by default the usual ones.
+    """
+    points = points_with_quantiles(facts, shares)
     for point in points:
+        del point["run"], point["bytes_per_time"]
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
     virtual = {"engine": "library", "virtual": run.virtual} if run.virtual else {}

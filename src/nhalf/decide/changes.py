@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
-from nhalf.base.numbers import says_nothing
+from nhalf.base.numbers import percent, says_nothing
 from nhalf.statistics.doubt import CERTAIN, Doubt
 
 Verdict = Literal["slower", "faster", "mixed", "equal", "unclear"]
@@ -67,7 +67,8 @@ class SizeRatio:
 class CurveRatio:
     """One pattern of one library (or pair of libraries) over all sizes measured on both sides.
 
-    `ratio` is the level over all sizes. `doubt` is why the verdict is "unclear", `detectable_ratio`
+    `ratio` is the level over all sizes. With `quantile`, times are means of the samples beyond it:
+    the curve's tail (tail_ratios.py). `doubt` is why the verdict is "unclear", `detectable_ratio`
     the smallest slow-down of the level that would show, NaN where that is unknown.
     """
 
@@ -81,6 +82,7 @@ class CurveRatio:
     threshold: float
     doubt: Doubt = CERTAIN
     detectable_ratio: float = math.nan
+    quantile: float | None = None
 
     @property
     def mpi(self) -> str:
@@ -137,6 +139,7 @@ class Comparison:
     """All curves that A and B share, and those that they do not.
 
     `confidence` is that of all intervals of the night. `notes` are sentences on omitted launches.
+    `tails` are the curves' slowest samples: only those that are longer than before count.
     """
 
     threshold: float
@@ -144,11 +147,21 @@ class Comparison:
     curves: list[CurveRatio]
     not_comparable: list[dict[str, Any]]
     notes: tuple[str, ...] = ()
+    tails: tuple[CurveRatio, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """The overall verdict: a slow-down anywhere counts."""
-        return together([curve.verdict for curve in self.curves])
+        """The overall verdict: a slow-down anywhere counts, in medians or in tails."""
+        medians = together([curve.verdict for curve in self.curves])
+        if not self.longer_tails or medians in ("slower", "mixed"):
+            return medians
+        return "mixed" if medians == "faster" else "slower"
+
+    @property
+    def longer_tails(self) -> list[CurveRatio]:
+        """The tails that grew, whatever the medians did; the surest first."""
+        grown = [tail for tail in self.tails if tail.worse == "worse"]
+        return sorted(grown, key=lambda tail: -or_least(tail.evidence))
 
     @property
     def detectable_ratio(self) -> float:
@@ -163,7 +176,7 @@ class Comparison:
     @property
     def regressed(self) -> bool:
         """Whether B is slower than A somewhere."""
-        return any(curve.worse == "worse" for curve in self.curves)
+        return any(curve.worse == "worse" for curve in (*self.curves, *self.tails))
 
     def by_evidence(self) -> list[CurveRatio]:
         """The curves in reading order: slower ones first, by what is certain of them."""
@@ -183,8 +196,14 @@ class Comparison:
             "confidence": self.confidence,
             "detectable_ratio": self.detectable_ratio,
             "patterns": [_curve_json(curve) for curve in self.curves],
+            "tails": [{"quantile": tail.quantile, **_curve_json(tail)} for tail in self.tails],
             "not_comparable": self.not_comparable,
         }
+
+
+def tail_name(quantile: float | None) -> str:
+    """'slowest 1 %', what a tail is called beside its curve; '' for the curve itself."""
+    return "" if quantile is None else f"slowest {percent(1 - quantile, None)}"
 
 
 def least(ratio: Ratio, slower: bool) -> float:

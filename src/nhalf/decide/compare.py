@@ -39,7 +39,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
-from nhalf.decide.family import FALSE_ALARMS, LOG_MOST, CurveErrors
+from nhalf.decide.family import FALSE_ALARMS, FALSE_TAILS, LOG_MOST, CurveErrors
 from nhalf.decide.ratio_intervals import (
     AVERAGE_SHARE,
     NO_SHARE,
@@ -49,6 +49,7 @@ from nhalf.decide.ratio_intervals import (
     logs_apart,
     paired_logs,
 )
+from nhalf.decide.tail_ratios import QUANTILE, TAIL_THRESHOLD, TailCurve, tail_curves
 from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.same_state import LAUNCHES_MIN
@@ -72,7 +73,8 @@ class Sides:
     `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
     that equal numbers are pairs, as are those of the libraries in `paired` (of B). `analyses` are
     those of the comparison while B went on (family.py). `slower_doubt` is why a curve
-    that is slower may be so by something else than A and B.
+    that is slower may be so by something else than A and B. `samples` are those of both sides, of
+    the same libraries (statistics/tails.py); without them no tails are compared.
     """
 
     a: pl.DataFrame
@@ -84,6 +86,7 @@ class Sides:
     paired: Sequence[str] = ()
     analyses: int = 1
     slower_doubt: Doubt = CERTAIN
+    samples: tuple[pl.DataFrame, pl.DataFrame] | None = None
 
     def doubt_of(self, point: Mapping[str, Any], mpi: str) -> Doubt:
         """The doubt about a curve."""
@@ -147,6 +150,7 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
     family = [curve.estimates for curve in certain]
     analyses = max((pair.analyses for pair in sides), default=1)
     errors = CurveErrors.of_family(family, math.log(threshold), analyses)
+    tails = _judged_tails(sides, max(threshold, TAIL_THRESHOLD), analyses)
     return [
         Comparison(
             threshold,
@@ -154,8 +158,30 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
             [_doubted(_judged(curve, threshold, errors), pair.slower_doubt) for curve in curves],
             missing,
             tuple(pair.notes),
+            of_pair,
         )
-        for pair, (curves, missing) in zip(sides, measured, strict=True)
+        for pair, (curves, missing), of_pair in zip(sides, measured, tails, strict=True)
+    ]
+
+
+def _judged_tails(
+    sides: Sequence[Sides], threshold: float, analyses: int
+) -> list[tuple[CurveRatio, ...]]:
+    """The tails of every pair of sides, all of them a family."""
+    measured = [
+        [
+            replace(tail, doubt=pair.doubt_of(tail.point, tail.libraries[1]))
+            for tail in tail_curves(*pair.samples, pair.libraries, pair.took_turns)
+        ]
+        if pair.samples
+        else []
+        for pair in sides
+    ]
+    family = [tail.estimates for own in measured for tail in own if tail.doubt is CERTAIN]
+    errors = CurveErrors.of_family(family, math.log(threshold), analyses, FALSE_TAILS)
+    return [
+        tuple(_doubted(_judged(tail, threshold, errors), pair.slower_doubt) for tail in own)
+        for pair, own in zip(sides, measured, strict=True)
     ]
 
 
@@ -313,8 +339,8 @@ def _fastest_ratio(rows: pl.DataFrame, centre_ratio: Floats) -> Floats:
     return nearest
 
 
-def _judged(curve: _Curve, threshold: float, errors: CurveErrors) -> CurveRatio:
-    """The verdict on one curve, from intervals at the errors of the family."""
+def _judged(curve: _Curve | TailCurve, threshold: float, errors: CurveErrors) -> CurveRatio:
+    """The verdict on one curve or tail, from intervals at the errors of the family."""
     logs = zip(*errors.ends(curve.estimates), strict=True)
     level, *ratios = (Ratio(*(math.exp(min(x, LOG_MOST)) for x in row)) for row in logs)
 
@@ -331,8 +357,7 @@ def _judged(curve: _Curve, threshold: float, errors: CurveErrors) -> CurveRatio:
     whole = together([verdict(level), *differences])
     doubt = curve.doubt
     if whole == "unclear" and doubt is CERTAIN and not level.is_not_above(threshold):
-        deciding = _launches_deciding(curve, level, math.log(threshold), errors)
-        doubt = DISTURBED if curve.logs.is_disturbed else wide_interval(curve.launches, deciding)
+        doubt = _doubt_of_interval(curve, level, math.log(threshold), errors)
     return CurveRatio(
         curve.point,
         *curve.libraries,
@@ -343,7 +368,19 @@ def _judged(curve: _Curve, threshold: float, errors: CurveErrors) -> CurveRatio:
         threshold,
         doubt,
         errors.detectable_ratio(curve.estimates),
+        QUANTILE if isinstance(curve, TailCurve) else None,
     )
+
+
+def _doubt_of_interval(
+    curve: _Curve | TailCurve, level: Ratio, log_threshold: float, errors: CurveErrors
+) -> Doubt:
+    """Why an interval decides nothing."""
+    if isinstance(curve, TailCurve):
+        return wide_interval(curve.launches)
+    if curve.logs.is_disturbed:
+        return DISTURBED
+    return wide_interval(curve.launches, _launches_deciding(curve, level, log_threshold, errors))
 
 
 def _doubted(curve: CurveRatio, doubt: Doubt) -> CurveRatio:

@@ -40,6 +40,9 @@ from nhalf.decide.ratio_intervals import Ends, Estimates
 
 FALSE_ALARMS = 0.02
 """Rate of false alarms, of slower and of faster each: one night in fifty."""
+FALSE_TAILS = 0.01
+"""Rate of false alarms about tails: they are a family of their own, beside that of medians, so that
+neither takes power from the other. The share of false alarms among both is at most the sum."""
 FALSE_EQUIVALENCES = 0.05
 """Share of curves beyond the tolerance among those called not slower, or not faster."""
 
@@ -94,10 +97,16 @@ class CurveErrors:
     not_faster_error: float
 
     @classmethod
-    def of_family(cls, family: Sequence[Estimates], log_threshold: float, analyses: int) -> Self:
+    def of_family(
+        cls,
+        family: Sequence[Estimates],
+        log_threshold: float,
+        analyses: int,
+        rate: float = FALSE_ALARMS,
+    ) -> Self:
         """The errors of a family with this many interim analyses; the tolerance is a logarithm."""
         directions = (family, [estimates.reversed() for estimates in family])
-        alarm_rate = analysis_rate(analyses, FALSE_ALARMS)
+        alarm_rate = analysis_rate(analyses, rate)
         equivalence_rate = analysis_rate(analyses, FALSE_EQUIVALENCES)
         changes = (
             [float(estimates.errors_above(log_threshold).min()) for estimates in direction]

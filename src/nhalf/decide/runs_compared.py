@@ -1,6 +1,6 @@
 """Runs that are shown together, each compared with the first: as `nhalf compare` does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -10,6 +10,7 @@ from nhalf.decide.family import analyses_of
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.facts.tails import tail_samples
 from nhalf.statistics.doubt import Doubt
 from nhalf.statistics.same_state import same_states
 
@@ -44,7 +45,10 @@ def run_changes(facts: Facts) -> list[RunChange]:
         compared, doubts = sides_of(
             before, now, analyses_of(facts.environments[run].get("plan", {}))
         )
-        sides.append(compared)
+        of_first, of_run = (
+            tail_samples(facts).filter(pl.col("run") == name) for name in (runs[0], run)
+        )
+        sides.append(replace(compared, samples=(of_first, of_run)))
         lost.append(doubts)
     changes = [
         RunChange(runs[0], run, comparison, doubts)

@@ -9,13 +9,17 @@ from nhalf.base.carrier import carrier
 from nhalf.base.listing import few, ranks_text
 from nhalf.base.numbers import fixed, span
 from nhalf.base.operations import NATIVE
+from nhalf.decide.changes import tail_name
 
 if TYPE_CHECKING:
     from nhalf.decide.history.history import History, Shift
 
 
 def curve_names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name each curve by pattern and library, and by ranks, placement and axes that differ."""
+    """Name each curve by pattern and library, and by ranks, placement and axes that differ.
+
+    A tail has its `quantile` beside the columns of a curve.
+    """
     varies = {
         name: len({curve[name] for curve in curves}) > 1 for name in ("ranks", "placement", "axes")
     }
@@ -29,6 +33,7 @@ def _name(curve: Mapping[str, Any], varies: Mapping[str, bool]) -> str:
     if varies["ranks"]:
         parts.append(ranks_text(curve["ranks"]))
     parts += [curve[name] for name in ("placement", "axes") if varies[name]]
+    parts.append(tail_name(curve.get("quantile")))
     return ", ".join(filter(None, parts))
 
 

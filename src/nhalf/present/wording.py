@@ -45,6 +45,18 @@ def weight(ratio: float, base: float, most: float) -> float:
     return base + (most - base) * min(1.0, abs(math.log(ratio)) / math.log(8))
 
 
+def quantile_name(q: float) -> str:
+    """'99.9 %'."""
+    return f"{numbers.format_number(q * 100, 6)} %"
+
+
+def quantile_span(low_s: float, high_s: float) -> str:
+    """An interval whose upper end may be open: '1.2 µs to 1.3 µs', '1.2 µs or more'."""
+    if math.isinf(high_s) and low_s > 0:
+        return f"{format_time(low_s)} or more"
+    return numbers.span(low_s, high_s, format_time)
+
+
 def way_name(way: str, block: str) -> str:
     """Name a way to access elements of arrays, as in `facts.memory`, in words."""
     words = {

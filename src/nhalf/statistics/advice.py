@@ -290,12 +290,12 @@ def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
     launches in that state, the point's own most frequent one; `elsewhere` is whether it is that
     other one.
     """
-    parts = flagged.with_row_index("position").partition_by(PLACES, maintain_order=True)
+    parts = flagged.with_row_index("place").partition_by(PLACES, maintain_order=True)
     stated = [_with_state(part) for part in parts]
     if not stated:
         kinds = {"state_s": pl.Float64(), "counts": pl.Boolean(), "elsewhere": pl.Boolean()}
         return flagged.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
-    return pl.concat(stated).sort("position").drop("position")
+    return pl.concat(stated).sort("place").drop("place")
 
 
 def _grouped(ordered: Floats) -> Floats:

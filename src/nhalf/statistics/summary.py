@@ -26,7 +26,7 @@ from nhalf.statistics.next_run import matrix_of, next_run_intervals
 from nhalf.store.keys import FLAGGED_COLUMNS, LAUNCH_COLUMNS, RUN_POINT, SUMMARY_COLUMNS, conformed
 
 _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
-_READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
+_READ = (*RUN_POINT, "launch", "position", *_PER_LAUNCH)
 
 
 NO_BYTES = (pl.col("pattern") == "primitive") & ~pl.col("axes").str.contains("step=(?:put|get)\\b")
@@ -236,6 +236,7 @@ def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
             "row",
             *RUN_POINT,
             "launch",
+            "position",
             samples.list.median().alias("median_s"),
             samples.list.min().alias("lowest_s"),
             # Minimum and median ignore NaN, a sum does not.

@@ -119,6 +119,18 @@ TEST_CASE("noise has the given spread around the true median") {
         doctest::Approx(0.05).epsilon(0.1));
 }
 
+TEST_CASE("a tail has the given share and factor, and the median stays") {
+  const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 20000, .samples_max = 20000};
+  auto samples = measured("pingpong", 0, "tail_fraction=0.01,tail_slow=3,seed=3", effort).samples_s;
+  const double truth_s = o_s + L + o_r;
+  const auto slow = std::ranges::count_if(samples, [&](double s) { return s > 2.5 * truth_s; });
+  CHECK(static_cast<double>(slow) / static_cast<double>(samples.size()) ==
+        doctest::Approx(0.01).epsilon(0.2));
+  CHECK(*std::ranges::max_element(samples) == doctest::Approx(3 * truth_s));
+  CHECK(median(samples) == doctest::Approx(truth_s));
+  CHECK_THROWS_AS(measured("pingpong", 0, "tail_fraction=1.5"), InputError);
+}
+
 TEST_CASE("the slow state has the given share and factor") {
   const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 20000, .samples_max = 20000};
   const auto samples =

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -308,6 +309,8 @@ def _cells(point: PointVerdict) -> list[str]:
         return [promised, "", "", ""]
     if measured.low != measured.low:
         interval = "–"
+    elif math.isinf(measured.high):
+        interval = f"{format_value(measured.low, point.unit)} or more"
     elif says_nothing(measured.low, measured.high):
         interval = "unknown"
     else:

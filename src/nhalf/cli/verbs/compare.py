@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,8 @@ with lazily(globals()):
     from nhalf.decide.compare_machines import as_json, compare_machines
     from nhalf.decide.family import analyses_of
     from nhalf.decide.likeness import likenesses
+    from nhalf.facts.facts import Facts
+    from nhalf.facts.tails import tail_samples
     from nhalf.facts.wrong_data import wrong_data
     from nhalf.present.changes import curve_names
     from nhalf.present.machines_words import likeness_sentence
@@ -47,7 +49,6 @@ with lazily(globals()):
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.changes import show_comparison, show_ratios, show_several
     from nhalf.statistics.same_state import same_states
-    from nhalf.statistics.summary import flagged_medians
 
 if TYPE_CHECKING:
     import polars as pl
@@ -211,7 +212,7 @@ def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
 
 def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     """The launches of A and B in equal states of the machine, and curves that are lost so."""
-    medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
+    medians_a, medians_b, samples, libraries = _sides(request.a, b, request.mpi)
     libraries = libraries or pair_libraries(medians_a, medians_b)
     medians_a, medians_b, amount_notes = comparable_medians(request.a, b, medians_a, medians_b)
     imported = imported_names([request.a, b])
@@ -223,7 +224,7 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     sides = Sides(
         pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired, analyses
     )
-    return sides, pairs.lost
+    return replace(sides, samples=samples), pairs.lost
 
 
 def _virtual_notes(a: str, b: str) -> list[str]:
@@ -314,20 +315,24 @@ def _sizes(text: str) -> list[int]:
 
 def _sides(
     a: str, b: str, mpi: str
-) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
-    """Launch medians of both sides, and which libraries to pair (None: equal names)."""
-    medians_a, library_a = _medians(a)
-    medians_b, library_b = _medians(b) if b else (medians_a, "")
+) -> tuple[
+    pl.DataFrame, pl.DataFrame, tuple[pl.DataFrame, pl.DataFrame], list[tuple[str, str]] | None
+]:
+    """Launch medians and samples of both sides, and which libraries to pair (None: equal names)."""
+    medians_a, samples_a, library_a = _medians(a)
+    medians_b, samples_b, library_b = _medians(b) if b else (medians_a, samples_a, "")
     names = [name.strip() for name in mpi.split(",")] if mpi else []
     if len(names) > 2 or not all(names):
         raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
     if names and (library_a or library_b):
         raise InputError("a library is given twice", "use RUN:LIBRARY or --mpi, not both")
-    medians_a, medians_b = (
-        _with_layers(medians, [*names, library_a, library_b]) for medians in (medians_a, medians_b)
+    medians_a, medians_b, *samples = (
+        _with_layers(frame, [*names, library_a, library_b])
+        for frame in (medians_a, medians_b, samples_a, samples_b)
     )
+    of_both = samples[0], samples[1]
     if not names and not library_a and not library_b:
-        return (medians_a, medians_b, None) if b else (medians_a, medians_b, [_only_two(medians_a)])
+        return medians_a, medians_b, of_both, None if b else [_only_two(medians_a)]
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
     pair = (
@@ -338,7 +343,7 @@ def _sides(
     )
     if not b and pair[0] == pair[1]:
         raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
-    return medians_a, medians_b, [pair]
+    return medians_a, medians_b, of_both, [pair]
 
 
 def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
@@ -351,10 +356,11 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return medians.with_columns(mpi=mpi, transport=transport)
 
 
-def _medians(text: str) -> tuple[pl.DataFrame, str]:
-    """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
+def _medians(text: str) -> tuple[pl.DataFrame, pl.DataFrame, str]:
+    """Launch medians and samples of RUN or RUN:LIBRARY, and the library's name ('': not given)."""
     run, library = run_and_library(text)
-    return flagged_medians(run.measurements()), library
+    facts = Facts.of([run])
+    return facts.flagged, tail_samples(facts), library
 
 
 def _names(medians: pl.DataFrame) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ with lazily(globals()):
     from nhalf.present.program.tolerance import show_curves
     from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
     from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
+    from nhalf.present.terminal.tails import show_quantiles
 
 GROUP = "look"
 FORMS = {"--sql": "sql"}
@@ -47,6 +49,11 @@ class Request(TableOptions, heading="What to show"):
     only: str = option("", "Same as PATTERN.", "--pattern")
     mpi: str = option("", "Only this library.")
     style: str = option("", "Print tables in the style of imb or osu.", heading=OUTPUT)
+    quantiles: str = option(
+        "",
+        "Show how long the slowest samples take: quantiles in percent, e.g. 50,95,99,99.9.",
+        heading=OUTPUT,
+    )
     formula: str = option("", "Print the formulas of a machine's models: text, latex or python.")
     tolerance: bool = option(
         False,
@@ -62,6 +69,7 @@ def command(request: Request) -> int:
 
     nhalf show runs/today
     nhalf show runs/today:openmpi allreduce
+    nhalf show runs/today pingpong --quantiles 50,99,99.9
     nhalf show runs/today --format csv
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
@@ -76,6 +84,8 @@ def command(request: Request) -> int:
     is_trace = (request.run / "trace.json").is_file()
     if request.tolerance and not is_trace:
         raise InputError(f"{request.run} is not a trace", "leave out --tolerance")
+    if request.quantiles and (is_trace or is_machine(request.run)):
+        raise InputError(f"{request.run} has no samples", "--quantiles is for runs: leave it out")
     if is_machine(request.run):
         _show_machine(request)
     elif is_trace:
@@ -115,10 +125,13 @@ def _show_run(request: Request) -> int:
     run, mpi = run_and_library(request.run, request.mpi)
     facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi)
     is_wrong = announce(facts, request)
+    shares = _quantiles(request.quantiles)
     if request.json:
-        emit_json(run_json(run, facts))
+        emit_json(run_json(run, facts, shares))
     elif request.style:
-        show_style(request.style, facts)
+        show_style(request.style, facts, shares)
+    elif shares:
+        show_quantiles(facts, shares, request.format)
     elif request.format == "csv":
         show_frame(facts.summary)
     else:
@@ -126,6 +139,14 @@ def _show_run(request: Request) -> int:
         show_points(facts)
         show_guidelines(facts)
     return int(is_wrong)
+
+
+def _quantiles(text: str) -> tuple[float, ...]:
+    """Shares from '50,99.9' percent; raises InputError for anything but percentages."""
+    words = [word.strip().removesuffix("%").strip() for word in text.split(",")] if text else []
+    if not all(re.fullmatch(r"\d{1,2}(\.\d{1,6})?", word) and float(word) > 0 for word in words):
+        raise InputError(f"{text!r} are no quantiles", "write percent: --quantiles 50,95,99,99.9")
+    return tuple(sorted({round(float(word) / 100, 8) for word in words}))
 
 
 def _show_machine(request: Request) -> None:

@@ -19,7 +19,7 @@ from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent
-from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
+from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse, tail_name
 from nhalf.decide.check.promise import UNVERIFIED, curve_of
 from nhalf.decide.check.verdict import (
     Bounds,
@@ -33,6 +33,7 @@ from nhalf.decide.check.verdict import (
 from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
 from nhalf.decide.family import analyses_of
 from nhalf.facts.facts import Facts
+from nhalf.facts.tails import tail_samples
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
 from nhalf.models.line import FittedPiece
@@ -53,12 +54,14 @@ def against_former(
     took_turns: bool = False,
     imported: Sequence[str] = (),
     slower_doubt: Doubt = CERTAIN,
+    former_samples: pl.DataFrame | None = None,
 ) -> CheckedRun:
     """Compare with an earlier run, restricted to the same state of the machine.
 
     `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py); they `took_turns` with
     those of another library of one run. `imported` names the sides whose state nobody saw,
-    `slower_doubt` is why a curve that is slower may be so by something else.
+    `slower_doubt` is why a curve that is slower may be so by something else. `former_samples` are
+    those of the earlier run, for its tails.
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     now = facts.flagged
@@ -77,6 +80,7 @@ def against_former(
         paired=pairs.paired,
         analyses=analyses_of(*(place.get("plan", {}) for place in facts.environments.values())),
         slower_doubt=slower_doubt,
+        samples=None if former_samples is None else (former_samples, tail_samples(facts)),
     )
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
 
@@ -102,7 +106,7 @@ def _against(
 ) -> CheckedRun:
     """The comparison of both sides; `further` are answers about curves without launches."""
     (comparison,) = compare_all([sides], 1 + tolerance)
-    answers = [_answer(curve) for curve in comparison.curves]
+    answers = [_answer(curve) for curve in (*comparison.curves, *comparison.longer_tails)]
     answers += _without_launches(comparison, tolerance)
     comparison = replace(comparison, not_comparable=_not_compared(comparison, further))
     answers = _with_wrong_data([*answers, *further], facts, tolerance)
@@ -247,7 +251,9 @@ def _answer(curve: CurveRatio) -> JudgedExpectation:
         bounds = Bounds(high=size.a_s * curve.threshold)
         value = _time(size.a_s, size.b_s, size.ratio)
         points.append(_judged(curve, point, "s", bounds, value, size.ratio))
-    return JudgedExpectation(_name(key), "time", tuple(points), decided=MET[curve.worse])
+    name = ", ".join(filter(None, (_name(key), tail_name(curve.quantile))))
+    metric = "time" if curve.quantile is None else "tail"
+    return JudgedExpectation(name, metric, tuple(points), decided=MET[curve.worse])
 
 
 def _judged(

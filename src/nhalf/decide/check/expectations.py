@@ -18,6 +18,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.listing import ranks_text
+from nhalf.base.numbers import percent
 from nhalf.base.typed_toml import typed
 from nhalf.base.units import (
     format_size,
@@ -149,13 +150,15 @@ class WrittenExpectation(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """An [[expect]] as written. An omitted selector matches everything.
 
     `at_most` and `at_least` are texts with units, such as "3us", "1.2 GB/s" or "64K"; numbers for
-    results without a unit. `tolerance` is "5%" or 0.05.
+    results without a unit. `tolerance` is "5%" or 0.05. `quantile`, "99%" or 0.99, is of samples,
+    for times; without it they are medians.
     """
 
     metric: str
     at_most: Amount | None = None
     at_least: Amount | None = None
     tolerance: Amount | None = None
+    quantile: Amount | None = None
     name: str = ""
     source: str = ""
     transport: Words = []
@@ -181,7 +184,7 @@ class Expectation:
     """One promise: a metric, its bounds including the tolerance, and its subject.
 
     `metric` is one of POINT_METRICS or MODEL_METRICS, or a result: its name and, after a dot, one
-    of its members.
+    of its members. A time may be that of a `quantile` of the samples.
     """
 
     name: str
@@ -190,6 +193,7 @@ class Expectation:
     unit: Unit
     bounds: Bounds
     selectors: tuple[ColumnSelector, ...]
+    quantile: float | None = None
 
 
 def read_expectations(
@@ -226,11 +230,25 @@ def _expectation(
                 f"{path}: {place}.{column}: {written.metric} cannot be selected by {column}",
                 f"select it by {', '.join(allowed)}",
             )
-    described = " ".join([*(s.text() for s in selectors), written.metric])
+    quantile = _quantile(path, place, written)
+    of_samples = [] if quantile is None else [f"of {percent(quantile, None)} of the samples"]
+    described = " ".join([*(s.text() for s in selectors), written.metric, *of_samples])
     name = written.name or described
     return Expectation(
-        name, written.source or source, written.metric, unit, bounds, tuple(selectors)
+        *(name, written.source or source, written.metric, unit, bounds, tuple(selectors)), quantile
     )
+
+
+def _quantile(path: Path, place: str, written: WrittenExpectation) -> float | None:
+    """The quantile of the samples that is promised; None for the median of launches."""
+    if written.quantile is None:
+        return None
+    share = _at(path, f"{place}.quantile", parse_share, str(written.quantile))
+    if not 0 < share < 1:
+        raise InputError(f"{path}: {place}.quantile: no share from 0 to 1", 'write "99%"')
+    if written.metric != "time":
+        raise InputError(f"{path}: {place}.quantile is of times", 'write metric = "time"')
+    return round(share, 8)
 
 
 def unit_of(metric: str) -> Unit:

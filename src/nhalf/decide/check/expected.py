@@ -16,6 +16,7 @@ from nhalf.decide.check.promise import CONFIDENCE, answers, verified
 from nhalf.decide.check.verdict import CheckedRun, Kind
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import busier
+from nhalf.facts.tails import tail_samples
 from nhalf.machines import catalogue, machine_file
 from nhalf.machines.machine import Machine
 from nhalf.statistics.doubt import CERTAIN
@@ -59,7 +60,9 @@ def check(
         before = Facts.of([former_run], [former_mpi])
         former = _only(before.flagged, pattern, "" if former_mpi else mpi)
         doubt = CERTAIN if took_turns else busier(before, chosen)
-        checked = against_former(chosen, former, tolerance, took_turns, imported, doubt)
+        samples = _only(tail_samples(before), pattern, "" if former_mpi else mpi)
+        sides = took_turns, imported, doubt, samples
+        checked = against_former(chosen, former, tolerance, *sides)
     else:
         machine = _narrowed(machine_file.read(path), pattern, mpi)
         checked = against_machine(chosen, machine, tolerance)
@@ -92,7 +95,7 @@ def find(expect: str) -> tuple[Path, Kind]:
 
 
 def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
-    """The launch medians of one pattern, and of one library if it has that name."""
+    """The launches, or samples, of one pattern, and of one library if it has that name."""
     if pattern:
         medians = medians.filter(pl.col("pattern") == pattern)
     ours = medians.filter(pl.col("mpi") == mpi) if mpi else medians

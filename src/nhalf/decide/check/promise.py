@@ -11,7 +11,7 @@ confidence) / 2, because only one side of an interval can cause that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,11 @@ from nhalf.decide.check.verdict import Bounds, JudgedExpectation, PointVerdict, 
 from nhalf.decide.compare import launch_matrix
 from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.facts.facts import Facts
+from nhalf.facts.tails import quantile_rows
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.results import kinds
 from nhalf.statistics.intervals import Interval
+from nhalf.statistics.tails import samples_needed
 from nhalf.store.keys import CURVE, POINT, SUBJECT
 
 CONFIDENCE = 0.95
@@ -41,15 +43,18 @@ def shared_confidence(curves: int) -> float:
     return 1 - (1 - CONFIDENCE) / max(curves, 1)
 
 
-def time_intervals(summary: pl.DataFrame, medians: pl.DataFrame) -> dict[Key, Interval]:
+def time_intervals(
+    summary: pl.DataFrame, medians: pl.DataFrame, further: int = 0
+) -> dict[Key, Interval]:
     """The reported time of each point of `summary` with its interval, by the values of POINT.
 
+    `further` intervals hold jointly with those of the curves.
     `medians` are those of the launches (columns of `launch_medians`). The interval is NaN if a
     point has one launch, or a launch with a time of 0.
     """
     times = medians.join(summary.select(POINT), on=POINT, how="semi", nulls_equal=True)
     curves = times.partition_by(CURVE, maintain_order=True)
-    confidence = shared_confidence(len(curves))
+    confidence = shared_confidence(len(curves) + further)
     ends: dict[Key, tuple[float, float]] = {}
     for curve in curves:
         ends |= _ends(curve.filter(pl.col("median_s").min().over("bytes") > 0), confidence)
@@ -90,13 +95,19 @@ MEMBERS = {"t0": "t0_s", "r_inf": "r_inf_Bps", "n_half": "n_half_bytes"}
 def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[JudgedExpectation]:
     """One answer per expectation, in their order."""
     frames = [_points(facts, expectation) for expectation in expectations]
-    keys = [frame.select(POINT) for frame in frames]
-    together = pl.concat([facts.summary.select(POINT).clear(), *keys]).unique()
+    pairs = list(zip(expectations, frames, strict=True))
+    none = facts.summary.select(POINT).clear()
+    keys = [frame.select(POINT) for expectation, frame in pairs if expectation.quantile is None]
+    further = sum(len(frame) for expectation, frame in pairs if expectation.quantile is not None)
+    together = pl.concat([none, *keys]).unique()
     checked = facts.summary.join(together, on=POINT, how="semi", nulls_equal=True)
-    times = time_intervals(checked, facts.launches)
+    times = time_intervals(checked, facts.launches, further)
+    confidence = shared_confidence(checked.select(CURVE).n_unique() + further)
     results = []
-    for expectation, frame in zip(expectations, frames, strict=True):
-        if expectation.metric in POINT_METRICS:
+    for expectation, frame in pairs:
+        if expectation.quantile is not None:
+            points = list(_quantiles(facts, expectation, expectation.quantile, frame, confidence))
+        elif expectation.metric in POINT_METRICS:
             points = [_point(expectation, row, times) for row in frame.iter_rows(named=True)]
         elif expectation.metric in MODEL_METRICS:
             frame, points = _models(facts, expectation)
@@ -151,6 +162,28 @@ def _point(
     if row["median_s"] == 0 or (row["launches"] > 1 and math.isnan(value.low)):
         return PointVerdict(key, unit, bounds, None, "unclear", ZERO)
     return judge(key, unit, bounds, value)
+
+
+def _quantiles(
+    facts: Facts, expectation: Expectation, q: float, frame: pl.DataFrame, confidence: float
+) -> Iterator[PointVerdict]:
+    """Quantiles of the samples of points against the bounds; one launch has no interval."""
+    unit, bounds = expectation.unit, expectation.bounds
+    rows = quantile_rows(facts, (q,), confidence)
+    columns = ("time_s", "low_s", "high_s", "samples")
+    quantiles = {row[: len(POINT)]: row[-4:] for row in rows.select(*POINT, *columns).iter_rows()}
+    for row in frame.iter_rows(named=True):
+        key = {name: row[name] for name in POINT}
+        if not row["verified"]:
+            yield PointVerdict(key, unit, bounds, None, "missed", UNVERIFIED)
+            continue
+        time_s, low_s, high_s, samples = quantiles.get(tuple(key.values()), (math.nan,) * 3 + (0,))
+        if math.isnan(time_s):
+            few = f"{samples} samples: at least {samples_needed(q)} are needed"
+            yield PointVerdict(key, unit, bounds, None, "unclear", few)
+            continue
+        ends = (low_s, high_s) if row["launches"] > 1 else (math.nan, math.nan)
+        yield judge(key, unit, bounds, Interval(time_s, *ends))
 
 
 def _rate_of(time: Interval, moved_bytes: float) -> Interval:

@@ -51,7 +51,7 @@ def counted(check: CheckedRun, earlier: Iterable[CheckedRun], runs_max: int) -> 
 def subject(kind: Kind, answer: JudgedExpectation) -> tuple[Any, ...]:
     """What an answer is about, whatever the version of the library: a promise, or a curve."""
     point = answer.points[0].point
-    if kind == "expectations" or not set(CURVE) <= set(point):
+    if kind == "expectations" or answer.metric == "tail" or not set(CURVE) <= set(point):
         return (answer.name,)
     curve = {**point, "mpi": FAMILY.sub(r"\1", point["mpi"] or "")}
     return tuple(curve[name] for name in CURVE)

@@ -293,7 +293,7 @@ def regression_json(check: CheckedRun) -> dict[str, Any]:
 
 def _curves(check: CheckedRun) -> list[JudgedExpectation]:
     """The answers on curves, worst first."""
-    return [answer for answer in check.worst_first() if answer.metric == "time"]
+    return [answer for answer in check.worst_first() if answer.metric in ("time", "tail")]
 
 
 def _effect_json(answer: JudgedExpectation) -> dict[str, Any]:

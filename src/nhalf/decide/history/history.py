@@ -27,6 +27,9 @@ from nhalf.decide.family import family_error
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
+from nhalf.decide.history.tails import tail_levels
+from nhalf.decide.tail_ratios import TAIL_THRESHOLD
+from nhalf.facts.facts import Facts
 from nhalf.statistics.change_points import (
     ERROR,
     LevelShift,
@@ -73,11 +76,12 @@ class Shift:
     high: float
     differences: tuple[Difference, ...]
     doubt: Doubt = CERTAIN
+    threshold: float = THRESHOLD
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of decide/changes.py; "unclear" if there is a doubt."""
-        return self._ratio.verdict(THRESHOLD) if self.doubt is CERTAIN else "unclear"
+        return self._ratio.verdict(self.threshold) if self.doubt is CERTAIN else "unclear"
 
     @property
     def evidence(self) -> tuple[int, float]:
@@ -119,6 +123,7 @@ class CurveHistory:
 class History:
     """All curves present in at least two runs; `started_s` by run, in order of time.
 
+    Tails that grew are curves, too, with `quantile` in what identifies them (tails.py).
     `error` is that of the intervals of a curve's changes, `latest` the last run.
     """
 
@@ -166,7 +171,8 @@ def history(
     if len(runs_by_name) < RUNS_MIN:
         raise InputError("a history needs two runs at least", "name more runs, or their folder")
     started_s = _started(runs_by_name)
-    medians = _narrowed(all_medians(runs_by_name), pattern, mpi, sizes)
+    facts_by_run = {name: Facts.of([run]) for name, run in runs_by_name.items()}
+    medians = _narrowed(all_medians(facts_by_run), pattern, mpi, sizes)
     levels = list(curve_levels(medians, list(started_s)))
     if not levels:
         raise InputError("no two of these runs have a curve in common", "nhalf show tells theirs")
@@ -181,6 +187,13 @@ def history(
         )
         for curve in levels
     ]
+    tails = list(tail_levels(levels, facts_by_run))
+    errors = curve_error(tails), 0.0
+    for tail in tails:
+        its = _environments(tail, runs_by_name, plain)
+        grown = curve_history(tail, its, started_s, errors)
+        if any(shift.verdict == "slower" for shift in grown.shifts):
+            curves.append(grown)
     return History(started_s, tuple(curves), error, runs_by_name[list(started_s)[-1]].path)
 
 
@@ -205,16 +218,21 @@ def _smallest_error(levels: Levels, errors: Sequence[float]) -> float:
 
     def counts(changes: list[LevelShift]) -> bool:
         return any(
-            _is_beyond(change) and _doubt(levels, changes, number) is CERTAIN
+            _is_beyond(change, levels) and _doubt(levels, changes, number) is CERTAIN
             for number, change in enumerate(changes)
         )
 
     return smallest_error(np.log(levels.ratio), errors, counts)
 
 
-def _is_beyond(change: LevelShift) -> bool:
+def _is_beyond(change: LevelShift, levels: Levels) -> bool:
     """Whether a change is beyond the tolerance."""
-    return abs(change.value) > math.log(THRESHOLD)
+    return abs(change.value) > math.log(_threshold(levels))
+
+
+def _threshold(levels: Levels) -> float:
+    """The tolerance, as a ratio: tails have their own."""
+    return TAIL_THRESHOLD if "quantile" in levels.curve else THRESHOLD
 
 
 def _sides(levels: Levels, changes: Sequence[LevelShift], number: int) -> tuple[slice, slice]:
@@ -277,16 +295,16 @@ def curve_history(
 ) -> CurveHistory:
     """The history of a curve, with the environments of its runs.
 
-    `errors` are those of changes, and of a last run that differs.
+    `errors` are those of changes, and of a last run that differs; 0: none is looked for.
     """
     logs = np.log(levels.ratio)
     changes = change_points(logs, errors[0])
     shifts = [
         _shift(levels, changes, number, environments, started_s)
         for number, change in enumerate(changes)
-        if _is_beyond(change)
+        if _is_beyond(change, levels)
     ]
-    apart = last_apart(logs, changes, errors[1])
+    apart = last_apart(logs, changes, errors[1]) if errors[1] else None
     counts = apart is not None and abs(apart) > math.log(THRESHOLD)
     return CurveHistory(levels, tuple(shifts), math.exp(apart or 0.0) if counts else None)
 
@@ -316,6 +334,7 @@ def _shift(
         math.exp(change.high),
         tuple(differences),
         _doubt(levels, changes, number),
+        _threshold(levels),
     )
 
 
@@ -325,7 +344,8 @@ def as_json(history: History) -> dict[str, Any]:
         "method": METHOD,
         "error": history.error,
         "runs": [{"run": run, "started_s": at} for run, at in history.started_s.items()],
-        "curves": [_curve_json(curve) for curve in history.curves],
+        "curves": [_curve_json(c) for c in history.curves if "quantile" not in c.levels.curve],
+        "tails": [_curve_json(c) for c in history.curves if "quantile" in c.levels.curve],
     }
 
 

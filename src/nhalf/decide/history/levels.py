@@ -6,7 +6,7 @@ decide/compare.py, so runs need not have measured the same sizes; the level of a
 interval are taken over its launches (statistics/intervals.py).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,11 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.decide.check.unclear_runs import FAMILY
 from nhalf.decide.ratio_intervals import interquartile_mean
+from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import launch_intervals
-from nhalf.statistics.summary import check_samples, flagged_medians
+from nhalf.statistics.summary import check_samples
 from nhalf.store.collection import Collection, collected
 from nhalf.store.keys import CURVE
-from nhalf.store.run import Run
 
 SHARE_LEAST = 0.5
 """A size counts if this share of the runs with the curve measured it."""
@@ -55,16 +55,14 @@ def usable_runs(places: Iterable[Path]) -> Collection:
     return collected(places, lambda run: check_samples(run.measurements()))
 
 
-def all_medians(runs_by_name: dict[str, Run]) -> pl.DataFrame:
+def all_medians(facts_by_run: Mapping[str, Facts]) -> pl.DataFrame:
     """Launch medians of runs by name, with `flag_s`, and `family`, the library without its version.
 
     Runs that measured two versions of a library keep them relative.
     """
-    frames = []
-    for name, run in runs_by_name.items():
-        measurements = run.measurements().with_columns(run=pl.lit(name))
-        frames.append(flagged_medians(measurements))
-    medians = pl.concat(frames)
+    medians = pl.concat(
+        facts.flagged.with_columns(run=pl.lit(name)) for name, facts in facts_by_run.items()
+    )
     names = medians.select("run", "mpi").unique()
     return medians.with_columns(
         family=pl.col("mpi").replace_strict(_families(names), return_dtype=pl.String)

@@ -6,17 +6,18 @@ synchronised clocks where it is a collective); only their form is borrowed.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import polars as pl
 
 from nhalf.base.carrier import carrier
-from nhalf.base.errors import unknown
+from nhalf.base.errors import InputError, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.precision import with_repetitions
-from nhalf.store.keys import RUN_CURVE
+from nhalf.facts.tails import quantile_rows
+from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 MPI = "mpi"
 """The default transport of benchmarks."""
@@ -30,9 +31,11 @@ class Style(ABC):
     transports: ClassVar[dict[str, str]] = {}
     """The transports of benchmarks without MPI messages."""
 
+    prints_quantiles: ClassVar[bool] = False
+
     @abstractmethod
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
-        """The lines of one benchmark's table; `rows` by size, with `repetitions`."""
+        """The lines of a benchmark's table; `rows` by size, with `repetitions` and `quantiles`."""
 
     @abstractmethod
     def opening(self, library: str) -> Iterator[str]:
@@ -57,11 +60,19 @@ class Style(ABC):
             return name
         raise unknown("benchmark", name, self.benchmarks)
 
-    def text(self, facts: Facts) -> str:
-        """The text of all tables."""
-        return "".join(f"{line}\n" for line in self._lines(facts))
+    def text(self, facts: Facts, shares: Sequence[float] = ()) -> str:
+        """The text of all tables, with columns of these quantiles of samples, if any.
 
-    def _lines(self, facts: Facts) -> Iterator[str]:
+        Raises InputError for quantiles in a suite that prints none.
+        """
+        if shares and not self.prints_quantiles:
+            raise InputError("this suite prints no quantiles", "leave out --quantiles")
+        return "".join(f"{line}\n" for line in self._lines(facts, tuple(shares)))
+
+    def _lines(self, facts: Facts, shares: tuple[float, ...]) -> Iterator[str]:
+        times_s: dict[tuple[Any, ...], dict[float, float]] = {}
+        for *key, q, time_s in _quantiles(facts, shares):
+            times_s.setdefault(tuple(key), {})[q] = time_s
         names: dict[tuple[str, str], str] = {}
         for benchmark, point in self.benchmarks.items():
             names.setdefault((self.transports.get(benchmark, MPI), point), benchmark)
@@ -76,6 +87,8 @@ class Style(ABC):
                 "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True
             ):
                 rows = table.to_dicts()
+                for row in rows:
+                    row["quantiles"] = times_s.get(tuple(row[name] for name in RUN_POINT), {})
                 row = rows[0]
                 axes = row["axes"].replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
                 point = f"{row['pattern']} {axes}".strip()
@@ -83,6 +96,13 @@ class Style(ABC):
                 if name:
                     yield from self.table(name, rows)
             yield from self.closing()
+
+
+def _quantiles(facts: Facts, shares: tuple[float, ...]) -> Iterable[tuple[Any, ...]]:
+    """RUN_POINT, quantile and time of every point; nothing is computed for no `shares`."""
+    if not shares:
+        return ()
+    return quantile_rows(facts, shares).select(*RUN_POINT, "q", "time_s").iter_rows()
 
 
 def microseconds(time_s: float) -> float:

@@ -23,6 +23,7 @@ OVERLAP_COLUMNS = ("Overall(us)", "Compute(us)", "Pure Comm.(us)", "Overlap(%)")
 class Osu(Style):
     benchmarks: ClassVar[dict[str, str]] = OSU.benchmarks()
     transports: ClassVar[dict[str, str]] = OSU.transports()
+    prints_quantiles: ClassVar[bool] = True
 
     def opening(self, library: str) -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"
@@ -32,12 +33,14 @@ class Osu(Style):
         yield f"# OSU {_title(benchmark)}"
         if benchmark == "osu_mbw_mr":
             yield f"# [ pairs: {rows[0]['ranks'] // 2} ] [ window size: {rows[0]['batch']} ]"
-        columns = _columns(benchmark)
+        tails = [_tails(benchmark, row) for row in rows]
+        columns = [*_columns(benchmark), *tails[0]]
         sized = "barrier" not in benchmark and benchmark not in WITHOUT_SIZE
         head, *more_titles = ["Size", *columns] if sized else columns
         yield f"# {head:<8}" + "".join(f"{title:>{_width(title)}}" for title in more_titles)
-        for row in rows:
-            cells = [_cell(title, row) for title in columns]
+        for row, of_row in zip(rows, tails, strict=True):
+            cells = [_cell(title, row) for title in _columns(benchmark)]
+            cells += [of_row.get(title, "-") for title in tails[0]]
             if sized:
                 cells.insert(0, str(row["bytes"]))
             widths = map(_width, more_titles)
@@ -47,7 +50,7 @@ class Osu(Style):
 
 
 def _width(title: str) -> int:
-    return 12 if title == "Iterations" else 18
+    return 12 if title == "Iterations" else max(18, len(title) + 1)
 
 
 def _title(benchmark: str) -> str:
@@ -76,6 +79,19 @@ def _columns(benchmark: str) -> list[str]:
     if "work=1" in Osu.benchmarks[benchmark]:
         return list(OVERLAP_COLUMNS)
     return ["Avg Latency(us)", "Min Latency(us)", "Max Latency(us)", "Iterations"]
+
+
+def _tails(benchmark: str, row: Row) -> dict[str, str]:
+    """The cells of quantiles by title, 'P99 Tail Lat(us)'; a rate is what that share reaches."""
+    cells = {}
+    for q, time_s in row["quantiles"].items():
+        number = f"P{q * 100:.6g} Tail"
+        if "bw" in benchmark:
+            rate = row["bytes_per_time"] / time_s / 1e6 if time_s > 0 else float("nan")
+            cells[f"{number} BW(MB/s)"] = styles.two_decimals(rate)
+        else:
+            cells[f"{number} Lat(us)"] = styles.two_decimals(styles.microseconds(time_s))
+    return cells
 
 
 def _cell(title: str, row: Row) -> str:

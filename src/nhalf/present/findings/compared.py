@@ -16,7 +16,7 @@ from nhalf.statistics.doubt import shared_reason, shared_remedies
 CHANGED, SAME = 95, 60
 LABELS = {
     **{"slower": "Slower run", "faster": "Faster run", "mixed": "Slower in places"},
-    **{"equal": "Equal runs", "unclear": "Unclear"},
+    **{"equal": "Equal runs", "unclear": "Unclear", "longer": "Longer tails"},
 }
 
 
@@ -30,7 +30,7 @@ class RunChange(Finder[Facts]):
 
 def change_finding(change_of: runs_compared.RunChange, titles: Mapping[str, str]) -> Finding:
     """What two runs differ by; where that is unclear, why, and what would decide it."""
-    verdict = change_of.comparison.verdict
+    verdict: str = change_of.comparison.verdict
     if verdict in ("equal", "unclear"):
         return _without_change(change_of, verdict)
     changed = [
@@ -38,8 +38,12 @@ def change_finding(change_of: runs_compared.RunChange, titles: Mapping[str, str]
         for curve in change_of.comparison.by_evidence()
         if curve.verdict in ("slower", "faster", "mixed")
     ]
+    changed += change_of.comparison.longer_tails
     first = changed[0]
+    if first.quantile is not None:
+        verdict = "longer"
     words = {
+        "longer": f"slower than {change_of.before} in its slowest samples",
         "slower": f"slower than {change_of.before}",
         "faster": f"faster than {change_of.before}",
         "mixed": f"slower than {change_of.before} in places and faster in others",
@@ -63,7 +67,7 @@ def change_finding(change_of: runs_compared.RunChange, titles: Mapping[str, str]
 def _curve(curve: CurveRatio, titles: Mapping[str, str]) -> str:
     """'pingpong, MPICH 5.0.2: +28.6 % at 8 B (+25 % to +32 %)'."""
     libraries = " → ".join(dict.fromkeys(titles.get(m, m) for m in (curve.mpi_a, curve.mpi_b)))
-    (name,) = curve_names([{**curve.point, "mpi": libraries}])
+    (name,) = curve_names([{**curve.point, "mpi": libraries, "quantile": curve.quantile}])
     place = f" at {format_size(curve.decisive.size_bytes)}" if curve.decisive else ""
     span = change_span(curve.shown.ratio, curve.shown.low, curve.shown.high)
     return f"{name}, {change(curve.shown.ratio)}{place} ({span})"

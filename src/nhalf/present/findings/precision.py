@@ -7,16 +7,17 @@ import polars as pl
 
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import few
-from nhalf.base.numbers import half_width_text, percent, share_span
+from nhalf.base.numbers import half_width_text, percent, share_span, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts import precision
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import busy_launches, machine_states, taken_share
 from nhalf.facts.series import MAIN_PATTERN, full_name
+from nhalf.facts.tails import JUDGED, tail_overview
 from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import count, sentence, states_text
+from nhalf.present.wording import count, sentence, states_text, weight
 from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import RUN_SUBJECT
 
@@ -334,3 +335,36 @@ def _longer_message(facts: Facts, place: Row, most: Row, share: Interval) -> str
         f"; a message of {format_size(message['bytes'])} meets one in {percent(meets, 1)} of all "
         f"cases, and takes {longer} longer on average if a processor moves its bytes"
     )
+
+
+LONG_TAIL = 3.0
+"""A tail is worth a sentence where one sample in a hundred takes this many times the median."""
+
+
+class LongTail(Finder[Facts]):
+    """The longest tail of all curves, if it is certain."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for row in tail_overview(facts):
+            (judged,) = (item for item in row["quantiles"] if item["q"] == JUDGED)
+            if not judged["low_s"] >= LONG_TAIL * row["median_s"]:
+                continue
+            low, high = judged["low_s"] / row["median_s"], judged["high_s"] / row["median_s"]
+            yield Finding(
+                f"{row['series']}: one sample in a hundred of {full_name(row)} at "
+                f"{format_size(row['bytes'])} takes {format_time(judged['time_s'])} or more, "
+                f"{times(row['of_median'])} the median.",
+                importance=weight(row["of_median"], 30, 39),
+                kind="long-tail",
+                remedy="nhalf show RUN --quantiles 50,95,99,99.9 has the others; see what else "
+                "runs on the cores with nhalf run noise.",
+                label="Long tail",
+                figure=times(row["of_median"]),
+                value=row["of_median"],
+                low=low,
+                high=high,
+                mpi=row["mpi"],
+                pattern=row["pattern"],
+                size_bytes=row["bytes"],
+            )
+            return

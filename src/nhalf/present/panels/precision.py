@@ -1,21 +1,24 @@
 """Panels on how sure the numbers are: intervals, launches and the environment."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from nhalf.base.numbers import MISSING, format_number, half_width_text, percent, span
+from nhalf.base.numbers import MISSING, format_number, half_width_text, percent, span, times
+from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.precision import POINT, deviations, missed
 from nhalf.facts.series import full_name, series_names
+from nhalf.facts.tails import tail_overview
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import Cell, count, texts
+from nhalf.present.wording import Cell, count, quantile_name, quantile_span, texts
+from nhalf.statistics.tails import QUANTILES
 from nhalf.store.environment import flat
 
 LAUNCHES_MAX, LAUNCHES_MIN = 24, 6
@@ -121,6 +124,36 @@ class IntervalWidth(Panel[Facts]):
             **{"launches": "launches", "warnings": "advice"},
         }
         return Table.of(missed(facts).to_dicts(), columns, POINTS_MAX)
+
+
+class SlowestSamples(Panel[Facts]):
+    title = "Slowest samples"
+    how_to_read = (
+        "Of 95, 99 and 99.9 % of the samples none took longer than this, at the smallest size of "
+        "each curve: programs in which all ranks wait for the slowest one meet the last columns."
+    )
+    order = 43
+
+    def render(self, facts: Facts) -> Table | None:
+        columns: dict[str, Cell] = {
+            **{"library": "series", "pattern": full_name, "size": "bytes", "median": "median_s"},
+            **{quantile_name(q): _quantile(q) for q in QUANTILES if q > 0.5},
+            "99 % of the median": lambda row: times(row["of_median"]),
+        }
+        return Table.of(tail_overview(facts), columns, POINTS_MAX)
+
+
+def _quantile(q: float) -> Callable[[Row], str]:
+    """What makes the cell of a quantile: its time with its interval; '–' if it is not known."""
+
+    def cell(row: Row) -> str:
+        of_q = [item for item in row["quantiles"] if item["q"] == q]
+        if not of_q:
+            return MISSING
+        interval = quantile_span(of_q[0]["low_s"], of_q[0]["high_s"])
+        return f"{format_time(of_q[0]['time_s'])} ({interval})"
+
+    return cell
 
 
 class StartTimes(Panel[Facts]):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,6 +12,7 @@ from nhalf.base.numbers import MISSING, change, change_span, is_factor, percent,
 from nhalf.base.units import format_duration, format_size, format_time
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio
 from nhalf.decide.check.verdict import CheckedRun, format_place
+from nhalf.decide.family import FALSE_TAILS
 from nhalf.present.changes import curve_names
 from nhalf.present.terminal.tables import raw_text, show_table
 from nhalf.present.wording import count, sentence
@@ -60,6 +62,8 @@ def show_changes(
     ]
     as_factor = any(is_factor(curve.shown.ratio) for _, curve in shown)
     rows = [row for name, curve in shown for row in _rows(name, curve, every_size, as_factor)]
+    tails = comparison.longer_tails
+    rows = [*_tail_rows(tails), *rows]
     if rows:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
@@ -70,12 +74,24 @@ def show_changes(
 def _names(curves: Sequence[CurveRatio]) -> list[str]:
     """A name for each curve, without the libraries where all curves compare the same two."""
     if len({curve.mpi for curve in curves}) == 1 and "," in curves[0].mpi:
-        return curve_names([{**curve.point, "mpi": "", "transport": ""} for curve in curves])
-    return curve_names([{**curve.point, "mpi": curve.title} for curve in curves])
+        alone = {"mpi": "", "transport": ""}
+        return curve_names([{**c.point, **alone, "quantile": c.quantile} for c in curves])
+    return curve_names([{**c.point, "mpi": c.title, "quantile": c.quantile} for c in curves])
+
+
+def _tail_rows(tails: Sequence[CurveRatio]) -> list[list[str]]:
+    """A row for each tail that grew, by the mean of its slowest samples."""
+    return [
+        row
+        for name, tail in _zip(_names(tails), tails)
+        for row in _rows(name, replace(tail, verdict="slower"), False, as_factor=True)
+    ]
 
 
 def word_of(curve: CurveRatio) -> str:
     """The verdict on a curve in a word."""
+    if curve.quantile is not None:
+        return "longer tail"
     if curve.verdict == "unclear" and curve.worse == "not worse":
         return "not slower"
     return WORDS[curve.verdict]
@@ -111,8 +127,17 @@ def tolerance_words(comparison: Comparison) -> str:
     alarms = percent((1 - comparison.confidence) / 2, None)
     return (
         f"A change counts from {percent(comparison.threshold - 1)} on; at most "
-        f"{alarms} of comparisons without a change report one."
+        f"{alarms} of comparisons without a change report one.{_tail_words(comparison)}"
     )
+
+
+def _tail_words(comparison: Comparison) -> str:
+    """The price of an alarm about tails; '' where none grew."""
+    tails = comparison.longer_tails
+    if not tails:
+        return ""
+    threshold = percent(tails[0].threshold - 1)
+    return f" Of tails: from {threshold} on, {percent(FALSE_TAILS, None)}."
 
 
 def resolution_words(comparison: Comparison) -> str:
@@ -232,7 +257,14 @@ def show_effects(
     console.print(verdict, style=f"bold {COLOURS[verdict]}")
 
 
-STYLES = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
+STYLES = {
+    "slower": "red",
+    "longer": "red",
+    "faster": "green",
+    "mixed": "yellow",
+    "equal": "cyan",
+    "unclear": "dim",
+}
 MISSING_MAX = 8
 
 
@@ -275,14 +307,15 @@ def show_comparison(
     if len(missing) > MISSING_MAX:
         further = len(missing) - MISSING_MAX
         console.print(f"not compared: {further} further groups (all with --json)")
-    verdict = comparison.verdict
-    console.print(
-        f"{_sentence(verdict, before, now)} {tolerance_words(comparison)}", soft_wrap=True
-    )
+    words = f"{_sentence(comparison, before, now)} {tolerance_words(comparison)}"
+    console.print(words, soft_wrap=True)
 
 
-def _sentence(verdict: str, before: str, now: str) -> str:
+def _sentence(comparison: Comparison, before: str, now: str) -> str:
     """The verdict with its colour; one library of a run has no name without the other."""
+    verdict: str = comparison.verdict
+    if verdict == "slower" and not any(curve.worse == "worse" for curve in comparison.curves):
+        verdict = "longer"
     if verdict == "unclear":
         between = "" if before == "A" else f" between {escape(before)} and {escape(now)}"
         return f"[bold {STYLES[verdict]}]No significant difference[/]{between}."
@@ -292,6 +325,7 @@ def _sentence(verdict: str, before: str, now: str) -> str:
 def _words(verdict: str, standard: str) -> str:
     return {
         "slower": f"slower than {standard}",
+        "longer": f"slower than {standard} in its slowest samples",
         "faster": f"faster than {standard}",
         "mixed": f"slower than {standard} in places and faster in others",
         "equal": f"as fast as {standard}",
@@ -329,7 +363,7 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
         console.print(f"{sentence(note)}.", markup=False, soft_wrap=True)
     for name, comparison in zip(names[1:], comparisons, strict=True):
-        console.print(_sentence(comparison.verdict, names[0], name))
+        console.print(_sentence(comparison, names[0], name))
     console.print(
         f"{tolerance_words(comparisons[0])} Compare two runs to see intervals and sizes.",
         style="dim",

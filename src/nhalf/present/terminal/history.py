@@ -115,6 +115,8 @@ def show_values(history: History) -> None:
     """Print every run of every curve as one table of plain numbers."""
     rows = []
     for curve in history.curves:
+        if "quantile" in curve.levels.curve:
+            continue
         levels, changed = curve.levels, {shift.at for shift in curve.shifts}
         for i, run in enumerate(levels.runs):
             numbers = (levels.ratio[i], levels.low[i], levels.high[i])

@@ -158,7 +158,7 @@ def patterns_of(style: str, text: str) -> str:
     return ",".join(chosen.pattern(word.strip()) for word in text.split(",") if word.strip())
 
 
-def show_style(style: str, facts: Facts) -> None:
-    """Print the tables on standard output."""
-    sys.stdout.write(style_of(style).text(facts))
+def show_style(style: str, facts: Facts, shares: Sequence[float] = ()) -> None:
+    """Print the tables on standard output; `shares` are quantiles of samples."""
+    sys.stdout.write(style_of(style).text(facts, shares))
     sys.stdout.flush()

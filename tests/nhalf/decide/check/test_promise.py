@@ -257,3 +257,55 @@ def test_a_machine_that_keeps_its_promises_is_rarely_accused(make_measurements: 
         for seed in range(80)
     ]
     assert np.mean(accused) < 0.06
+
+
+@pytest.mark.parametrize(
+    ("bound", "verdict"), [("1.3us", "met"), ("1.12us", "unclear"), ("1.02us", "missed")]
+)
+def test_a_quantile_of_the_samples_is_promised(
+    bound: str, verdict: str, ask: Callable[..., JudgedExpectation]
+) -> None:
+    """Of lognormal samples of 1 us with 5 %, 99 % take no longer than 1.123 us."""
+    noisy = {"sizes": [0], "noise": 0.05, "samples": 500, "launches": 12}
+    answer = ask(f'metric = "time"\nquantile = "99%"\nat_most = "{bound}"', **noisy)
+    assert answer.verdict == verdict
+    assert answer.name == "time of 99 % of the samples"
+
+
+def test_a_quantile_of_few_samples_or_one_launch_is_unclear(
+    ask: Callable[..., JudgedExpectation],
+) -> None:
+    promised = 'metric = "time"\nquantile = 0.99\nbytes = [8]\nat_most = "1s"'
+    (point,) = ask(promised, samples=99).points
+    assert (point.verdict, point.reason) == ("unclear", "495 samples: at least 500 are needed")
+    (point,) = ask(promised, samples=500, launches=1, noise=0.05).points
+    assert point.verdict == "unclear"
+
+
+def test_medians_and_quantiles_hold_jointly(make_measurements: Make) -> None:
+    """The interval of a median is wider where further intervals hold with it."""
+    text = '[[expect]]\nmetric = "time"\nbytes = 8\nat_most = "1us"\n'
+    facts = Facts(make_measurements(sizes=SIZES, samples=200))
+    widths = []
+    for further in ("", text.replace("bytes = 8", 'quantile = "90%"')):
+        promises = read_expectations(Path("p.toml"), msgspec.toml.decode(text + further), None)
+        measured = answers(facts, promises)[0].points[0].measured
+        assert measured is not None
+        widths.append(measured.high - measured.low)
+    assert widths[0] < widths[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('metric = "time"\nquantile = "150%"', "quantile"),
+        ('metric = "time"\nquantile = 0', "quantile"),
+        ('metric = "time"\nquantile = 99', "has no %"),
+        ('metric = "bandwidth"\nquantile = "99%"', "is of times"),
+    ],
+)
+def test_quantiles_that_are_none(
+    text: str, words: str, ask: Callable[..., JudgedExpectation]
+) -> None:
+    with pytest.raises(InputError, match=words):
+        ask(f'{text}\nat_most = "1s"' if "time" in text else f'{text}\nat_least = "1GB/s"')

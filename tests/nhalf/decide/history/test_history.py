@@ -12,8 +12,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.decide.history.history import CurveHistory, History, curve_error, curve_history
+from nhalf.decide.history.history import (
+    CurveHistory,
+    History,
+    as_json,
+    curve_error,
+    curve_history,
+    history,
+)
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
+from nhalf.facts.facts import Facts
 from nhalf.statistics.change_points import ERROR
 from nhalf.store.keys import VERSION
 from nhalf.store.run import Run
@@ -154,10 +162,45 @@ def test_unknown_states_of_runs_are_shares_of_their_times(
         frame.collect().drop("run").write_parquet(
             run.path / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
         )
-    medians = all_medians(runs)
+    medians = all_medians({name: Facts.of([run]) for name, run in runs.items()})
     is_missed = (pl.col("run") == "r1") & (pl.col("launch") == 0)
     flag = pl.when(is_missed).then(None).otherwise(1e-7)
     (curve,) = curve_levels(medians.with_columns(flag_s=flag), list(runs))
     assert list(curve.unknown_share) == [0.0, 0.25]
     (curve,) = curve_levels(medians.with_columns(flag_s=pl.lit(None, pl.Float64)), list(runs))
     assert list(curve.unknown_share) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01])
+def test_a_tail_that_grew_is_a_change(
+    share: float, tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]
+) -> None:
+    """From the sixth of ten runs on, one sample in a hundred takes twice as long."""
+    random = np.random.default_rng(3)
+    runs = []
+    for number in range(10):
+        frame = make_measurements(sizes=(0, 8), samples=200, noise=0.05, seed=number).collect()
+        slow = share if number >= 5 else 0.0
+        samples = [
+            (np.array(row) * np.where(random.random(len(row)) < slow, 2, 1)).tolist()
+            for row in frame["samples_s"].to_list()
+        ]
+        run = Run.create(tmp_path / f"r{number}", {})
+        columns = [pl.Series("samples_s", samples), started_s(number)]
+        frame.drop("run").with_columns(columns).write_parquet(
+            run.path / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
+        )
+        runs.append(run)
+    found = history(runs)
+    tails = [curve for curve in found.curves if "quantile" in curve.levels.curve]
+    assert found.regressed == bool(tails) == (share > 0)
+    if tails:
+        (shift,) = tails[0].shifts
+        assert (shift.before, shift.at, shift.verdict) == ("r4", "r5", "slower")
+        assert 1.25 < shift.ratio < 2.2
+        assert [curve["quantile"] for curve in as_json(found)["tails"]] == [0.99]
+    assert len(as_json(found)["curves"]) == 1
+
+
+def started_s(number: int) -> pl.Expr:
+    return (pl.col("started_s") + 86400 * number).alias("started_s")

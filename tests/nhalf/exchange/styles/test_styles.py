@@ -153,3 +153,22 @@ def test_titles(
     values = [{"name": part, "value": 1e-6} for part in ("pure_s", "work_s", "overlap")]
     frame = exact(make_measurements, patterns=(pattern,), axes=axes, values=values)
     assert title in lines(name, frame)
+
+
+def test_osu_quantiles(make_measurements: Measurements) -> None:
+    """The columns of `osu_latency -z`; rates are those that this share of the samples reaches."""
+    frame = make_measurements(sizes=(0, 5000), samples=100, noise=0.05, patterns=("pingpong",))
+    text = load("nhalf.exchange.styles", Style)["osu"]().text(Facts(frame, {}), (0.5, 0.99))
+    head = next(line for line in text.splitlines() if line.startswith("# Size"))
+    row = next(line for line in text.splitlines() if line.startswith("0 "))
+    columns = ["Avg Latency(us)", "P50 Tail Lat(us)", "P99 Tail Lat(us)"]
+    assert head.split()[2:] == " ".join(columns).split()
+    average, half, most = (float(cell) for cell in row.split()[1:])
+    assert abs(half - average) < 0.05 < most - average
+    rates = make_measurements(sizes=(5000,), samples=100, noise=0.05, patterns=("stream",))
+    text = load("nhalf.exchange.styles", Style)["osu"]().text(Facts(rates, {}), (0.99, 0.9999))
+    rate, most_reach, unknown = text.splitlines()[-1].split()[1:]
+    assert float(most_reach) < float(rate)
+    assert unknown == "-"
+    with pytest.raises(InputError, match="no quantiles"):
+        load("nhalf.exchange.styles", Style)["imb"]().text(Facts(frame, {}), (0.5,))

@@ -1,0 +1,222 @@
+"""Did the tail of a curve grow? The slowest 1 % of the samples of two sides, launch by launch.
+
+Samples are divided by the median of their visit, so that a curve that is slower or faster as a
+whole has the same tail: the mean of the logarithms of the slowest share 1 - q of samples (expected
+shortfall: R. Rockafellar, S. Uryasev, Journal of Risk 2 (2000) 21), launches weighing the same. A
+sample that hung for a minute counts by its logarithm. Neighbouring sizes are taken together until
+there are samples enough for the quantile q. Where B's median is faster, its tail is compared with
+A's as a time: what nobody waits for longer has not grown.
+
+What one launch contributes is told by leaving it out (jackknife: J. Tukey, Annals of Mathematical
+Statistics 29 (1958) 614), so that a launch that hung widens the interval. The variance is that of
+samples which know nothing of each other, times the factor, 1 at least, by which launches of both
+sides differ more than that (quasi-likelihood: R. Wedderburn, Biometrika 61 (1974) 439): slow
+samples come in bursts. Launches without any agree perfectly, and say little. What exceeds 1
+outlasts launches: it counts once more for each of two runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
+from nhalf.decide.ratio_intervals import Estimates
+from nhalf.statistics.doubt import CERTAIN, Doubt
+from nhalf.statistics.same_state import LAUNCHES_MIN
+from nhalf.statistics.tails import pooled, quantile_of, samples_needed
+from nhalf.store.keys import COMPARED_CURVE
+
+QUANTILE = 0.99
+TAIL_THRESHOLD = 1.25
+"""Smaller changes of a tail are no alarm: tails differ from day to day."""
+BETWEEN_RUNS = 1.0
+"""Variance between two runs, in that of launches beyond their samples."""
+SAMPLES_LEAST = 10
+"""With fewer samples the median of a visit is no measure of its slowest ones."""
+
+
+@dataclass(frozen=True)
+class TailCurve:
+    """A curve with the tails of both sides: sizes and times (groups,), and their estimates.
+
+    A group of sizes is called by its smallest.
+    """
+
+    point: dict[str, Any]
+    libraries: tuple[str, str]
+    launches: int
+    size_bytes: Floats
+    a_s: Floats
+    b_s: Floats
+    estimates: Estimates
+    doubt: Doubt = CERTAIN
+
+
+@dataclass(frozen=True)
+class Tails:
+    """One side: the tails of groups of sizes (groups,), and the median of their launches.
+
+    `parts` (launches, groups) are what each launch says alone, NaN if it lacks a group, and
+    `variance` is that of such a part by its samples.
+    """
+
+    tail: Floats
+    parts: Floats
+    variance: Floats
+    median_s: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The level and each group, (1 + groups,)."""
+        return np.concatenate(([self.tail.mean()], self.tail))
+
+    @property
+    def by_samples(self) -> Floats:
+        """The variance of a launch by its samples alone: level and groups, (1 + groups,)."""
+        of_sizes = np.nanmean(self.variance, axis=0)
+        return np.concatenate(([of_sizes.mean() / len(of_sizes)], of_sizes))
+
+    @property
+    def seen(self) -> Floats:
+        """The variance of the launches: level and groups, (1 + groups,)."""
+        level = np.nanmean(self.parts, axis=1)
+        return np.concatenate(([level.var(ddof=1)], np.nanvar(self.parts, axis=0, ddof=1)))
+
+    @property
+    def launches(self) -> Floats:
+        """The launches of the level and of each group, (1 + groups,)."""
+        return np.concatenate(([len(self.parts)], np.isfinite(self.parts).sum(axis=0)))
+
+
+def tail_curves(
+    a: pl.DataFrame,
+    b: pl.DataFrame,
+    libraries: Sequence[tuple[str, str]],
+    took_turns: bool = False,
+) -> Iterator[TailCurve]:
+    """The curves of which both sides have launches and samples enough, from `slow_samples`."""
+    for pair in libraries:
+        of_a, of_b = (
+            dict(list(frame.filter(HAS_TAIL, pl.col("mpi") == mpi).group_by(COMPARED_CURVE)))
+            for frame, mpi in zip((a, b), pair, strict=True)
+        )
+        for key in sorted(of_a.keys() & of_b.keys()):
+            numbers = _tail_curve(of_a[key], of_b[key], took_turns)
+            if numbers is not None:
+                yield TailCurve(dict(zip(COMPARED_CURVE, key, strict=True)), pair, *numbers)
+
+
+HAS_TAIL = (pl.col("median_s") > 0) & (pl.col("samples") >= SAMPLES_LEAST)
+"""Whether the median of a visit is a measure of its slowest samples."""
+
+
+def _tail_curve(
+    a: pl.DataFrame, b: pl.DataFrame, took_turns: bool
+) -> tuple[int, Floats, Floats, Floats, Estimates] | None:
+    """Launches, sizes, times and estimates of one curve; None with too few launches or samples."""
+    groups = size_groups([counts_by_size(side) for side in (a, b)])
+    if not groups:
+        return None
+    before, now = (side_tails(side, groups) for side in (a, b))
+    launches = min(len(before.parts), len(now.parts))
+    if launches < LAUNCHES_MIN:
+        return None
+    gain = np.minimum(np.log(now.median_s / before.median_s), 0.0)
+    gains = np.concatenate(([gain.mean()], gain))
+    estimates = _estimates(before, now, gains, 0.0 if took_turns else BETWEEN_RUNS)
+    a_s, b_s = (np.exp(side.tail) * side.median_s for side in (before, now))
+    return (launches, np.array([group[0] for group in groups]), a_s, b_s, estimates)
+
+
+Counts = dict[int, tuple[int, int]]
+"""The launches and the samples of each size."""
+
+
+def counts_by_size(visits: pl.DataFrame) -> Counts:
+    """Of one curve's visits, with the number of their `samples`."""
+    sums = visits.group_by("bytes").agg(pl.col("launch").n_unique(), pl.col("samples").sum())
+    return {size: (launches, samples) for size, launches, samples in sums.iter_rows()}
+
+
+def size_groups(sides: Sequence[Counts]) -> list[list[int]]:
+    """Sizes with launches enough on all sides, in groups with samples enough for the quantile.
+
+    What is left at the end joins the last group.
+    """
+    groups: list[list[int]] = [[]]
+    number = 0
+    for size in sorted(set.intersection(*(set(side) for side in sides))):
+        if min(side[size][0] for side in sides) >= LAUNCHES_MIN:
+            groups[-1].append(size)
+            number += min(side[size][1] for side in sides)
+            if number >= samples_needed(QUANTILE):
+                groups.append([])
+                number = 0
+    *full, rest = groups
+    return [*full[:-1], full[-1] + rest] if full else []
+
+
+def side_tails(visits: pl.DataFrame, groups: Sequence[Sequence[int]]) -> Tails:
+    """The tails of one curve of one side, from its rows of `slow_samples`."""
+    logs: dict[int, dict[int, list[Floats]]] = {}
+    columns = ("bytes", "launch", "median_s", "samples_s")
+    for size, launch, median_s, samples in visits.select(columns).iter_rows():
+        ratios = np.maximum(np.asarray(samples) / median_s, 1.0)
+        logs.setdefault(size, {}).setdefault(launch, []).append(np.log(ratios))
+    medians = dict(visits.group_by("bytes").agg(pl.col("median_s").median()).iter_rows())
+    numbers = sorted({k for group in groups for n in group for k in logs[n]})
+    tail = np.empty(len(groups))
+    parts, variance = np.full((2, len(numbers), len(groups)), np.nan)
+    for place, group in enumerate(groups):
+        has = [row for row, k in enumerate(numbers) if any(k in logs[n] for n in group)]
+        launches = [
+            np.concatenate([part for n in group for part in logs[n].get(numbers[row], [])])
+            for row in has
+        ]
+        tail[place], *without = _slowest_means(launches)
+        parts[has, place] = len(has) * tail[place] - (len(has) - 1) * np.array(without)
+        limit = quantile_of(*pooled(launches), QUANTILE)
+        excess = [np.maximum(values - limit, 0.0) / (1 - QUANTILE) for values in launches]
+        variance[has, place] = [float(part.var()) / len(part) for part in excess]
+    median_s = np.exp([np.log([medians[n] for n in group]).mean() for group in groups])
+    return Tails(tail, parts, variance, median_s)
+
+
+def _slowest_means(launches: Sequence[Floats]) -> list[float]:
+    """The mean of the slowest share of all launches, and without each of them."""
+    values = np.concatenate(launches)
+    lengths = [len(launch) for launch in launches]
+    order = np.argsort(-values)
+    weights = np.repeat([1 / length for length in lengths], lengths)[order]
+    owner = np.repeat(range(len(launches)), lengths)[order]
+    means = []
+    for left_out in range(-1, len(launches)):
+        kept = np.where(owner == left_out, 0.0, weights)
+        share = (1 - QUANTILE) * kept.sum()
+        # The sample at the limit counts for the part that is left of the share.
+        counted = np.clip(share - (np.cumsum(kept) - kept), 0.0, kept)
+        means.append(float(counted @ values[order] / share))
+    return means
+
+
+def _estimates(before: Tails, now: Tails, gains: Floats, between_runs: float) -> Estimates:
+    """The ratios of the level and of each group with their errors."""
+    sides = (before, now)
+    ratio = now.mean - before.mean + gains
+    degrees = np.array([side.launches - 1.0 for side in sides])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excess = np.array([side.seen / side.by_samples for side in sides])
+    weights = np.where(np.isfinite(excess), degrees, 0.0)
+    joined = np.sum(np.nan_to_num(excess) * weights, axis=0) / np.maximum(weights.sum(axis=0), 1)
+    # A burst of a launch is at many sizes, of which each alone shows little.
+    factor = np.maximum(np.maximum(joined, joined[0]), 1.0)
+    variance = sum(
+        side.by_samples * (factor / side.launches + between_runs * (factor - 1)) for side in sides
+    )
+    nothing = np.full(len(ratio), np.nan)
+    return Estimates(ratio, ratio, np.sqrt(variance), degrees.sum(axis=0), nothing)
