@@ -42,7 +42,7 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_890,
     "store": 1_230,
-    "statistics": 3_010,
+    "statistics": 3_150,
     "models": 2_370,
     "machines": 4_990,
     "mpi": 6_830,
@@ -51,14 +51,14 @@ BUDGET_LINES = {
     "node": 2_440,
     "loops": 8_650,
     "results": 2_710,
-    "facts": 10_500,
-    "exchange": 7_960,
-    "decide": 11_200,
-    "experiment": 6_350,
+    "facts": 10_590,
+    "exchange": 8_000,
+    "decide": 11_650,
+    "experiment": 6_360,
     "studies": 4_590,
-    "present": 15_320,
+    "present": 15_510,
     "jobs": 860,
-    "cli": 8_200,
+    "cli": 8_230,
     "native/algorithms": 1_680,
     "native/calls": 880,
     "apps/npb": 11_970,
@@ -78,7 +78,7 @@ BUDGET_LINES = {
     "native/simulator": 1_290,
     "native/timing": 1_980,
     "native/trace": 4_920,
-    "native/transports": 8_890,
+    "native/transports": 8_910,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
 included. To raise one takes a reason, in the message of the commit that does it."""
