@@ -256,8 +256,13 @@ inline constexpr std::array operation_axes{
              "cold: before each operation the caches are filled with something else"},
     AxisInfo{"call", "steady", "steady",
              "first: before each operation what the library prepared for them is made anew"},
-    AxisInfo{"root", "0", "0", "the rank that is the root, of operations that have one"}};
+    AxisInfo{"root", "0", "0", "the rank that is the root, of operations that have one"},
+    AxisInfo{"arrival", "together", "together",
+             "when ranks come: together; one-late, the last rank after all others; ramp, one after "
+             "the other; random, another time in every operation; timed from the last start on"},
+    AxisInfo{"spread_us", "100", "100", "microseconds from the first of these starts to the last"}};
 
 /// Axes of operations that belong to something made before, whose first call is like any other.
-inline constexpr std::array lasting_axes{operation_axes[0], operation_axes[1]};
+inline constexpr std::array lasting_axes{operation_axes[0], operation_axes[1], operation_axes[4],
+                                         operation_axes[5]};
 }  // namespace nhalf

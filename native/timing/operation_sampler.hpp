@@ -13,9 +13,10 @@ namespace nhalf {
 /// start=barrier: the slowest rank's own time since the control barrier let it go, as the OSU and
 /// Intel benchmarks have it; beside it `true_s`, from the first start to the last end.
 /// start=rotating: p operations in a chain, each rooted at the rank that finished the one before
-/// last, from the first start to the last end, divided by p. Between the two readings of a time
-/// lies one reading of the clock, which is subtracted. Untimed work (agreeing, emptying caches)
-/// counts a quarter against the slice.
+/// last, from the first start to the last end, divided by p. With an arrival that is not together a
+/// sample lasts from the last start on, and `span_s` from the first. Between the two readings of a
+/// time lies one reading of the clock, which is subtracted. Untimed work (agreeing, emptying
+/// caches) counts a quarter against the slice.
 ///
 /// Values: `clock_uncertainty_s`, how far a time can be wrong because of the clocks (the two
 /// largest uncertainties together); `skew_s`, last start minus first start; `late_share` of starts.
@@ -151,7 +152,8 @@ class OperationSampler {
     }
     typename RoundTime<T>::Start start;
     if (round_) {
-      start = round_->start();
+      start = round_->start(
+          conditions_.arrival.delay_s(transport_.rank(), transport_.size(), operations_++));
     } else {
       transport_.barrier();
       start.local_s = transport_.now_s();
@@ -196,12 +198,16 @@ class OperationSampler {
   void keep(const OperationTimes& times, const std::vector<Presence>& everyone,
             OperationSamples& samples) const {
     const bool own = conditions_.start == Start::barrier;
+    const bool comes_alone = !conditions_.arrival.is_together();
     std::vector<double> rank_s;
     for (const auto& rank : everyone)
       if (chain_.empty())
-        rank_s.push_back(net_s(own ? rank.own_s : rank.ended_s - times.first_start_s));
-    samples.add(times, net_s(own ? times.slowest_own_s : times.span_s()), net_s(times.span_s()),
-                rank_s);
+        rank_s.push_back(
+            net_s(own || comes_alone ? rank.own_s : rank.ended_s - times.first_start_s));
+    const double sample_s = own           ? times.slowest_own_s
+                            : comes_alone ? times.since_last_start_s()
+                                          : times.span_s();
+    samples.add(times, net_s(sample_s), net_s(times.span_s()), rank_s);
   }
 
   void report(OperationSamples& good, OperationSamples& late, Measurement& result) const {
@@ -217,6 +223,7 @@ class OperationSampler {
     } else {
       result.values.push_back({"late_share", late_count / (good_count + late_count)});
     }
+    if (!conditions_.arrival.is_together()) result.values.push_back({"span_s", used.true_s()});
     result.samples_s = std::move(used.samples_s);
     advise(result, used.uncertainty_s() / operations, good_count == 0);
   }
@@ -282,5 +289,7 @@ class OperationSampler {
   std::optional<CacheFiller> filler_;
   /// Roots of consecutive operations; empty if the root stays.
   std::vector<int> chain_;
+  /// How many there have been, in which ranks come at random.
+  std::uint64_t operations_ = 0;
 };
 }  // namespace nhalf

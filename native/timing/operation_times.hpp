@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include "timing/arrival.hpp"
 #include "timing/sampler.hpp"
 
 namespace nhalf {
@@ -12,6 +13,7 @@ struct Conditions {
   bool cold = false;
   bool first_call = false;
   int root = 0;
+  Arrival arrival{};
 
   /// Throws InputError if the axes ask for what operations of `ranks` ranks lack.
   static Conditions of(const PatternInfo& info, const Case& point, int ranks) {
@@ -21,7 +23,10 @@ struct Conditions {
     const Conditions conditions{.start = static_cast<Start>(point.choice("start", starts)),
                                 .cold = point.choice("buffers", buffers) == 1,
                                 .first_call = point.choice("call", calls) == 1,
-                                .root = point.axes.number("root", 0)};
+                                .root = point.axes.number("root", 0),
+                                .arrival = Arrival(point)};
+    if (!conditions.arrival.is_together() && conditions.start != Start::together)
+      throw InputError("axis arrival says when ranks start: leave axis start out");
     if (conditions.first_call && point.axes.text("algorithm", "native") != "native")
       throw InputError("call=first: only the library's own algorithm has anything made anew");
     if (conditions.root < 0 || conditions.root >= ranks)
@@ -81,6 +86,8 @@ struct OperationTimes {
 
   [[nodiscard]] double span_s() const { return last_end_s - first_start_s; }
   [[nodiscard]] double skew_s() const { return last_start_s - first_start_s; }
+  /// Returns the time from the last start on.
+  [[nodiscard]] double since_last_start_s() const { return last_end_s - last_start_s; }
   /// Returns the uncertainty of a time that begins on one rank and ends on another: both their
   /// clocks together. It covers starts off the agreed time, unless these change the operation.
   [[nodiscard]] double uncertainty_s() const { return worst_uncertainty_s + second_uncertainty_s; }

@@ -28,13 +28,14 @@ class RoundTime {
     slack_s_ = slack_min_s_;
   }
 
-  /// Waits for the next start; collective.
-  Start start() {
+  /// Waits for the next start, on this rank for `delay_s` more; collective.
+  Start start(double delay_s = 0) {
     transport_.barrier();
     double start_s = clock_.global_s(transport_.now_s()) + slack_s_;
     share(transport_, start_s);
-    const double wake_s = clock_.local_s(start_s);
-    const bool told_late = transport_.now_s() > wake_s;
+    const double announced_s = clock_.local_s(start_s);
+    const bool told_late = transport_.now_s() > announced_s;
+    const double wake_s = announced_s + delay_s;
     const double started_s = idle_until(transport_, wake_s);
     const double allowed_s = clock_.uncertainty_s(started_s) + readings_allowed * reading_s_;
     return {started_s, told_late || started_s - wake_s > allowed_s, told_late};

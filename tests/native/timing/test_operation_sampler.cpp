@@ -45,6 +45,32 @@ TEST_CASE("an operation takes from the first start to the last end, exactly") {
   }
 }
 
+TEST_CASE("where ranks come late, an operation is timed from the last start on") {
+  constexpr double spread_s = 50e-6;
+  const int ranks = 4;
+  const auto axes = [](const std::string& arrival) {
+    return "arrival=" + arrival + ",spread_us=50";
+  };
+  // The root has sent everything by then: what is left is the last rank's own overhead.
+  const auto late = measured<Flat>({.ranks = ranks, .axes = axes("one-late")});
+  CHECK(std::abs(time_of(late) - o_r) <= 1e-12);
+  CHECK(std::abs(value_of(late, "skew_s") - spread_s) <= 1e-12);
+  CHECK(std::abs(value_of(late, "span_s") - spread_s - o_r) <= 1e-12);
+  CHECK(std::abs(late.rank_s[0] - (2 * g + o_s)) <= 1e-12);
+  CHECK(std::abs(late.rank_s[3] - o_r) <= 1e-12);
+  // The token waits for nobody once the last rank has come: it is at rank 2 or has left it.
+  const auto ramp = measured<Ring>({.ranks = ranks, .axes = axes("ramp")});
+  CHECK(std::abs(value_of(ramp, "skew_s") - spread_s) <= 1e-12);
+  CHECK(time_of(ramp) < ranks * way_s);
+  const auto random = measured<Ring>({.ranks = ranks, .axes = axes("random")});
+  CHECK(value_of(random, "skew_s") > 0);
+  CHECK(value_of(random, "skew_s") < spread_s);
+  CHECK(std::ranges::max(random.samples_s) > std::ranges::min(random.samples_s));
+  for (const auto* wrong :
+       {"arrival=early", "arrival=ramp,spread_us=-1", "spread_us=5", "arrival=ramp,start=barrier"})
+    CHECK_THROWS_AS(measured<Ring>({.ranks = ranks, .axes = wrong}), InputError);
+}
+
 TEST_CASE("wrong clocks move a time by no more than is stated") {
   for (int seed = 0; seed < 60; ++seed) {
     const int ranks = 2 + seed % 16;
