@@ -220,3 +220,29 @@ def test_the_newest_run_is_shown_if_none_is_named(
 def test_a_pattern_may_be_an_option(call: Call, run: Path) -> None:
     assert call("show", run, "--pattern", "stream").out == call("show", run, "stream").out
     call("show", run, "stream", "--pattern", "pingpong").is_error(2, "two patterns are given")
+
+
+def test_quantiles_of_samples_are_shown(
+    call: Call, tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]
+) -> None:
+    Run.create(tmp_path / "r", {})
+    frame = make_measurements(sizes=(0, 8), launches=3, samples=100, noise=0.05).collect()
+    write(frame, tmp_path / "r")
+    told = call("show", tmp_path / "r", "--quantiles", "50, 95 %,99").out
+    assert told.count("95 %") >= 3
+    assert "99 %: not known at 2 sizes, needs 500 samples each" in told
+    assert "A sample is the mean of up to 100 rounds" in told
+    rows = call("show", tmp_path / "r", "--quantiles", "95", "--format", "csv").out.splitlines()
+    assert rows[0].endswith("q,time_s,low_s,high_s,samples")
+    assert len(rows) == 3
+    (first, _) = json.loads(call("show", tmp_path / "r", "--quantiles", "90", "--json").out)[
+        "points"
+    ]
+    assert [row["q"] for row in first["quantiles"]] == [0.9]
+    table = call("show", tmp_path / "r", "--style", "osu", "--quantiles", "90").out
+    assert "P90 Tail Lat(us)" in table
+
+
+@pytest.mark.parametrize("text", ["0", "100", "-1", "nan", "50,", "x", "1e1", "99.99999999"])
+def test_what_is_no_quantile_is_one_clear_line(call: Call, run: Path, text: str) -> None:
+    call("show", run, f"--quantiles={text}").is_error(2, "no quantiles", "--quantiles 50,95,99")
