@@ -66,21 +66,20 @@ def simulated(
 
 
 def main(gates: int) -> None:
-    """Print a line for each kind of noise, number of cores and deviation."""
+    """Print a line for each kind of noise, number of cores, gates of the past and deviation."""
     random = np.random.default_rng(1)
-    for noise in (normal, together, two_states, long_tails):
-        for cores in (2, 64):
-            for deviation in (0.005, 0.01, 0.02):
-                cells = []
-                for past in (8, 20, 50):
-                    about = (random, noise, cores, past, deviation)
-                    alarms = sum(simulated(*about, 1.0) == "no-go" for _ in range(gates))
-                    found = [
-                        sum(simulated(*about, factor) == "no-go" for _ in range(gates // 20))
-                        for factor in (1.1, 1.2)
-                    ]
-                    cells.append(f"{alarms} of {gates}; {found} of {gates // 20}")
-                print(noise.__name__, cores, deviation, " | ".join(cells), flush=True)
+    cases = [(normal, 2, past) for past in (8, 20, 50)]
+    cases += [(noise, 2, 20) for noise in (together, two_states, long_tails)]
+    cases += [(noise, 64, 20) for noise in (normal, together, two_states, long_tails)]
+    for noise, cores, past in cases:
+        for deviation in (0.005, 0.01, 0.02):
+            about = (random, noise, cores, past, deviation)
+            alarms = sum(simulated(*about, 1.0) == "no-go" for _ in range(gates))
+            found = [
+                sum(simulated(*about, factor) == "no-go" for _ in range(gates // 20))
+                for factor in (1.1, 1.2)
+            ]
+            print(f"{noise.__name__}, {cores} cores, {past} gates, {deviation}: {alarms}, {found}")
 
 
 if __name__ == "__main__":

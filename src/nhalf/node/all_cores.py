@@ -87,7 +87,7 @@ class AllCores:
         places = processes.launch["placement"]
         self._cpus = [int(place["cpu"]) for place in places]
         self._domains = [int(place.get("numa", 0)) for place in places]
-        self._process = int(places[0].get("pid") or 0)
+        self.process = int(places[0].get("pid") or 0)
 
     def look(self) -> Look:
         """Time everything once.
@@ -121,7 +121,7 @@ class AllCores:
         """What the thread on each core had of it so far."""
         stolen_s = stolen()
         usage = {cpu: CoreUsage(Waited(), stolen_s.get(cpu, 0.0)) for cpu in self._cpus}
-        for thread, waited in waited_by_thread(self._process).items():
+        for thread, waited in waited_by_thread(self.process).items():
             with suppress(OSError):
                 cpus = os.sched_getaffinity(thread)
                 if len(cpus) == 1 and (cpu := min(cpus)) in usage:

@@ -21,9 +21,10 @@ from nhalf.statistics.winsorised import robust_spread
 
 OCCASIONS_LEAST = 8
 """With fewer occasions a quantity is not judged."""
-FALSE_RATE = 1 / 500
-"""The chance that any of the quantities is called slower if nothing has changed."""
-EXCURSION_FACTOR = 1.5
+FALSE_RATE = 1 / 1000
+"""The chance that any quantity of normal noise is called slower if nothing has changed: half of
+what is promised, because noise is not normal."""
+EXCURSION_FACTOR = 1.75
 MANY_OCCASIONS = 16
 """Where noise has longer tails than Student's theory knows, the past has shown it: what is slower
 has to be this much farther out than anything there."""
