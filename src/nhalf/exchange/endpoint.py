@@ -49,9 +49,8 @@ def served(address: Address, collect: Callable[[], Iterable[Metric]]) -> Iterato
     try:
         server, thread = start_http_server(address.port, address.host, Collected(collect))
     except OSError as error:
-        raise InputError(
-            f"cannot listen at {address}: {error.strerror}", "choose another --listen"
-        ) from error
+        text = f"cannot listen at {address}: {error.strerror}"
+        raise InputError(text, "choose another --listen") from error
     try:
         yield Address(address.host, server.server_port)
     finally:

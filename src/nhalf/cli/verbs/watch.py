@@ -32,7 +32,7 @@ with lazily(globals()):
     from nhalf.present.terminal.output import emit_json
 
 GROUP = "program"
-POLL_S = 0.1
+POLL_S = 0.125
 BUSY_SHARE = 0.01
 """The part of one processor that looking may take."""
 

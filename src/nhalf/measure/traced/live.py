@@ -7,13 +7,13 @@ file system shows it.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from glob import escape
+from itertools import count, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -21,17 +21,15 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.base.launch.process_table import BEGAN, STATE, status
-from nhalf.measure.traced.layout import ProcessFile, ThreadFile, ThreadHead, process_file
+from nhalf.measure.traced.layout import ProcessFile, Records, ThreadFile, ThreadHead, process_file
 from nhalf.measure.traced.reading import TICK_S, VIRTUAL, clock_of
 from nhalf.measure.traced.start import RANKS
 from nhalf.measure.traced.tables import DESCRIPTION, KINDS
 from nhalf.measure.traced.worlds import worlds
 
-RESCAN_S = 1.0
-"""How often further ranks are looked for."""
+CHECK_S = 1.0
+"""How often further ranks are looked for, and whether those that are known run."""
 RUNNING, FINISHED, KILLED = "running", "finished", "killed"
-
-
 SUMS = ("calls", "bytes", "time_s", "waiting_s")
 """What is counted of each kind of call."""
 
@@ -88,25 +86,30 @@ class LiveRank:
 
     def look(self) -> None:
         """Read the head of its first thread; one that is not there yet stays as it was."""
-        first = next(self._paths(), None)
-        if first is not None:
-            with suppress(InputError):
-                self.head = ThreadHead(first)
-                virtual = self.process.virtual is not None
-                self.tick_s = VIRTUAL.tick_s if virtual else clock_of([self.head], 0).tick_s
+        with suppress(InputError):
+            self.head = ThreadHead(self._path(0))
+
+    def check(self) -> None:
+        """Find whether its process runs, and how long a tick is."""
         if not self.is_gone and self.is_here:
             self.is_gone = not self._is_running()
+        with suppress(InputError):
+            if self.process.virtual is not None:
+                self.tick_s = VIRTUAL.tick_s
+            elif self.head is not None:
+                self.tick_s = clock_of([self.head], 0).tick_s
 
     def counts(self) -> RankCounts | None:
         """Add up what all its threads have counted; None before its first call."""
         with suppress(InputError):
-            threads = [ThreadFile(path) for path in self._paths()]
-            if threads and self.head is not None:
-                self._counts = self._added_up(threads)
+            # Threads have numbers from 0 on, and a folder of many ranks is long to search.
+            paths = takewhile(Path.exists, map(self._path, count()))
+            threads = [ThreadFile(path) for path in paths]
+            if threads:
+                self._counts = self._added_up(np.concatenate([file.cells for file in threads]))
         return self._counts
 
-    def _added_up(self, threads: Sequence[ThreadFile]) -> RankCounts:
-        cells = np.concatenate([thread.cells for thread in threads])
+    def _added_up(self, cells: Records) -> RankCounts:
         kinds = np.minimum(cells["call_and_kind"] & 15, len(KINDS))
         sums = np.array(
             [
@@ -115,19 +118,16 @@ class LiveRank:
             ]
         )
         sums[2:] *= self.tick_s
-        before = self._counts
+        computing_s = self.computed_s
         # The longer it runs, the better its clock is known; but counters must not go back.
-        if before is not None:
-            sums = np.maximum(sums, before.sums_per_kind)
-        return RankCounts(
-            *(self.process.rank, self.host, sums),
-            computing_s=max(self.computed_s, before.computing_s if before else 0.0),
-            is_up=not self.is_gone and not self.has_finished,
-        )
+        if self._counts is not None:
+            sums = np.maximum(sums, self._counts.sums_per_kind)
+            computing_s = max(computing_s, self._counts.computing_s)
+        is_up = not (self.is_gone or self.has_finished)
+        return RankCounts(self.process.rank, self.host, sums, computing_s, is_up)
 
-    def _paths(self) -> Iterator[Path]:
-        stem = Path(self.process.path).with_suffix("")
-        yield from sorted(stem.parent.glob(f"{escape(stem.name)}-*.counts"))
+    def _path(self, thread: int) -> Path:
+        return Path(f"{self.process.path.removesuffix('.json')}-{thread}.counts")
 
     def _is_running(self) -> bool:
         """Whether its process is there, and no other one with its number."""
@@ -145,7 +145,7 @@ class LiveTrace:
         """Look into the folder of a trace, which may not be there yet."""
         self.folder = folder
         self.ranks: list[LiveRank] = []
-        self._scanned_s = -RESCAN_S
+        self._checked_s = -math.inf
         self._seen: set[str] = set()
 
     @property
@@ -165,13 +165,16 @@ class LiveTrace:
         return KILLED if is_over else RUNNING
 
     def look(self) -> None:
-        """Find further ranks, and read the heads of all files."""
-        now_s = time.monotonic()
-        if len(self.ranks) < max(1, self.size) and now_s - self._scanned_s >= RESCAN_S:
-            self._scanned_s = now_s
+        """Read the heads of all files; now and then find further ranks, and who has ended."""
+        is_due = time.monotonic() - self._checked_s >= CHECK_S
+        if is_due and len(self.ranks) < max(1, self.size):
             self._scan()
         for rank in self.ranks:
             rank.look()
+        if is_due:
+            self._checked_s = time.monotonic()
+            for rank in self.ranks:
+                rank.check()
 
     def counts(self) -> list[RankCounts]:
         """What each rank that has made a call has done so far."""
@@ -186,7 +189,7 @@ class LiveTrace:
             programs = worlds(file for file in files if file is not None)
             rank_by_path = {rank.process.path: rank for rank in self.ranks}
             watched = [
-                world for world in programs if any(file.path in rank_by_path for file in world)
+                world for world in programs if rank_by_path.keys() & {file.path for file in world}
             ]
             for world in watched[:1] or programs[-1:]:
                 self.ranks = [rank_by_path.get(file.path) or LiveRank(file) for file in world]

@@ -27,7 +27,7 @@ Counts = dict[tuple[int, int], tuple[int, int, float, float]]
 
 @pytest.fixture(autouse=True)
 def scanned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "RESCAN_S", 0.0)
+    monkeypatch.setattr(live, "CHECK_S", 0.0)
 
 
 def ended() -> int:
