@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nhalf.exchange.endpoint import LOOPBACK, Address, served
+from nhalf.exchange.endpoint import LOOPBACK, served
 from nhalf.exchange.metrics import families_of_job
 from nhalf.facts.program.lateness import Straggler
 from nhalf.measure.traced.live import RankCounts
@@ -33,8 +33,8 @@ DASHBOARD = Path(__file__).parents[3] / "packaging/grafana/dashboard.json"
 
 
 def free_port() -> int:
-    with served(Address(LOOPBACK, 0), list) as address:
-        return address.port
+    with served(LOOPBACK, 0, list) as url:
+        return urllib.parse.urlsplit(url).port or 0
 
 
 def asked(port: int, expression: str) -> list[Any]:
@@ -70,7 +70,8 @@ def test_prometheus_finds_the_straggler_and_answers_the_dashboard(tmp_path: Path
         return families_of_job(counts, "MPICH 5.0.2", {0: 0.5, 1: 1.9}, [late])
 
     port = free_port()
-    with served(Address(LOOPBACK, 0), families) as address:
+    with served(LOOPBACK, 0, families) as url:
+        address = urllib.parse.urlsplit(url).netloc
         file = tmp_path / "prometheus.yml"
         file.write_text(CONFIGURATION.format(address=address))
         words = [f"--config.file={file}", f"--storage.tsdb.path={tmp_path / 'data'}"]

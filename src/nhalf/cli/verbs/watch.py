@@ -53,7 +53,7 @@ class Request(JsonOption, heading="What to watch"):
 
 
 def command(request: Request) -> None:
-    """Watch a traced program while it runs: counters, and which node makes it slow.
+    """Watch a traced program while it runs: counters, and who comes late.
 
     It reads files that the ranks map, sends nothing and needs no root. It ends with the program.
 
@@ -69,9 +69,8 @@ def command(request: Request) -> None:
     if request.once and not request.json:
         sys.stdout.write(metrics.openmetrics(watch.families()))
         return
-    with served(address, watch.families) if address else nullcontext() as place:
-        if place:
-            say(f"serving http://{place}/metrics")
+    with served(*address, watch.families) if address else nullcontext() as url:
+        say(f"serving {url}" if url else "")
         try:
             for line in () if request.once else watch.lines():
                 if not request.json:

@@ -257,13 +257,14 @@ def _missing(files: list[ProcessFile], processes: list[Process]) -> list[str]:
     unfinished = sorted(process.file.rank for process in processes if not process.file.finished)
     texts = []
     if absent:
-        texts.append(f"nothing is known of rank{_listed(absent)}")
+        texts.append(f"nothing is known of rank{listed(absent)}")
     if unfinished:
-        texts.append(f"MPI_Finalize was not reached by rank{_listed(unfinished)}")
+        texts.append(f"MPI_Finalize was not reached by rank{listed(unfinished)}")
     return texts
 
 
-def _listed(ranks: list[int]) -> str:
+def listed(ranks: Sequence[int]) -> str:
+    """What follows 'rank': ' 3', or 's 0, 1' and so on."""
     shown = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
     return f" {shown}" if len(ranks) == 1 else f"s {shown}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,12 +9,10 @@ from nhalf.base.dates import date_of
 from nhalf.base.numbers import percent, times
 from nhalf.base.units import format_duration
 from nhalf.facts.program.lateness import Straggler
+from nhalf.measure.traced.collect import listed
 from nhalf.measure.traced.live import KILLED, SUMS, LiveTrace, RankCounts
 from nhalf.measure.traced.tables import KINDS
 from nhalf.mpi.identify import library_title
-
-SHOWN = 8
-"""This many ranks are named."""
 
 
 def clock(moment_s: float) -> str:
@@ -51,14 +48,9 @@ def on_time_line(straggler: Straggler) -> str:
 
 def _named(straggler: Straggler) -> str:
     """A node by its name, with its ranks; a rank of a node whose other ranks are on time."""
-    ranks = _listed(straggler.ranks)
+    ranks = f"rank{listed(straggler.ranks)}"
     host = straggler.host
     return f"{host} ({ranks})" if straggler.is_whole_host else f"{ranks} on {host}"
-
-
-def _listed(ranks: Sequence[int]) -> str:
-    shown = ", ".join(map(str, ranks[:SHOWN])) + (", …" if len(ranks) > SHOWN else "")
-    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"
 
 
 def end_line(trace: LiveTrace, watched_s: float) -> str:
@@ -66,7 +58,7 @@ def end_line(trace: LiveTrace, watched_s: float) -> str:
     if trace.state != KILLED:
         return f"the program has ended; watched for {format_duration(watched_s)}"
     unfinished = [rank.process.rank for rank in trace.ranks if not rank.has_finished]
-    return f"killed: {_listed(unfinished)} ended without MPI_Finalize"
+    return f"killed: rank{listed(unfinished)} ended without MPI_Finalize"
 
 
 def straggler_json(straggler: Straggler, until_s: float | None) -> dict[str, Any]:
