@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.curve import OTHER_NODE
+from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import FittedModel, Machine, PublishedPoint
 from nhalf.machines.spread import SAME_NODE, spans_nodes
 from nhalf.machines.wires import ranks_per_node
+from nhalf.store.keys import parse_axes
 
 RANKS = (8, 32)
 SIZES = (8, 1024, 1 << 16, 1 << 20)
@@ -30,8 +32,33 @@ KINDS = {
 }
 """What kind of question a pattern is; errors of one kind have causes in common. Curves were made
 of what is read back: it tells whether both are the same number, not whether that is right."""
-OTHERS = ("network", "by", "send", "primitive")
-"""Axes of what the machine's own messages do not tell."""
+OTHERS = frozenset(
+    [
+        "network",
+        "by",
+        "send",
+        "primitive",
+        "library",
+        "test",
+        "memory",
+        "reference",
+        "specification",
+        "run",
+        "racks",
+        "nodes",
+        "tier",
+        "statistic",
+        "channel",
+        "layer",
+        "instance",
+        "provider",
+        "agent",
+        "year",
+        "system",
+        "sockets",
+    ]
+)
+"""Axes of what the machine's own messages do not tell: another library, test, memory, place."""
 AT_LEAST = ("at least", "above this", "more than this")
 AT_MOST = ("at most", "below this")
 
@@ -53,7 +80,8 @@ class Figure:
     def kind(self) -> str:
         """The kind of its question; '' for what nobody answers."""
         axes = self.point.axes
-        if any(axes.startswith(f"{name}=") for name in OTHERS):
+        # A layout has its own number of ranks on a node, which questions do not ask for.
+        if OTHERS & parse_axes(axes).keys() or parse_layout(self.point.placement):
             return ""
         if axes.startswith("figure=") and axes.endswith(("latency", "pingpong")):
             return ONE_WAY

@@ -67,16 +67,21 @@ def _curves(machine: Machine) -> Iterator[Alarm]:
         for segment in curve.segments:
             if segment.root_s or not (segment.t0_s > 0 and math.isfinite(segment.r_inf_Bps)):
                 continue
+            # Between two points of a table the protocol may change: whole messages count.
+            whole_Bps = segment.to_bytes / segment.time_s(segment.to_bytes)
+            rate_Bps = whole_Bps if curve.is_table else segment.r_inf_Bps
             if is_between_nodes(curve.placement):
-                yield from _over(words, segment.r_inf_Bps, way_Bps, "times the rate of a link")
+                yield from _over(words, rate_Bps, way_Bps, "times the rate of a link")
             ratio = segment.n_half_bytes / (segment.t0_s * segment.r_inf_Bps)
             if not 1 / ROUNDED < ratio < ROUNDED:
                 yield Alarm(
                     f"{words}, n1/2 from {segment.from_bytes} B", LIMITS, ratio, "times t0 r"
                 )
         if not is_between_nodes(curve.placement):
-            far_s = messages.between_nodes[0][1].time_s(1)
-            yield from _over(words, curve.time_s(1), far_s, "times the latency between nodes")
+            far = messages.between_nodes[0][1]
+            shortest = max(1, curve.end_bytes[0], far.end_bytes[0])
+            times_s = curve.time_s(shortest), far.time_s(shortest)
+            yield from _over(words, *times_s, "times the latency between nodes")
 
 
 def _way_Bps(machine: Machine) -> float:

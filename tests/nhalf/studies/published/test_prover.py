@@ -21,7 +21,8 @@ from nhalf.studies.engines import answers
 from nhalf.studies.engines.answers import Times
 from nhalf.studies.engines.cells import Cell
 from nhalf.studies.published import prover
-from nhalf.studies.published.figures import BOTH_WAYS, Figure, figures
+from nhalf.studies.published.figures import BOTH_WAYS, COLLECTIVES, READ_BACK, Figure, figures
+from nhalf.studies.published.limits import beyond_limits
 from nhalf.studies.published.prover import JudgedFigure, prove
 from nhalf.studies.published.tolerances import TOLERANCES, known_misses
 from tests.nhalf.measure.virtual.programs import library_of
@@ -177,3 +178,35 @@ def test_no_engine_doubts_a_record(name: str) -> None:
     assert trial.agreement.unexplained == 0
     engines = {engine for row in trial.rows for engine in row.answers}
     assert engines >= {MODEL, LIBRARY}
+
+
+@pytest.mark.parametrize(
+    ("point", "kind"),
+    [
+        (PublishedPoint(pattern="pingpong", time_s=1.0), READ_BACK),
+        (PublishedPoint(pattern="pingpong", axes="library=x,test=y", time_s=1.0), ""),
+        (PublishedPoint(pattern="pingpong", axes="memory=gpu", time_s=1.0), ""),
+        (
+            PublishedPoint(pattern="allreduce", axes="algorithm=x", ranks=64, time_s=1.0),
+            COLLECTIVES,
+        ),
+        (PublishedPoint(pattern="allreduce", placement="2x32", ranks=64, time_s=1.0), ""),
+    ],
+)
+def test_other_libraries_and_layouts_are_asked_of_nobody(point: PublishedPoint, kind: str) -> None:
+    assert Figure(point, "time_s").kind == kind
+
+
+def test_a_table_is_held_against_its_link_by_whole_messages() -> None:
+    """Its slope between two sizes may be steeper, where the protocol changes."""
+    machine = catalogue.machine("csd3-hdr100")
+    assert beyond_limits(machine) == []
+    network = replace(machine.network, bandwidth_Bps=10e9)
+    alarms = beyond_limits(replace(machine, network=network))
+    assert {alarm.why for alarm in alarms} == {"times the rate of a link"}
+    assert max(alarm.ratio for alarm in alarms) == pytest.approx(1.21, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["summit", "gcp-c2"])
+def test_tables_that_begin_above_no_bytes_have_limits_too(name: str) -> None:
+    beyond_limits(catalogue.machine(name))
