@@ -32,33 +32,9 @@ KINDS = {
 }
 """What kind of question a pattern is; errors of one kind have causes in common. Curves were made
 of what is read back: it tells whether both are the same number, not whether that is right."""
-OTHERS = frozenset(
-    [
-        "network",
-        "by",
-        "send",
-        "primitive",
-        "library",
-        "test",
-        "memory",
-        "reference",
-        "specification",
-        "run",
-        "racks",
-        "nodes",
-        "tier",
-        "statistic",
-        "channel",
-        "layer",
-        "instance",
-        "provider",
-        "agent",
-        "year",
-        "system",
-        "sockets",
-    ]
-)
-"""Axes of what the machine's own messages do not tell: another library, test, memory, place."""
+ASKED = frozenset(("algorithm", "distance", "figure", "over", "pairs", "to"))
+"""Axes of questions. Others name what the machine's own messages do not tell: another network,
+library, test or memory."""
 AT_LEAST = ("at least", "above this", "more than this")
 AT_MOST = ("at most", "below this")
 
@@ -81,7 +57,7 @@ class Figure:
         """The kind of its question; '' for what nobody answers."""
         axes = self.point.axes
         # A layout has its own number of ranks on a node, which questions do not ask for.
-        if OTHERS & parse_axes(axes).keys() or parse_layout(self.point.placement):
+        if parse_axes(axes).keys() - ASKED or parse_layout(self.point.placement):
             return ""
         if axes.startswith("figure=") and axes.endswith(("latency", "pingpong")):
             return ONE_WAY
