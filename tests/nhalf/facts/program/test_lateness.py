@@ -54,7 +54,10 @@ def test_a_node_whose_ranks_are_all_late() -> None:
     job.run(50)
     (late,) = job.run(20, [4, 5])
     assert (late.host, late.ranks, late.is_whole_host) == ("n2", (4, 5), True)
-    assert job.run(40) == []
+    job.run(100, [4, 5])
+    for _ in range(60):
+        assert all(late.is_whole_host for late in job.run(1))
+    assert job.run(1) == []
 
 
 def test_a_node_with_one_rank() -> None:
@@ -69,8 +72,9 @@ def test_a_name_within_ten_seconds() -> None:
         assert job.run(round(10 / WINDOW_S), [1])
 
 
-def test_ranks_with_collectives_of_their_own_are_not_late_for_that() -> None:
-    job = Job(["a"] * 4, own_collectives=[0, 0, 30, 0])
+@pytest.mark.parametrize("own", [[0, 0, 30, 0], [30, 30, 0, 30]])
+def test_ranks_with_collectives_of_their_own_are_not_late_for_that(own: list[int]) -> None:
+    job = Job(["a"] * 4, own)
     assert job.run(500) == []
     (late,) = job.run(40, [1])
     assert late.ranks == (1,)
