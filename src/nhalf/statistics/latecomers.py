@@ -23,7 +23,7 @@ LATE = 1.1
 """From this ratio to the median of the others on, the latest is late."""
 OFTEN = np.array([[0.5], [0.7], [0.9]])
 """How often who is late may be the latest: seldom where others are disturbed."""
-KEPT = 0.5
+KEPT = 0.75
 """Who is named stays so while this part of the evidence is there."""
 RATIO_MAX = 1000.0
 """Where others take no time at all."""
@@ -83,8 +83,8 @@ class Latecomers:
         is_enough = (evidence >= self.evidence_max) & (end_s - self.since_s >= self.lasting_s)
         self.is_named = is_enough | (self.is_named & (evidence > KEPT * self.evidence_max))
 
-    def forget(self, members: NDArray[np.bool_]) -> None:
-        """Drop what is known of some members, (n,), whose coming late has another reason."""
+    def forget(self, members: NDArray[np.intp]) -> None:
+        """Drop what is known of members with these numbers, whose lateness has another reason."""
         self._by_often[:, members] = 0.0
         self.is_named[members] = False
 

@@ -128,6 +128,6 @@ def test_what_is_known_for_another_reason_is_dropped() -> None:
     values = noise(60, 4, 0.02, 6)
     values[:, 1] *= 3
     tests, _ = watched(values)
-    tests.forget(np.array([False, True, False, False]))
+    tests.forget(np.array([1]))
     assert not tests.is_named.any()
     assert not tests.evidence.any()

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,15 +129,14 @@ class Watch:
 
     def as_json(self) -> dict[str, Any]:
         """Everything that is known, with who was late before."""
-        now = [watching.straggler_json(straggler, None) for straggler in self._late.values()]
-        past = [watching.straggler_json(straggler, until_s) for straggler, until_s in self._past]
+        late = [*self._past, *((straggler, None) for straggler in self._late.values())]
         return {
             "run": str(self._folder),
             "library": watching.library_of(self._trace),
             "ranks": self._trace.size,
             "state": self._trace.state,
             "watched_s": time.time() - self._began_s,
-            "stragglers": [*past, *now],
+            "stragglers": [{**asdict(of), "until_s": until_s} for of, until_s in late],
             "counters": [watching.counters_json(counts) for counts in self._trace.counts()],
         }
 

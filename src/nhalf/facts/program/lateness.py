@@ -7,9 +7,10 @@ one who computes longest comes last, and the others wait for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.statistics.latecomers import Latecomers, over_others
@@ -40,20 +41,21 @@ class Lateness:
     """Watches ranks by their counters. Ranks are numbers of MPI_COMM_WORLD, with their hosts."""
 
     def __init__(self, ranks: Sequence[int], hosts: Sequence[str]) -> None:
-        self.ranks, self.hosts = tuple(ranks), tuple(hosts)
-        self._nodes = list(dict.fromkeys(hosts))
-        # Where each host has one rank, the ranks are the nodes.
-        is_grouped = 1 < len(self._nodes) < len(self.ranks)
-        tested = len(self.ranks) + (len(self._nodes) if is_grouped else 0)
-        windows_between = FALSE_NAME_S / WINDOW_S * tested
-        self._of_ranks = Latecomers(len(self.ranks), windows_between / len(self.ranks), LASTING_S)
-        self._of_nodes = None
-        if is_grouped:
-            nodes = len(self._nodes)
-            self._of_nodes = Latecomers(nodes, windows_between / nodes, LASTING_S)
-        self._before: tuple[float, Floats, Floats] | None = None
+        self.ranks = tuple(ranks)
         self.ratios: Floats = np.ones(len(self.ranks))
         """The computing of each rank over the median of the others, in the last window."""
+        self._hosts = np.array(hosts)
+        nodes = [np.flatnonzero(self._hosts == host) for host in dict.fromkeys(hosts)]
+        alone = [np.array([at]) for at in range(len(self.ranks))]
+        # Where each host has one rank, the ranks are the nodes.
+        groups = [nodes, alone] if 1 < len(nodes) < len(alone) else [alone]
+        tested = sum(map(len, groups))
+        windows_between = FALSE_NAME_S / WINDOW_S * tested
+        self._tests = [
+            (units, Latecomers(len(units), windows_between / max(1, len(units)), LASTING_S))
+            for units in groups
+        ]
+        self._before: tuple[float, Floats, Floats] | None = None
 
     def add(self, now_s: float, collectives: Sequence[float], computed_s: Sequence[float]) -> bool:
         """Add counters, one of each rank; whether they were enough for another window."""
@@ -71,34 +73,27 @@ class Lateness:
         own_s = np.maximum(0.0, counters[2] - computed_before_s) / more * weight
         if len(self.ranks) > 1:
             self.ratios = over_others(own_s)
-        self._of_ranks.add(began_s, now_s, own_s)
-        if self._of_nodes is not None:
-            self._of_nodes.add(began_s, now_s, self._by_node(own_s))
-            late = {self._nodes[at] for at in np.flatnonzero(self._of_nodes.is_named)}
-            self._of_ranks.forget(np.array([host in late for host in self.hosts]))
+        for units, tests in self._tests:
+            # The median of a node; of two ranks the lower, so that both have to be late.
+            values = [np.sort(own_s[unit])[(len(unit) - 1) // 2] for unit in units]
+            tests.add(began_s, now_s, np.array(values))
+        (nodes, of_nodes), (_, of_ranks) = self._tests[0], self._tests[-1]
+        if of_nodes is not of_ranks and of_nodes.is_named.any():
+            late = [nodes[at] for at in np.flatnonzero(of_nodes.is_named)]
+            of_ranks.forget(np.concatenate(late))
         return True
 
     def stragglers(self) -> list[Straggler]:
         """Who is named: whole hosts first, then ranks of others."""
-        stragglers = []
-        if self._of_nodes is not None:
-            for at in np.flatnonzero(self._of_nodes.is_named).tolist():
-                host = self._nodes[at]
-                ranks = [self.ranks[n] for n, name in enumerate(self.hosts) if name == host]
-                stragglers.append(_straggler(self._of_nodes, at, host, ranks))
-        for at in np.flatnonzero(self._of_ranks.is_named).tolist():
-            host = self.hosts[at]
-            straggler = _straggler(self._of_ranks, at, host, [self.ranks[at]])
-            stragglers.append(replace(straggler, is_whole_host=self.hosts.count(host) == 1))
-        return stragglers
+        return [
+            self._straggler(units[at], tests, at)
+            for units, tests in self._tests
+            for at in np.flatnonzero(tests.is_named).tolist()
+        ]
 
-    def _by_node(self, values: Floats) -> Floats:
-        """The median over the ranks of each node; of two, the lower: both have to be late."""
-        hosts = np.array(self.hosts)
-        by_node = [np.sort(values[hosts == node]) for node in self._nodes]
-        return np.array([own[(len(own) - 1) // 2] for own in by_node])
-
-
-def _straggler(tests: Latecomers, at: int, host: str, ranks: Sequence[int]) -> Straggler:
-    ratio, share, since_s = (float(of[at]) for of in (tests.ratio, tests.share, tests.since_s))
-    return Straggler(host, tuple(ranks), True, ratio, share, since_s)
+    def _straggler(self, unit: NDArray[np.intp], tests: Latecomers, at: int) -> Straggler:
+        host = str(self._hosts[unit[0]])
+        is_whole_host = bool(len(unit) == np.count_nonzero(self._hosts == host))
+        ratio, share, since_s = (float(of[at]) for of in (tests.ratio, tests.share, tests.since_s))
+        ranks = tuple(self.ranks[place] for place in unit)
+        return Straggler(host, ranks, is_whole_host, ratio, share, since_s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from nhalf.base.dates import date_of
@@ -59,11 +58,6 @@ def end_line(trace: LiveTrace, watched_s: float) -> str:
         return f"the program has ended; watched for {format_duration(watched_s)}"
     unfinished = [rank.process.rank for rank in trace.ranks if not rank.has_finished]
     return f"killed: rank{listed(unfinished)} ended without MPI_Finalize"
-
-
-def straggler_json(straggler: Straggler, until_s: float | None) -> dict[str, Any]:
-    """A straggler as JSON; `until_s` is null if it still was one."""
-    return {**asdict(straggler), "until_s": until_s}
 
 
 def counters_json(counts: RankCounts) -> dict[str, Any]:
