@@ -356,8 +356,7 @@ class LongTail(Finder[Facts]):
                 f"{times(row['of_median'])} the median.",
                 importance=weight(row["of_median"], 30, 39),
                 kind="long-tail",
-                remedy="nhalf show RUN --quantiles 50,95,99,99.9 has the others; see what else "
-                "runs on the cores with nhalf run noise.",
+                remedy="nhalf run noise tells what interrupts the cores.",
                 label="Long tail",
                 figure=times(row["of_median"]),
                 value=row["of_median"],
