@@ -65,8 +65,8 @@ struct ModelParameters {
       {"packet_s", "0", "s", "further latency of each packet after the first"},
       {"noise", "0", "", "sigma of the lognormal factor drawn for each batch"},
       {"launch_noise", "0", "", "sigma of the lognormal factor drawn for each launch"},
-      {"tail_fraction", "0", "", "fraction of batches that take tail_slow times as long"},
-      {"tail_slow", "2", "", "factor on all times of these batches"},
+      {"tail_fraction", "0", "", "fraction of batches that take tail_factor times as long"},
+      {"tail_factor", "2", "", "factor on all times of these batches"},
       {"states", "2", "", "states of the machine, each slower than the one before"},
       {"state_slow", "1", "", "factor on all times from a state to the next slower one"},
       {"state_fraction", "0", "", "fraction of batches in slow states"},
@@ -101,7 +101,7 @@ struct ModelParameters {
         noise(options.number("noise", 0.0)),
         launch_noise(options.number("launch_noise", 0.0)),
         tail_fraction(options.number("tail_fraction", 0.0)),
-        tail_slow(options.number("tail_slow", 2.0)),
+        tail_factor(options.number("tail_factor", 2.0)),
         states(options.number("states", 2)),
         state_slow(options.number("state_slow", 1.0)),
         state_fraction(options.number("state_fraction", 0.0)),
@@ -135,7 +135,7 @@ struct ModelParameters {
   double eager_bytes, rendezvous_s, rendezvous_G;
   double packet_offset_bytes, packet_bytes, packet_s;
   double noise, launch_noise;
-  double tail_fraction, tail_slow;
+  double tail_fraction, tail_factor;
   int states;
   double state_slow, state_fraction, state_dwell, flag_s, flag_slow, drift_per_s;
   double jitter_s, clock_resolution_s;
@@ -184,7 +184,7 @@ class Weather {
   /// Draws the factor of a batch, which is rarely that of the tail; nothing is drawn without one.
   double tail() {
     const double fraction = parameters_.tail_fraction;
-    return fraction > 0 && uniform_(random_) < fraction ? parameters_.tail_slow : 1.0;
+    return fraction > 0 && uniform_(random_) < fraction ? parameters_.tail_factor : 1.0;
   }
 
   /// Draws one of the slow states, which are equally likely.

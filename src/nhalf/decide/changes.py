@@ -67,9 +67,10 @@ class SizeRatio:
 class CurveRatio:
     """One pattern of one library (or pair of libraries) over all sizes measured on both sides.
 
-    `ratio` is the level over all sizes. With `quantile`, times are means of the samples beyond it:
-    the curve's tail (tail_ratios.py). `doubt` is why the verdict is "unclear", `detectable_ratio`
-    the smallest slow-down of the level that would show, NaN where that is unknown.
+    `ratio` is the level over all sizes. With `quantile_share`, times are means of the samples
+    beyond it: the curve's tail (tail_ratios.py). `doubt` is why the verdict is "unclear",
+    `detectable_ratio` the smallest slow-down of the level that would show, NaN where that is
+    unknown.
     """
 
     point: dict[str, Any]
@@ -82,7 +83,7 @@ class CurveRatio:
     threshold: float
     doubt: Doubt = CERTAIN
     detectable_ratio: float = math.nan
-    quantile: float | None = None
+    quantile_share: float | None = None
 
     @property
     def mpi(self) -> str:
@@ -196,7 +197,9 @@ class Comparison:
             "confidence": self.confidence,
             "detectable_ratio": self.detectable_ratio,
             "patterns": [_curve_json(curve) for curve in self.curves],
-            "tails": [{"quantile": tail.quantile, **_curve_json(tail)} for tail in self.tails],
+            "tails": [
+                {"quantile": tail.quantile_share, **_curve_json(tail)} for tail in self.tails
+            ],
             "not_comparable": self.not_comparable,
         }
 

@@ -21,7 +21,7 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
   variances have an additional share, at most BETWEEN_RUNS (between_runs.py). Launches of a machine
   that changed between states are paired state by state. What else changed between two runs cannot
   be told from the libraries.
-- Where launches have fewer than SAMPLES_FEW samples, or most of these were disturbed, the interval
+- Where launches have fewer than ten samples, or most of these were disturbed, the interval
   of a size contains the ratio of the fastest samples as well.
 - Fewer launches than LAUNCHES_MIN, an unknown state of the machine or different states leave the
   verdict open (statistics/same_state.py).
@@ -40,6 +40,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
 from nhalf.decide.family import FALSE_ALARMS, FALSE_TAILS, LOG_MOST, CurveErrors
+from nhalf.decide.fastest_samples import fastest_ratio
 from nhalf.decide.ratio_intervals import (
     AVERAGE_SHARE,
     NO_SHARE,
@@ -58,12 +59,6 @@ from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 THRESHOLD = 1.02
 CONFIDENCE = 1 - 2 * FALSE_ALARMS
 """That of all intervals of a comparison together, at both ends."""
-SAMPLES_FEW = 10
-"""With fewer samples in a launch, its median can be that of disturbed ones."""
-DISTURBED_SPREAD = 1.5
-"""Where the median is more than this many times the fastest sample, most samples were disturbed."""
-LOG_FASTEST_APART = math.log(1.1)
-"""The fastest of a handful of samples differ by so much by chance."""
 
 
 @dataclass(frozen=True)
@@ -308,35 +303,11 @@ def _curve(
         logs = paired_logs(np.log(b / a), LAUNCHES_MIN)
     else:
         logs = logs_apart(np.log(a), np.log(b), np.log(b_s / a_s), LAUNCHES_MIN)
-    logs = replace(logs, fastest_ratio=_fastest_ratio(rows, logs.centre_ratio))
+    logs = replace(logs, fastest_ratio=fastest_ratio(rows, logs.centre_ratio))
     launches = min(len(a), len(b))
     if doubt is CERTAIN and launches < LAUNCHES_MIN:
         doubt = few_launches(launches, LAUNCHES_MIN)
     return _Curve(point, libraries, launches, sizes, a_s, b_s, logs, doubt)
-
-
-def _fastest_ratio(rows: pl.DataFrame, centre_ratio: Floats) -> Floats:
-    """Logarithms of the ratios of the fastest samples (sizes,), NaN if medians can be trusted.
-
-    A process that takes the core moves the median of a handful of samples, or of most samples of a
-    busy hour, in all launches alike; it hardly moves the fastest sample of all of them. A change
-    that this one does not show is unclear. Where it is apart from `centre_ratio` by more than its
-    chance, LOG_FASTEST_APART, the end of this chance that is nearer to 0 counts.
-    """
-    sides = ("a", "b")
-    sizes = rows.group_by("bytes").agg(
-        ratio=(pl.col("b_fastest_s").min() / pl.col("a_fastest_s").min()).log(),
-        samples=pl.min_horizontal(pl.col(f"{side}_samples").median() for side in sides),
-        spread=pl.max_horizontal(
-            (pl.col(f"{side}_s") / pl.col(f"{side}_fastest_s")).median() for side in sides
-        ),
-    )
-    doubtful = (pl.col("samples") < SAMPLES_FEW) | (pl.col("spread") > DISTURBED_SPREAD)
-    ratio = pl.when(doubtful & pl.col("ratio").is_finite()).then("ratio")
-    ratios = sizes.sort("bytes").select(ratio)["ratio"].fill_null(math.nan).to_numpy()
-    ratios = np.where(np.abs(ratios - centre_ratio) > LOG_FASTEST_APART, ratios, math.nan)
-    nearest: Floats = np.sign(ratios) * np.maximum(np.abs(ratios) - LOG_FASTEST_APART, 0.0)
-    return nearest
 
 
 def _judged(curve: _Curve | TailCurve, threshold: float, errors: CurveErrors) -> CurveRatio:

@@ -41,7 +41,7 @@ from nhalf.decide.ratio_intervals import Ends, Estimates
 FALSE_ALARMS = 0.02
 """Rate of false alarms, of slower and of faster each: one night in fifty."""
 FALSE_TAILS = 0.01
-"""Rate of false alarms about tails: they are a family of their own, beside that of medians, so that
+"""Rate of false alarms about tails: they are another family than medians, so that
 neither takes power from the other. The share of false alarms among both is at most the sum."""
 FALSE_EQUIVALENCES = 0.05
 """Share of curves beyond the tolerance among those called not slower, or not faster."""

@@ -61,19 +61,19 @@ class TailCurve:
 class Tails:
     """One side: the tails of groups of sizes (groups,), and the median of their launches.
 
-    `parts` (launches, groups) are what each launch says alone, NaN if it lacks a group, and
+    `part_level` (launches, groups) are what each launch says alone, NaN if it lacks a group, and
     `variance` is that of such a part by its samples.
     """
 
-    tail: Floats
-    parts: Floats
+    tail_level: Floats
+    part_level: Floats
     variance: Floats
     median_s: Floats
 
     @property
     def mean(self) -> Floats:
         """The level and each group, (1 + groups,)."""
-        return np.concatenate(([self.tail.mean()], self.tail))
+        return np.concatenate(([self.tail_level.mean()], self.tail_level))
 
     @property
     def by_samples(self) -> Floats:
@@ -84,13 +84,13 @@ class Tails:
     @property
     def seen(self) -> Floats:
         """The variance of the launches: level and groups, (1 + groups,)."""
-        level = np.nanmean(self.parts, axis=1)
-        return np.concatenate(([level.var(ddof=1)], np.nanvar(self.parts, axis=0, ddof=1)))
+        level = np.nanmean(self.part_level, axis=1)
+        return np.concatenate(([level.var(ddof=1)], np.nanvar(self.part_level, axis=0, ddof=1)))
 
     @property
     def launches(self) -> Floats:
         """The launches of the level and of each group, (1 + groups,)."""
-        return np.concatenate(([len(self.parts)], np.isfinite(self.parts).sum(axis=0)))
+        return np.concatenate(([len(self.part_level)], np.isfinite(self.part_level).sum(axis=0)))
 
 
 def tail_curves(
@@ -123,13 +123,13 @@ def _tail_curve(
     if not groups:
         return None
     before, now = (side_tails(side, groups) for side in (a, b))
-    launches = min(len(before.parts), len(now.parts))
+    launches = min(len(before.part_level), len(now.part_level))
     if launches < LAUNCHES_MIN:
         return None
     gain = np.minimum(np.log(now.median_s / before.median_s), 0.0)
     gains = np.concatenate(([gain.mean()], gain))
     estimates = _estimates(before, now, gains, 0.0 if took_turns else BETWEEN_RUNS)
-    a_s, b_s = (np.exp(side.tail) * side.median_s for side in (before, now))
+    a_s, b_s = (np.exp(side.tail_level) * side.median_s for side in (before, now))
     return (launches, np.array([group[0] for group in groups]), a_s, b_s, estimates)
 
 
@@ -138,7 +138,7 @@ Counts = dict[int, tuple[int, int]]
 
 
 def counts_by_size(visits: pl.DataFrame) -> Counts:
-    """Of one curve's visits, with the number of their `samples`."""
+    """The launches and samples of each size, of one curve's visits."""
     sums = visits.group_by("bytes").agg(pl.col("launch").n_unique(), pl.col("samples").sum())
     return {size: (launches, samples) for size, launches, samples in sums.iter_rows()}
 
@@ -157,8 +157,8 @@ def size_groups(sides: Sequence[Counts]) -> list[list[int]]:
             if number >= samples_needed(QUANTILE):
                 groups.append([])
                 number = 0
-    *full, rest = groups
-    return [*full[:-1], full[-1] + rest] if full else []
+    *full, left_over = groups
+    return [*full[:-1], full[-1] + left_over] if full else []
 
 
 def side_tails(visits: pl.DataFrame, groups: Sequence[Sequence[int]]) -> Tails:
@@ -196,10 +196,10 @@ def _slowest_means(launches: Sequence[Floats]) -> list[float]:
     owner = np.repeat(range(len(launches)), lengths)[order]
     means = []
     for left_out in range(-1, len(launches)):
-        kept = np.where(owner == left_out, 0.0, weights)
-        share = (1 - QUANTILE) * kept.sum()
+        counts = np.where(owner == left_out, 0.0, weights)
+        share = (1 - QUANTILE) * counts.sum()
         # The sample at the limit counts for the part that is left of the share.
-        counted = np.clip(share - (np.cumsum(kept) - kept), 0.0, kept)
+        counted = np.clip(share - (np.cumsum(counts) - counts), 0.0, counts)
         means.append(float(counted @ values[order] / share))
     return means
 

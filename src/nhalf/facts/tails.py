@@ -35,8 +35,8 @@ def quantile_rows(
     """
     measured = quantiles(tail_samples(facts), shares, confidence)
     by_program = printed(facts).filter(pl.col("q").is_in(shares))
-    others = measured.join(by_program, on=[*RUN_POINT, "q"], how="anti")
-    return pl.concat([others, by_program]).sort(*RUN_POINT, "q")
+    of_samples = measured.join(by_program, on=[*RUN_POINT, "q"], how="anti")
+    return pl.concat([of_samples, by_program]).sort(*RUN_POINT, "q")
 
 
 @fact
@@ -46,9 +46,9 @@ def tail_overview(facts: Facts) -> list[dict[str, Any]]:
     Each is the point's row of the summary with `series`, `quantiles`, and `of_median`, the time of
     the 99 % over the median.
     """
-    known = quantile_rows(facts).filter(pl.col("time_s").is_finite())
-    nested = known.group_by(RUN_POINT).agg(quantiles=pl.struct("q", "time_s", "low_s", "high_s"))
-    judged = known.filter(pl.col("q") == JUDGED).select(*RUN_POINT, judged_s="time_s")
+    finite = quantile_rows(facts).filter(pl.col("time_s").is_finite())
+    nested = finite.group_by(RUN_POINT).agg(quantiles=pl.struct("q", "time_s", "low_s", "high_s"))
+    judged = finite.filter(pl.col("q") == JUDGED).select(*RUN_POINT, judged_s="time_s")
     points = with_series(facts.whole, facts).filter(pl.col("median_s") > 0)
     rows = points.join(judged, on=RUN_POINT).join(nested, on=RUN_POINT)
     smallest = rows.filter(pl.col("bytes") == pl.col("bytes").min().over(RUN_CURVE))
@@ -74,9 +74,9 @@ def _printed(points: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def points_with_quantiles(facts: Facts, shares: Sequence[float] = ()) -> list[dict[str, Any]]:
     """The rows of the summary with `quantiles`: `shares`, or the usual ones and those printed."""
-    wanted = set(shares or (*QUANTILES, *printed(facts)["q"]))
+    shares_shown = set(shares or (*QUANTILES, *printed(facts)["q"]))
     by_point: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in quantile_rows(facts, tuple(sorted(wanted))).to_dicts():
+    for row in quantile_rows(facts, tuple(sorted(shares_shown))).to_dicts():
         by_point.setdefault(tuple(row.pop(name) for name in RUN_POINT), []).append(row)
     points = facts.summary.to_dicts()
     for point in points:

@@ -28,7 +28,7 @@ from nhalf.statistics.intervals import Interval, student_quantile
 from nhalf.store.keys import MEASUREMENT_COLUMNS, RUN_POINT
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
-"""Those that are shown if nobody asks for others."""
+"""The quantiles that are shown if nobody asks for others."""
 BEYOND_LEAST = 5
 """With fewer samples beyond it, a quantile is not known."""
 NORMAL_DEGREES = 10**6
@@ -45,7 +45,7 @@ QUANTILE_COLUMNS: dict[str, pl.DataType] = {
     "high_s": pl.Float64(),
     "samples": pl.Int64(),
 }
-"""One row per point and quantile: NaN where it is not known, `high_s` infinite where it is open."""
+"""One row per point and quantile: NaN if it is not known, `high_s` infinite if it is open."""
 
 
 def samples_needed(q: float) -> int:

@@ -121,7 +121,8 @@ TEST_CASE("noise has the given spread around the true median") {
 
 TEST_CASE("a tail has the given share and factor, and the median stays") {
   const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 20000, .samples_max = 20000};
-  auto samples = measured("pingpong", 0, "tail_fraction=0.01,tail_slow=3,seed=3", effort).samples_s;
+  auto samples =
+      measured("pingpong", 0, "tail_fraction=0.01,tail_factor=3,seed=3", effort).samples_s;
   const double truth_s = o_s + L + o_r;
   const auto slow = std::ranges::count_if(samples, [&](double s) { return s > 2.5 * truth_s; });
   CHECK(static_cast<double>(slow) / static_cast<double>(samples.size()) ==

@@ -251,8 +251,8 @@ def _answer(curve: CurveRatio) -> JudgedExpectation:
         bounds = Bounds(high=size.a_s * curve.threshold)
         value = _time(size.a_s, size.b_s, size.ratio)
         points.append(_judged(curve, point, "s", bounds, value, size.ratio))
-    name = ", ".join(filter(None, (_name(key), tail_name(curve.quantile))))
-    metric = "time" if curve.quantile is None else "tail"
+    name = ", ".join(filter(None, (_name(key), tail_name(curve.quantile_share))))
+    metric = "time" if curve.quantile_share is None else "tail"
     return JudgedExpectation(name, metric, tuple(points), decided=MET[curve.worse])
 
 

@@ -184,7 +184,7 @@ class Expectation:
     """One promise: a metric, its bounds including the tolerance, and its subject.
 
     `metric` is one of POINT_METRICS or MODEL_METRICS, or a result: its name and, after a dot, one
-    of its members. A time may be that of a `quantile` of the samples.
+    of its members. A time may be that of a quantile of the samples.
     """
 
     name: str
@@ -193,7 +193,7 @@ class Expectation:
     unit: Unit
     bounds: Bounds
     selectors: tuple[ColumnSelector, ...]
-    quantile: float | None = None
+    quantile_share: float | None = None
 
 
 def read_expectations(

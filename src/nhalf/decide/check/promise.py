@@ -97,16 +97,16 @@ def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[JudgedExp
     frames = [_points(facts, expectation) for expectation in expectations]
     pairs = list(zip(expectations, frames, strict=True))
     none = facts.summary.select(POINT).clear()
-    keys = [frame.select(POINT) for expectation, frame in pairs if expectation.quantile is None]
-    further = sum(len(frame) for expectation, frame in pairs if expectation.quantile is not None)
-    together = pl.concat([none, *keys]).unique()
+    of_medians = [frame.select(POINT) for promise, frame in pairs if promise.quantile_share is None]
+    further = sum(len(frame) for promise, frame in pairs if promise.quantile_share is not None)
+    together = pl.concat([none, *of_medians]).unique()
     checked = facts.summary.join(together, on=POINT, how="semi", nulls_equal=True)
     times = time_intervals(checked, facts.launches, further)
     confidence = shared_confidence(checked.select(CURVE).n_unique() + further)
     results = []
     for expectation, frame in pairs:
-        if expectation.quantile is not None:
-            points = list(_quantiles(facts, expectation, expectation.quantile, frame, confidence))
+        if (q := expectation.quantile_share) is not None:
+            points = list(_quantiles(facts, expectation, q, frame, confidence))
         elif expectation.metric in POINT_METRICS:
             points = [_point(expectation, row, times) for row in frame.iter_rows(named=True)]
         elif expectation.metric in MODEL_METRICS:

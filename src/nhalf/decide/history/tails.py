@@ -1,8 +1,8 @@
 """The tail of each curve in each run: how much longer its slowest samples take than its median.
 
 The tail of a run is the mean of those of its launches (tail_ratios.py), over the sizes that all
-runs measured. Changes are found in them as in levels, with an error of their own; only tails that
-grew are shown.
+runs measured. Changes are found in them as in levels, with another error; only tails that grew are
+shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,17 +32,17 @@ NEEDED = samples_needed(QUANTILE)
 def tail_levels(levels: Sequence[Levels], facts_by_run: Mapping[str, Facts]) -> Iterator[Levels]:
     """The tails of curves, relative to those of their first run; runs with few samples left out."""
     counts = [_counts(curve, facts_by_run) for curve in levels]
-    kept = [
+    counts_enough = [
         {run: its for run, its in of_runs.items() if sum(n for _, n in its.values()) >= NEEDED}
         for of_runs in counts
     ]
-    groups = [size_groups(list(of_runs.values())) if of_runs else [] for of_runs in kept]
+    groups = [size_groups(list(of_runs.values())) if of_runs else [] for of_runs in counts_enough]
     tails: list[dict[str, Tails]] = [{} for _ in levels]
     for run, facts in facts_by_run.items():
         # Read once for all curves, and not kept: a year of samples would not fit into memory.
         samples = slow_samples(facts.measurements, facts.stated).filter(HAS_TAIL)
         for number, curve in enumerate(levels):
-            if groups[number] and run in kept[number]:
+            if groups[number] and run in counts_enough[number]:
                 rows = samples.filter(_is_of(curve, run))
                 tails[number][run] = side_tails(rows, groups[number])
     for curve, its, of_groups in zip(levels, tails, groups, strict=True):
@@ -70,7 +70,7 @@ def _relative(curve: Levels, tails: Mapping[str, Tails], sizes: tuple[int, ...])
     """The levels of a curve's tails, (runs,), from those of the launches of each run."""
     places = [place for place, run in enumerate(curve.runs) if run in tails]
     runs = [curve.runs[place] for place in places]
-    parts = [np.exp(np.nanmean(tails[run].parts, axis=1)) for run in runs]
+    parts = [np.exp(np.nanmean(tails[run].part_level, axis=1)) for run in runs]
     matrix = np.full((len(runs), max(map(len, parts))), np.nan)
     for row, part in zip(matrix, parts, strict=True):
         row[: len(part)] = part

@@ -40,7 +40,7 @@ def change_finding(change_of: runs_compared.RunChange, titles: Mapping[str, str]
     ]
     changed += change_of.comparison.longer_tails
     first = changed[0]
-    if first.quantile is not None:
+    if first.quantile_share is not None:
         verdict = "longer"
     words = {
         "longer": f"slower than {change_of.before} in its slowest samples",
@@ -67,7 +67,7 @@ def change_finding(change_of: runs_compared.RunChange, titles: Mapping[str, str]
 def _curve(curve: CurveRatio, titles: Mapping[str, str]) -> str:
     """'pingpong, MPICH 5.0.2: +28.6 % at 8 B (+25 % to +32 %)'."""
     libraries = " → ".join(dict.fromkeys(titles.get(m, m) for m in (curve.mpi_a, curve.mpi_b)))
-    (name,) = curve_names([{**curve.point, "mpi": libraries, "quantile": curve.quantile}])
+    (name,) = curve_names([{**curve.point, "mpi": libraries, "quantile": curve.quantile_share}])
     place = f" at {format_size(curve.decisive.size_bytes)}" if curve.decisive else ""
     span = change_span(curve.shown.ratio, curve.shown.low, curve.shown.high)
     return f"{name}, {change(curve.shown.ratio)}{place} ({span})"

@@ -75,8 +75,8 @@ def _names(curves: Sequence[CurveRatio]) -> list[str]:
     """A name for each curve, without the libraries where all curves compare the same two."""
     if len({curve.mpi for curve in curves}) == 1 and "," in curves[0].mpi:
         alone = {"mpi": "", "transport": ""}
-        return curve_names([{**c.point, **alone, "quantile": c.quantile} for c in curves])
-    return curve_names([{**c.point, "mpi": c.title, "quantile": c.quantile} for c in curves])
+        return curve_names([{**c.point, **alone, "quantile": c.quantile_share} for c in curves])
+    return curve_names([{**c.point, "mpi": c.title, "quantile": c.quantile_share} for c in curves])
 
 
 def _tail_rows(tails: Sequence[CurveRatio]) -> list[list[str]]:
@@ -90,7 +90,7 @@ def _tail_rows(tails: Sequence[CurveRatio]) -> list[list[str]]:
 
 def word_of(curve: CurveRatio) -> str:
     """The verdict on a curve in a word."""
-    if curve.quantile is not None:
+    if curve.quantile_share is not None:
         return "longer tail"
     if curve.verdict == "unclear" and curve.worse == "not worse":
         return "not slower"

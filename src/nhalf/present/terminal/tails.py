@@ -37,9 +37,9 @@ def show_quantiles(facts: Facts, shares: Sequence[float], form: str) -> None:
         words += [first["placement"], facts.titles.get(library, library)]
         console.print("\n" + "  ".join(filter(None, words)), markup=False, soft_wrap=True)
         columns = ("size", "quantile", "time", "95 % interval", "of the median", "samples")
-        known = curve.filter(pl.col("time_s").is_not_nan())
-        if not known.is_empty():
-            show_table(columns, [_cells(row) for row in known.to_dicts()])
+        finite = curve.filter(pl.col("time_s").is_not_nan())
+        if not finite.is_empty():
+            show_table(columns, [_cells(row) for row in finite.to_dicts()])
         for line in (*_not_known(curve), _batches(curve)):
             console.print(line, markup=False, soft_wrap=True)
 

@@ -36,14 +36,9 @@ from nhalf.store.run import Run
 
 MODEL = "model"
 NOISES = (
-    "noise",
-    "launch_noise",
-    "tail_fraction",
-    "state_fraction",
-    "jitter_s",
-    "drift_per_s",
+    "noise", "launch_noise", "tail_fraction", "state_fraction", "jitter_s", "drift_per_s",
     "clock_offset_s",
-)
+)  # fmt: skip
 """Options without which the model machine takes the same time in every launch."""
 NEAR_MOST = 0.5
 """Points count whose difference is at least this part of the largest, on logarithms."""
