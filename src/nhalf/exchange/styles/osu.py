@@ -84,7 +84,7 @@ def _columns(benchmark: str) -> list[str]:
 def _tails(benchmark: str, row: Row) -> dict[str, str]:
     """The cells of quantiles by title, 'P99 Tail Lat(us)'; a rate is what that share reaches."""
     cells = {}
-    for q, time_s in row["quantiles"].items():
+    for q, time_s in row.get("quantiles", {}).items():
         number = f"P{q * 100:.6g} Tail"
         if "bw" in benchmark:
             rate = row["bytes_per_time"] / time_s / 1e6 if time_s > 0 else float("nan")
