@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -12,10 +12,12 @@ from nhalf.base.errors import InputError
 from nhalf.statistics.summary import reported_medians, stated_visits, summarise
 from nhalf.store.collection import distinct
 from nhalf.store.environment import flat
+from nhalf.store.gates import GateRecord
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.run import Run, as_text
 
 TABLES = ("points", "launches", "samples", "ranks", "extras", "runs", "environment")
+GATES = "gates"
 LISTS_TABLES = "show tables"
 _ONLY_READS = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|show|explain)\b", re.I | re.S)
 """A query that begins so, after comments and parentheses."""
@@ -31,11 +33,7 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     `environment` a row for each line of the environment of each run (run, name, value). Raises
     InputError for invalid SQL.
     """
-    if not _ONLY_READS.match(text):
-        raise InputError(
-            "the query cannot be answered: it is no SELECT, WITH, SHOW or EXPLAIN",
-            f"tables are {', '.join(TABLES)}; nothing in them can be changed",
-        )
+    _check_reads(text, TABLES)
     runs_by_name = distinct(runs)
     measurements = pl.concat(
         [run.measurements().with_columns(run=pl.lit(name)) for name, run in runs_by_name.items()]
@@ -57,12 +55,40 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     tables["extras"] = _listed(measurements, "values").explode("values").unnest("values")
     tables["runs"] = _runs(runs_by_name, measurements)
     tables["environment"] = _environment(runs_by_name)
+    return _answer(text, tables, TABLES)
+
+
+def query_gates(text: str, records: Iterable[GateRecord]) -> pl.DataFrame:
+    """The answer on the table `gates`: a row for each time of each gate.
+
+    Its columns are node, at, verdict, name ('core 5', 'transfer n1 n3') and time_s. Raises
+    InputError for invalid SQL.
+    """
+    _check_reads(text, [GATES])
+    rows = [
+        (gate.node, gate.at, gate.verdict, name, time_s)
+        for gate in records
+        for name, time_s in gate.times_s.items()
+    ]
+    columns = ["node", "at", "verdict", "name", "time_s"]
+    return _answer(text, {GATES: pl.LazyFrame(rows, schema=columns, orient="row")}, [GATES])
+
+
+def _check_reads(text: str, names: Sequence[str]) -> None:
+    if not _ONLY_READS.match(text):
+        raise InputError(
+            "the query cannot be answered: it is no SELECT, WITH, SHOW or EXPLAIN",
+            f"tables are {', '.join(names)}; nothing in them can be changed",
+        )
+
+
+def _answer(text: str, tables: Mapping[str, pl.LazyFrame], names: Sequence[str]) -> pl.DataFrame:
     try:
         return pl.SQLContext(tables, eager=False).execute(text).collect()
     except (pl.exceptions.PolarsError, ValueError) as error:
         first = str(error).strip().split("\n")[0]
         raise InputError(
-            f"the query cannot be answered: {first}", f"tables are {', '.join(TABLES)}"
+            f"the query cannot be answered: {first}", f"tables are {', '.join(names)}"
         ) from error
 
 

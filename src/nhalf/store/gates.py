@@ -18,7 +18,6 @@ from nhalf.base.errors import MissingError
 from nhalf.base.files import append_whole
 from nhalf.base.unreadable import UNREADABLE
 
-SUFFIX = ".jsonl"
 PAIRS = "pairs@"
 """Begins the name in place of a node's where pairs of hosts were timed, followed by the host that
 began it: no file has two writers."""
@@ -62,7 +61,7 @@ class GateFile:
 
 def gate_path(folder: Path, node: str) -> Path:
     """The file of a node."""
-    return folder / f"{node}{SUFFIX}"
+    return folder / f"{node}.jsonl"
 
 
 def read_gates(path: Path, tail_bytes: int = TAIL_BYTES) -> GateFile:
@@ -100,7 +99,16 @@ def read_pair_gates(folder: Path) -> GateFile:
 
     Raises MissingError as `read_gates` does.
     """
-    files = [read_gates(path) for path in sorted(folder.glob(f"{PAIRS}*{SUFFIX}"))]
+    return read_all_gates(folder, PAIRS, TAIL_BYTES)
+
+
+def read_all_gates(folder: Path, beginning: str = "", tail_bytes: int = 1 << 62) -> GateFile:
+    """The gates of all files of a folder whose names begin in this way, oldest first.
+
+    Raises MissingError as `read_gates` does.
+    """
+    paths = [path for path in sorted(folder.glob("*.jsonl")) if path.name.startswith(beginning)]
+    files = [read_gates(path, tail_bytes) for path in paths]
     records = sorted((r for file in files for r in file.records), key=lambda record: record.at)
     return GateFile(tuple(records), sum(file.unread for file in files))
 

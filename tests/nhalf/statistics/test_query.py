@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.query import query
+from nhalf.statistics.query import query, query_gates
+from nhalf.store.gates import PAIRS, GateRecord
 from nhalf.store.keys import SUMMARY_COLUMNS
 from nhalf.store.run import Run
 
@@ -107,3 +109,43 @@ def test_a_statement_cannot_change_a_run(runs: list[Run]) -> None:
         with pytest.raises(InputError, match="it is no SELECT"):
             query(text, runs)
     assert {one: one.read_bytes() for one in runs[0].path.iterdir()} == before
+
+
+def gates(name: str, node: str, *times_s: float) -> list[GateRecord]:
+    """A gate a month."""
+    return [
+        GateRecord(
+            node=node,
+            at=datetime(2026, month, 1, tzinfo=UTC),
+            verdict="go",
+            times_s={name: time_s, "messages": 1.0},
+        )
+        for month, time_s in enumerate(times_s, 1)
+    ]
+
+
+def test_which_pairs_of_nodes_became_slower_since_spring() -> None:
+    records = [
+        *gates("transfer n1 n2", f"{PAIRS}n1", 1.0, 1.0, 1.5, 1.5),
+        *gates("transfer n1 n3", f"{PAIRS}n2", 2.0, 2.0, 2.0, 2.0),
+        *gates("core 0", "n1", 1.0, 1.0, 9.0, 9.0),
+    ]
+    answer = query_gates(
+        "select name, median(case when at >= '2026-03-01' then time_s end) / "
+        "median(case when at < '2026-03-01' then time_s end) as ratio from gates "
+        "where node like 'pairs@%' and name <> 'messages' group by name order by ratio desc",
+        records,
+    )
+    assert answer.rows() == [("transfer n1 n2", 1.5), ("transfer n1 n3", 1.0)]
+
+
+def test_gates_have_a_table_of_their_own() -> None:
+    records = gates("core 0", "n1", 1.0)
+    assert query_gates("select * from gates", records).columns == [
+        "node", "at", "verdict", "name", "time_s",
+    ]  # fmt: skip
+    assert query_gates("select name from gates", []).is_empty()
+    with pytest.raises(InputError, match="tables are gates"):
+        query_gates("select * from points", records)
+    with pytest.raises(InputError, match="no SELECT"):
+        query_gates("drop table gates", records)

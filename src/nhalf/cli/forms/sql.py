@@ -21,14 +21,17 @@ class Request(TableOptions):
 
 
 def command(request: Request) -> None:
-    """Query runs with SQL: points, launches, samples, ranks, extras, runs, environment.
+    """Query runs with SQL: points, launches, samples, ranks, extras, runs, environment; or gates.
 
     nhalf show --sql 'select mpi, bytes, median_s from points where bytes < 64' runs/today
     nhalf show --sql 'show tables'
     nhalf show --sql 'select run, started, host from runs' runs --format markdown
+    nhalf show --sql 'select node, name, max(time_s) from gates group by all' /shared/gates
     """
     from nhalf.statistics.query import query as ask
+    from nhalf.statistics.query import query_gates
     from nhalf.store.collection import collected
+    from nhalf.store.gates import read_all_gates
 
     if request.query and not request.runs and Path(request.query).is_dir():
         raise InputError(
@@ -37,9 +40,13 @@ def command(request: Request) -> None:
         )
     if not request.runs and not USUAL.is_dir():
         raise InputError("no run to ask", "name runs or a folder of runs after the query")
-    collection = collected(request.runs or (USUAL,))
-    print_skipped(collection.unreadable.values())
-    answer = ask(request.query, collection.runs)
+    gates = [gate for place in request.runs for gate in read_all_gates(place).records]
+    if gates:
+        answer = query_gates(request.query, gates)
+    else:
+        collection = collected(request.runs or (USUAL,))
+        print_skipped(collection.unreadable.values())
+        answer = ask(request.query, collection.runs)
     if request.json:
         emit_json({"columns": answer.columns, "rows": answer.rows()})
     else:

@@ -110,6 +110,13 @@ def test_json_has_every_time_beside_its_baseline(
     assert row["ci"][0] < row["ratio"] < row["ci"][1]
 
 
+def test_sql_has_every_time_of_every_gate(gate: Gate, call: Call, tmp_path: Path) -> None:
+    assert gate().code == 4
+    query = "select node, name from gates order by name"
+    said = json.loads(call("show", "--sql", query, tmp_path / "gates", "--json").out)
+    assert said["rows"] == [["n3", name] for name in sorted(TIMES_S)]
+
+
 def test_lines_that_cannot_be_read_are_named_once(
     gate: Gate, cores: type[Cores], tmp_path: Path
 ) -> None:
