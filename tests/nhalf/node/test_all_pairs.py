@@ -29,7 +29,7 @@ class Ranks:
         assert point["id"] == identity
         peer = 1 + (int(point["axis.round"]) - 1) % (len(self.launch["placement"]) - 1)
         direction = point.get("axis.direction")
-        time_s = {None: 1e-6, "up": 1e-3, "down": 2e-3}[direction] * peer
+        time_s = {None: 1e-6, "up": 2e-3, "down": 1e-3}[direction] * peer
         pair = (0, peer) if direction != "down" else (peer, 0)
         rank_s = [0.0] * len(self.launch["placement"])
         rank_s[pair[0]] = time_s
