@@ -314,6 +314,7 @@ def _judged(curve: _Curve | TailCurve, threshold: float, errors: CurveErrors) ->
     """The verdict on one curve or tail, from intervals at the errors of the family."""
     logs = zip(*errors.ends(curve.estimates), strict=True)
     level, *ratios = (Ratio(*(math.exp(min(x, LOG_MOST)) for x in row)) for row in logs)
+    ratios = ratios or [level]
 
     def verdict(ratio: Ratio) -> Verdict:
         return ratio.verdict(threshold) if curve.doubt is CERTAIN else "unclear"

@@ -97,6 +97,8 @@ class Estimates:
     def _shares(self) -> Floats:
         """Half of the probability is the level's, half that of all sizes (Bonferroni)."""
         sizes = len(self.mean_ratio) - 1
+        if not sizes:
+            return np.ones(1)
         return np.concatenate(([0.5], np.full(sizes, 0.5 / max(sizes, 1))))
 
 

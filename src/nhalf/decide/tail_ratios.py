@@ -219,4 +219,8 @@ def _estimates(before: Tails, now: Tails, gains: Floats, between_runs: float) ->
         side.by_samples * (factor / side.launches + between_runs * (factor - 1)) for side in sides
     )
     nothing = np.full(len(ratio), np.nan)
-    return Estimates(ratio, ratio, np.sqrt(variance), degrees.sum(axis=0), nothing)
+    # A single group is the level, and needs no second test.
+    of = slice(None) if len(ratio) > 2 else slice(1)
+    return Estimates(
+        *(x[of] for x in (ratio, ratio, np.sqrt(variance), degrees.sum(axis=0), nothing))
+    )
