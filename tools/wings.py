@@ -53,7 +53,7 @@ BUDGET_LINES = {
     "results": 2_710,
     "facts": 10_590,
     "exchange": 8_000,
-    "decide": 11_660,
+    "decide": 11_670,
     "experiment": 6_360,
     "studies": 4_600,
     "present": 15_510,

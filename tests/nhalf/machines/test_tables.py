@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,16 +20,6 @@ from nhalf.store.keys import parse_axes
 
 CLASSIC = catalogue.of_studies()
 MODERN = sorted(set(catalogue.names()) - set(CLASSIC))
-FACTS = Path(__file__).parents[4] / "shared" / "reference" / "modern-machines.json"
-HOW = {
-    "table/text read": "A",
-    "derived by": "B",
-    "user-measured": "C",
-    "centre acceptance": "D",
-    "vendor/centre": "E",
-    "fitted/calibrated": "P",
-}
-"""How a fact was read, by what its words begin with; all others stay out of records."""
 HEAD = 'schema = 1\nname = "m"\nsources = ["a report"]\n'
 TABLE = """
 [[tables]]
@@ -134,7 +121,7 @@ def test_every_number_of_a_record_has_its_source(name: str) -> None:
     for table in record["tables"]:
         assert 1 <= table["source"] <= len(record["sources"])
         assert table["where"]
-        assert table["read"] in "ABCDEP"
+        assert table["read"] in set("ABCDEP")
     for resource in record.get("shared", ()):
         assert re.search(r"\[\d+\] .*\([ABCDEP]\)|\(E\)", resource["why"], re.DOTALL), name
     for parameters in record.get("loggp", ()):
@@ -183,28 +170,3 @@ def test_times_of_a_layout_are_of_no_other_placement() -> None:
     assert published_times(machine, "allreduce") == []
     (times,) = published_times(machine, "allreduce", "2x32")
     assert times.at_s(64, 8) == pytest.approx(5.17e-6)
-
-
-@cache
-def facts() -> dict[tuple[str, str], list[float]]:
-    """The values of the collected facts in SI, by place and how they were read."""
-    scales = {"us": 1e-6, "ns": 1e-9, "us/B": 1e-6, "ns/B": 1e-9, "s": 1.0, "MB/s": 1e6,
-              "GB/s": 1e9, "Gb/s": 1.25e8, "TB/s": 1e12}  # fmt: skip
-    found = defaultdict(list)
-    for machine in json.loads(FACTS.read_text(encoding="utf-8")):
-        for fact in machine["facts"]:
-            how = [h for words, h in HOW.items() if fact["confidence"].startswith(words)]
-            if how and fact["unit"] in scales:
-                found[fact["where"], how[0]].append(fact["value"] * scales[fact["unit"]])
-    return found
-
-
-@pytest.mark.parametrize("name", MODERN)
-def test_every_number_is_one_of_the_collected_facts(name: str) -> None:
-    """Which leaves out what was read in an excerpt only: no fact of another kind is among them."""
-    if not FACTS.is_file():
-        pytest.skip("the facts from which records are made are not beside this repository")
-    for table in content(name)["tables"]:
-        values = facts()[" ".join(table["where"].split()), table["read"]]
-        for value in table.get("time_s") or table["rate_Bps"]:
-            assert any(math.isclose(value, each, rel_tol=1e-9) for each in values), table["where"]
