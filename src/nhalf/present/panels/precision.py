@@ -132,7 +132,7 @@ class SlowestSamples(Panel[Facts]):
         "Of 95, 99 and 99.9 % of the samples none took longer than this, at the smallest size of "
         "each curve: programs in which all ranks wait for the slowest one meet the last columns."
     )
-    order = 43
+    order = 41
 
     def render(self, facts: Facts) -> Table | None:
         columns: dict[str, Cell] = {
