@@ -39,9 +39,9 @@ def test_every_simulation_has_its_results_and_every_result_its_simulation() -> N
     assert found == expected
 
 
-def test_b_eff_is_there_for_every_machine_of_record() -> None:
+def test_b_eff_is_there_for_every_machine_of_the_studies() -> None:
     found = {name for name, _ in gallery_tables.B_EFF}
-    assert found == set(catalogue.names()) == set(gallery_comparisons.MACHINES)
+    assert found == set(catalogue.of_studies()) == set(gallery_comparisons.MACHINES)
 
 
 def test_published_b_eff_stands_beside_the_prediction() -> None:
