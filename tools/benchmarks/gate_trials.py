@@ -72,7 +72,7 @@ def words_for(kind: str, cores: AllCores, core: int) -> list[str]:
     return [sys.executable, __file__, "slow", str(cores.process), str(core), kind]
 
 
-def one(kind: str, core: int, baseline: list[dict[str, float]]) -> Gate:
+def gate_beside(kind: str, core: int, baseline: list[dict[str, float]]) -> Gate:
     """One gate of this machine, as the verb makes it."""
     deadline = Deadline(time.monotonic() + BUDGET_S - ENDING_S)
     with all_cores() as cores, beside(words_for(kind, cores, core)):
@@ -83,7 +83,7 @@ def of_this_machine(trials: int) -> None:
     """Print the verdicts of all kinds of gates."""
     baseline: list[dict[str, float]] = []
     while len(baseline) < BASELINE:
-        result = one("null", 0, [])
+        result = gate_beside("null", 0, [])
         baseline += [result.times_s] if result.counts else []
     available = sorted(os.sched_getaffinity(0))
     for kind in ("null", "busy", *map(str, FACTORS)):
@@ -91,7 +91,7 @@ def of_this_machine(trials: int) -> None:
         verdicts: Counter[str] = Counter()
         for number in range(count):
             core = available[number % len(available)]
-            result = one(kind, core, baseline)
+            result = gate_beside(kind, core, baseline)
             is_right = result.reason.startswith(f"core {core} takes ")
             verdicts[result.verdict + (", that core" if is_right else "")] += 1
             if kind == "null" and result.counts:

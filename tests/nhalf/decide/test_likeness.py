@@ -32,8 +32,8 @@ def run_of(make: Make, factors: Mapping[int, float], **asked: Any) -> Facts:
     return Facts(pl.concat(frames))
 
 
-def only(found: list[Likeness]) -> Likeness:
-    (likeness,) = found
+def only(likenesses_of_run: list[Likeness]) -> Likeness:
+    (likeness,) = likenesses_of_run
     return likeness
 
 

@@ -51,16 +51,16 @@ def values(text: str) -> dict[tuple[str, str, str], float]:
 
 
 def test_a_job_as_a_parser_of_openmetrics_reads_it() -> None:
-    found = values(job())
-    assert found["nhalf_mpi_calls_total", "0", "sent"] == 0
-    assert found["nhalf_mpi_bytes_total", "1", "received"] == 6
-    assert found["nhalf_mpi_time_seconds_total", "1", "collective"] == 13
-    assert found["nhalf_mpi_waiting_seconds_total", "2", "waiting"] == 19
-    assert found["nhalf_computing_seconds_total", "2", ""] == 1.5
-    assert [found["nhalf_straggler", str(rank), ""] for rank in range(3)] == [0, 0, 1]
-    assert [found["nhalf_rank_up", str(rank), ""] for rank in range(3)] == [0, 1, 1]
-    assert found["nhalf_rank_lateness_ratio", "0", ""] == 0.5
-    assert math.isnan(found["nhalf_rank_lateness_ratio", "2", ""])
+    samples = values(job())
+    assert samples["nhalf_mpi_calls_total", "0", "sent"] == 0
+    assert samples["nhalf_mpi_bytes_total", "1", "received"] == 6
+    assert samples["nhalf_mpi_time_seconds_total", "1", "collective"] == 13
+    assert samples["nhalf_mpi_waiting_seconds_total", "2", "waiting"] == 19
+    assert samples["nhalf_computing_seconds_total", "2", ""] == 1.5
+    assert [samples["nhalf_straggler", str(rank), ""] for rank in range(3)] == [0, 0, 1]
+    assert [samples["nhalf_rank_up", str(rank), ""] for rank in range(3)] == [0, 1, 1]
+    assert samples["nhalf_rank_lateness_ratio", "0", ""] == 0.5
+    assert math.isnan(samples["nhalf_rank_lateness_ratio", "2", ""])
     families = list(text_string_to_metric_families(job()))
     assert {sample.labels["host"] for family in families for sample in family.samples
             if family.name != "nhalf_job"} == {HOST}  # fmt: skip
@@ -109,11 +109,11 @@ def test_no_two_panels_of_the_dashboard_overlap() -> None:
 
 def test_a_trace_as_it_was_at_its_end() -> None:
     traced = program(2, sent({(0, 1): 3}, time_s=0.1), elapsed_s=2.0)
-    found = values(OpenMetrics().text(traced))
-    assert found["nhalf_mpi_calls_total", "0", "sent"] == 3
-    assert found["nhalf_mpi_bytes_total", "1", "received"] == 3 * 1024
-    assert found["nhalf_computing_seconds_total", "1", ""] == pytest.approx(1.9)
-    assert "nhalf_rank_up" not in {name for name, _, _ in found}
+    samples = values(OpenMetrics().text(traced))
+    assert samples["nhalf_mpi_calls_total", "0", "sent"] == 3
+    assert samples["nhalf_mpi_bytes_total", "1", "received"] == 3 * 1024
+    assert samples["nhalf_computing_seconds_total", "1", ""] == pytest.approx(1.9)
+    assert "nhalf_rank_up" not in {name for name, _, _ in samples}
     lines = Influx().text(traced).splitlines()
     assert "nhalf_mpi_calls_total,host=node0,kind=sent,rank=0 value=3.0 2000000000" in lines
 
@@ -134,9 +134,9 @@ def test_a_run_by_points(facts: Facts) -> None:
     expected = dict(facts.summary.select("bytes", "median_s").iter_rows())
     assert all(s.value > 0 for s in times)
     assert any(s.value == pytest.approx(expected[8]) for s in times)
-    one = OpenMetrics(ExportOptions(mpi="mpich-5.0.2")).text(facts)
-    assert "openmpi" not in one
-    assert one.count("nhalf_point_time_seconds{") == 2
+    of_mpich = OpenMetrics(ExportOptions(mpi="mpich-5.0.2")).text(facts)
+    assert "openmpi" not in of_mpich
+    assert of_mpich.count("nhalf_point_time_seconds{") == 2
 
 
 def test_nothing_to_export_is_an_error(facts: Facts) -> None:
@@ -152,5 +152,5 @@ def test_influx_lines_escape_tags_and_leave_out_what_is_no_number() -> None:
     assert "host=a\\ b\\,c\\=d" in text
     assert "nan" not in text
     line = re.compile(r"\w+(,\w+=([^ ,=\\]|\\.)+)* value=[-+.e\d]+")
-    unmatched: list[Any] = [one for one in text.splitlines() if not line.fullmatch(one)]
+    unmatched: list[Any] = [row for row in text.splitlines() if not line.fullmatch(row)]
     assert unmatched == []

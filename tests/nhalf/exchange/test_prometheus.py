@@ -43,8 +43,8 @@ def asked(port: int, expression: str) -> list[Any]:
     place = f"http://{LOOPBACK}:{port}/api/v1/query?{words}"
     try:
         with urllib.request.urlopen(place, timeout=patience_s(10)) as answer:
-            found: list[Any] = json.loads(answer.read())["data"]["result"]
-            return found
+            result: list[Any] = json.loads(answer.read())["data"]["result"]
+            return result
     except OSError:
         return []
 

@@ -131,8 +131,8 @@ def test_every_number_of_a_record_has_its_source(name: str) -> None:
     ranks, nodes = record["node"]["ranks"], record["network"]["topology"]["nodes"]
     assert re.search(rf"\b{ranks}\b", texts) or (ranks == 1 and "one rank" in texts)
     assert not nodes or re.search(rf"\b{nodes}\b", texts)
-    known = {"schema", "year", "tables", "shared", "loggp", "node", "network"}
-    assert not list(numbers({key: part for key, part in record.items() if key not in known}))
+    members = {"schema", "year", "tables", "shared", "loggp", "node", "network"}
+    assert not list(numbers({key: part for key, part in record.items() if key not in members}))
 
 
 def numbers(part: Any) -> Iterator[float]:

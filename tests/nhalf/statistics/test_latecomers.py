@@ -15,8 +15,8 @@ WINDOWS_BETWEEN = 1e5
 
 def noise(windows: int, members: int, deviation: float, seed: int) -> Floats:
     """Times of members that are alike, (windows, members)."""
-    found: Floats = np.exp(np.random.default_rng(seed).normal(0, deviation, (windows, members)))
-    return found
+    values: Floats = np.exp(np.random.default_rng(seed).normal(0, deviation, (windows, members)))
+    return values
 
 
 def watched(values: Floats, windows_between: float = WINDOWS_BETWEEN) -> tuple[Latecomers, int]:

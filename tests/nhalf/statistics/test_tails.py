@@ -18,9 +18,9 @@ Make = Callable[..., pl.LazyFrame]
 
 def test_quantiles_of_known_samples() -> None:
     samples = np.random.default_rng(1).permutation(np.arange(1.0, 1001.0))
-    found = quantile_intervals([samples[:500], samples[500:]], (0.5, 0.95, 0.99))
-    assert [interval.median for interval in found] == [500, 950, 990]
-    assert all(interval.low <= interval.median <= interval.high for interval in found)
+    intervals = quantile_intervals([samples[:500], samples[500:]], (0.5, 0.95, 0.99))
+    assert [interval.median for interval in intervals] == [500, 950, 990]
+    assert all(interval.low <= interval.median <= interval.high for interval in intervals)
 
 
 def test_launches_weigh_the_same() -> None:
@@ -72,11 +72,11 @@ def test_intervals_hold_the_truth(launch_noise: float) -> None:
 def test_points_carry_their_quantiles(make_measurements: Make) -> None:
     facts = Facts(make_measurements(sizes=(0, 8), launches=3, samples=200))
     for point in points_with_quantiles(facts):
-        known = {row["q"]: row for row in point["quantiles"]}
-        assert list(known) == [0.5, 0.95, 0.99, 0.999]
-        assert known[0.5]["low_s"] < point["median_s"] < known[0.99]["time_s"]
-        assert math.isnan(known[0.999]["time_s"])
-        assert known[0.5]["samples"] == 600
+        by_quantile = {row["q"]: row for row in point["quantiles"]}
+        assert list(by_quantile) == [0.5, 0.95, 0.99, 0.999]
+        assert by_quantile[0.5]["low_s"] < point["median_s"] < by_quantile[0.99]["time_s"]
+        assert math.isnan(by_quantile[0.999]["time_s"])
+        assert by_quantile[0.5]["samples"] == 600
 
 
 def test_a_part_of_a_run_has_the_same_quantiles(make_measurements: Make) -> None:

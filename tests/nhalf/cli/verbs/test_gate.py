@@ -103,9 +103,9 @@ def test_json_has_every_time_beside_its_baseline(
     monkeypatch.setattr(cores, "factor", 1.3)
     monkeypatch.setattr(cores, "taken_share", 0.4)
     ended = gate("--json")
-    said = json.loads(ended.out)
-    assert (ended.code, said["verdict"], said["taken_core"]) == (4, "unsure", 1)
-    row = next(row for row in said["times"] if row["name"] == "core 1")
+    answer = json.loads(ended.out)
+    assert (ended.code, answer["verdict"], answer["taken_core"]) == (4, "unsure", 1)
+    row = next(row for row in answer["times"] if row["name"] == "core 1")
     assert row["ratio"] == pytest.approx(1.3, rel=0.02)
     assert row["ci"][0] < row["ratio"] < row["ci"][1]
 
@@ -113,8 +113,8 @@ def test_json_has_every_time_beside_its_baseline(
 def test_sql_has_every_time_of_every_gate(gate: Gate, call: Call, tmp_path: Path) -> None:
     assert gate().code == 4
     query = "select node, name from gates order by name"
-    said = json.loads(call("show", "--sql", query, tmp_path / "gates", "--json").out)
-    assert said["rows"] == [["n3", name] for name in sorted(TIMES_S)]
+    answer = json.loads(call("show", "--sql", query, tmp_path / "gates", "--json").out)
+    assert answer["rows"] == [["n3", name] for name in sorted(TIMES_S)]
 
 
 def test_lines_that_cannot_be_read_are_named_once(

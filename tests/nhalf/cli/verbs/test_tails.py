@@ -68,8 +68,8 @@ def test_check_fails_with_a_longer_tail(call: Call, runs: list[Path]) -> None:
     assert told.out.rstrip().endswith("regression")
     assert call("check", runs[1], "--against", runs[0]).code == 0
     answer = json.loads(call("check", runs[2], "--against", runs[0], "--json").out)
-    found = {effect["curve"]: effect["finding"] for effect in answer["effects"]}
-    assert found == {
+    findings = {effect["curve"]: effect["finding"] for effect in answer["effects"]}
+    assert findings == {
         "pingpong, mpich, 2 ranks": "no regression",
         "pingpong, mpich, 2 ranks, slowest 1 %": "regression",
     }

@@ -39,10 +39,10 @@ needs_library = pytest.mark.skipif(not CASES, reason="no MPI library here")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """It sleeps for its computing, so that two cores are enough for all ranks."""
     library, compiler = CASES[0]
-    found = built(library, compiler, "steps.cpp", tmp_path_factory.mktemp("steps"))
+    program = built(library, compiler, "steps.cpp", tmp_path_factory.mktemp("steps"))
     # What traces is compiled before, where it has to be.
-    tracing_libraries([*launch(library, RANKS), str(found)])
-    return found
+    tracing_libraries([*launch(library, RANKS), str(program)])
+    return program
 
 
 def nhalf(*words: object, **streams: Any) -> subprocess.Popen[str]:
@@ -110,20 +110,20 @@ def counted(text: str) -> dict[tuple[str, str], float]:
 @needs_library
 def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
     with traced(program, tmp_path / "traced", 1000, 600, -1, 0, 1):
-        found = []
+        looks = []
         for _ in range(2):
             with watching(tmp_path / "traced", "--once") as watch:
                 out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
             assert (watch.returncode, err) == (0, "")
-            found.append(counted(out))
-        assert len({rank for rank, _ in found[1]}) == RANKS
-        assert found[1]["0", "collective"] > found[0].get(("0", "collective"), 0)
+            looks.append(counted(out))
+        assert len({rank for rank, _ in looks[1]}) == RANKS
+        assert looks[1]["0", "collective"] > looks[0].get(("0", "collective"), 0)
         with watching(tmp_path / "traced", "--once", "--json") as watch:
             out, _ = watch.communicate(timeout=patience_s(TIMEOUT_S))
         check_schema(out)
-        said = json.loads(out)
-        assert (said["ranks"], said["state"], said["stragglers"]) == (RANKS, "running", [])
-        assert [rank["up"] for rank in said["counters"]] == [True] * RANKS
+        answer = json.loads(out)
+        assert (answer["ranks"], answer["state"], answer["stragglers"]) == (RANKS, "running", [])
+        assert [rank["up"] for rank in answer["counters"]] == [True] * RANKS
 
 
 @needs_library

@@ -191,15 +191,15 @@ def test_a_tail_that_grew_is_a_change(
             run.path / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
         )
         runs.append(run)
-    found = history(runs)
-    tails = [curve for curve in found.curves if "quantile" in curve.levels.curve]
-    assert found.regressed == bool(tails) == (share > 0)
+    past = history(runs)
+    tails = [curve for curve in past.curves if "quantile" in curve.levels.curve]
+    assert past.regressed == bool(tails) == (share > 0)
     if tails:
         (shift,) = tails[0].shifts
         assert (shift.before, shift.at, shift.verdict) == ("r4", "r5", "slower")
         assert 1.25 < shift.ratio < 2.2
-        assert [curve["quantile"] for curve in as_json(found)["tails"]] == [0.99]
-    assert len(as_json(found)["curves"]) == 1
+        assert [curve["quantile"] for curve in as_json(past)["tails"]] == [0.99]
+    assert len(as_json(past)["curves"]) == 1
 
 
 def started_s(number: int) -> pl.Expr:

@@ -123,16 +123,16 @@ def test_nothing_is_there_yet(tmp_path: Path) -> None:
 
 def test_ranks_come_one_by_one(tmp_path: Path) -> None:
     trace = watched(tmp_path)
-    one, other = Rank(tmp_path, 0), Rank(tmp_path, 1)
+    rank, other = Rank(tmp_path, 0), Rank(tmp_path, 1)
     other.begin()
-    one.begin()
+    rank.begin()
     trace.look()
     assert trace.ranks == []
-    one.introduce()
+    rank.introduce()
     trace.look()
     assert [rank.process.rank for rank in trace.ranks] == [0]
     assert trace.counts() == []
-    one.count(COUNTED)
+    rank.count(COUNTED)
     other.count(COUNTED)
     trace.look()
     assert [counts.rank for counts in trace.counts()] == [0, 1]
