@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nhalf.base.errors import InputError
 from nhalf.base.printable import say
 from nhalf.base.request import REQUIRED, option, word
-from nhalf.base.units import parse_duration
+from nhalf.base.units import format_duration, parse_duration
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import JsonOption
 
@@ -50,6 +50,7 @@ class Request(JsonOption, heading="What to watch"):
         metavar="[HOST:]PORT",
     )
     timeout: str = option("1m", "Give up if no rank has come out of MPI_Init for this long.")
+    silence: str = option("1h", "Give up if ranks on other hosts make no call for this long.")
 
 
 def command(request: Request) -> None:
@@ -72,7 +73,7 @@ def command(request: Request) -> None:
     with served(*address, watch.families) if address else nullcontext() as url:
         say(f"serving {url}" if url else "")
         try:
-            for line in () if request.once else watch.lines():
+            for line in () if request.once else watch.lines(parse_duration(request.silence)):
                 if not request.json:
                     sys.stdout.write(f"{watching.clock(time.time())}  {line}\n")
                     sys.stdout.flush()
@@ -104,11 +105,20 @@ class Watch:
             time.sleep(POLL_S)
             self._trace.look()
 
-    def lines(self) -> Iterator[str]:
-        """Look until the program has ended, and yield a line for each change."""
+    def lines(self, silence_s: float) -> Iterator[str]:
+        """Look until the program has ended, and yield a line for each change.
+
+        Whether ranks of other hosts run is not seen from here. Raises InputError if all ranks are
+        there and none has written anything for silence_s seconds.
+        """
         yield watching.begin_line(self._trace)
         look_s = math.inf
         while self._trace.state == "running":
+            if self._trace.silent_s >= silence_s:
+                raise InputError(
+                    f"no rank has made a call for {format_duration(silence_s)}, and none runs here",
+                    "watch on a host of the program, or give a longer --silence",
+                )
             began_s = time.monotonic()
             self._trace.look()
             yield from self._changes()

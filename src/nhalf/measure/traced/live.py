@@ -146,6 +146,8 @@ class LiveTrace:
         self.folder = folder
         self.ranks: list[LiveRank] = []
         self._checked_s = -math.inf
+        self._written: list[bytes] = []
+        self._written_s = time.monotonic()
         self._seen: set[str] = set()
 
     @property
@@ -164,6 +166,12 @@ class LiveTrace:
         )
         return KILLED if is_over else RUNNING
 
+    @property
+    def silent_s(self) -> float:
+        """For how long no rank has written anything; 0 while one runs whose process is seen."""
+        runs_here = any(rank.is_here and not rank.is_gone for rank in self.ranks)
+        return 0.0 if runs_here else time.monotonic() - self._written_s
+
     def look(self) -> None:
         """Read the heads of all files; now and then find further ranks, and who has ended."""
         is_due = time.monotonic() - self._checked_s >= CHECK_S
@@ -175,6 +183,11 @@ class LiveTrace:
             self._checked_s = time.monotonic()
             for rank in self.ranks:
                 rank.check()
+            written = [
+                b"" if rank.head is None else rank.head.head.tobytes() for rank in self.ranks
+            ]
+            if written != self._written:
+                self._written, self._written_s = written, self._checked_s
 
     def counts(self) -> list[RankCounts]:
         """What each rank that has made a call has done so far."""

@@ -178,6 +178,19 @@ def test_no_program_comes(call: Call, tmp_path: Path) -> None:
     call("watch", tmp_path, "--timeout", "10ms", "--json").is_error(2, "no rank writes into")
 
 
+def test_ranks_of_other_hosts_say_nothing(call: Call, tmp_path: Path) -> None:
+    process = {
+        **{"version": 5, "rank": 0, "size": 1, "host": "elsewhere", "pid": 1, "launch": "hydra 1"},
+        **{"library": "MPICH Version: 5.0.2", "calls": [], "ready_ns": 1},
+    }
+    (tmp_path / "ranks").mkdir()
+    (tmp_path / "ranks" / "elsewhere-00000000-1.json").write_text(json.dumps(process) + "\n")
+    silent = call("watch", tmp_path, "--silence", "10ms")
+    assert silent.code == 2
+    assert "no rank has made a call for 10 ms, and none runs here" in silent.err
+    assert len(silent.out.splitlines()) == 1
+
+
 def test_options_that_exclude_each_other(call: Call, tmp_path: Path) -> None:
     call("watch", tmp_path, "--once", "--listen", "1").is_error(2, "--once serves nothing")
     call("watch", tmp_path, "--listen", ":x").is_error(2, "no address")

@@ -116,6 +116,33 @@ def test_counters_never_go_back_while_the_clock_becomes_better_known(tmp_path: P
     assert (trace.counts()[0].sums_per_kind >= before).all()
 
 
+def test_ranks_of_other_hosts_are_silent_until_one_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = [100.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now_s[0])
+    rank = Rank(tmp_path, 0, size=1, host="elsewhere")
+    rank.count(COUNTED)
+    trace = watched(tmp_path)
+    now_s[0] += 50
+    trace.look()
+    assert (trace.state, trace.silent_s) == (RUNNING, 50)
+    rank.count(COUNTED, elapsed_s=11.0)
+    trace.look()
+    assert trace.silent_s == 0
+
+
+def test_a_rank_that_runs_here_may_compute_for_as_long_as_it_likes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = [100.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now_s[0])
+    Rank(tmp_path, 0, size=1).count(COUNTED)
+    trace = watched(tmp_path)
+    now_s[0] += 1e6
+    assert (trace.state, trace.silent_s) == (RUNNING, 0)
+
+
 def test_nothing_is_there_yet(tmp_path: Path) -> None:
     trace = watched(tmp_path / "none")
     assert (trace.ranks, trace.size, trace.state, trace.counts()) == ([], 0, RUNNING, [])
