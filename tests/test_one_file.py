@@ -26,6 +26,7 @@ PATTERNS = ("ask_twice", "block_operations", "exchange_pingping", "pingpong")
 OTHER_PROGRAMS = ("node/node_probe.cpp", "composer/library.cpp")
 """Nothing can be added to them by a file here: they are installed empty."""
 Script = Callable[[Path, str], Path]
+Cmake = Callable[..., None]
 ADDED = {
     "ask_twice.hpp": "native/patterns/pairs",
     "pipes.hpp": "native/transports",
@@ -60,7 +61,36 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def native(tree: Path) -> Path:
+def cmake() -> Cmake:
+    """CMake with the tools of the build, which has to succeed."""
+    path = f"{BUILD_TOOLS}:{os.environ['PATH']}"
+    program = shutil.which("cmake", path=path)
+    if program is None or shutil.which("ninja", path=path) is None:
+        pytest.skip("cmake or ninja is missing: run `make setup`, or set NHALF_BUILD_ENV")
+
+    def called(*arguments: str | Path) -> None:
+        done = subprocess.run(
+            [program, *arguments],
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return called
+
+
+@pytest.fixture(scope="module")
+def configured(tree: Path, cmake: Cmake) -> Path:
+    """The folder in which the tree would be built, before anything is compiled."""
+    kind = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=", "-DNHALF_MPICXX_ABI=OFF")
+    cmake("-S", tree, "-B", tree / "build", "-G", "Ninja", *kind)
+    return tree / "build"
+
+
+@pytest.fixture(scope="module")
+def native(tree: Path, configured: Path, cmake: Cmake) -> Path:
     """A probe of the added transport and one that knows its times, built quickly and installed."""
     for header in (tree / "native" / "transports").glob("*.hpp"):
         if header.stem not in ("pipes", "model"):
@@ -74,25 +104,9 @@ def native(tree: Path) -> Path:
     for header in (tree / "native" / "patterns").glob("*/*.hpp"):
         if header.parent.name != "bases" and header.stem not in PATTERNS:
             header.unlink()
-    path = f"{BUILD_TOOLS}:{os.environ['PATH']}"
-    cmake = shutil.which("cmake", path=path)
-    if cmake is None or shutil.which("ninja", path=path) is None:
-        pytest.skip("cmake or ninja is missing: run `make setup`, or set NHALF_BUILD_ENV")
-    build = tree / "build"
-    kind = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=", "-DNHALF_MPICXX_ABI=OFF"]
-    for arguments in (
-        ["-S", str(tree), "-B", str(build), "-G", "Ninja", *kind],
-        ["--build", str(build)],
-        ["--install", str(build), "--prefix", str(tree / "native-install")],
-    ):
-        done = subprocess.run(
-            [cmake, *arguments],
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    cmake("-S", tree, "-B", configured)
+    cmake("--build", configured)
+    cmake("--install", configured, "--prefix", tree / "native-install")
     return tree / "native-install"
 
 
@@ -231,13 +245,29 @@ def test_an_added_algorithm_is_measured(tree: Path, native: Path, tmp_path: Path
     assert point["median_s"] == pytest.approx(18e-6, rel=1e-6)
 
 
-def test_an_added_style_prints_its_table(tree: Path, native: Path, tmp_path: Path) -> None:
+def test_an_added_style_prints_its_table(tree: Path, tmp_path: Path) -> None:
     arguments = ["-m", "nhalf", "run", "--transport", "model", "--style", "bare"]
     arguments += ["--pattern", "pp", "--bytes", "0,1000", "--launches", "2", "--model", MACHINE]
-    said = python(tree, *arguments, "--out", str(tmp_path / "run"), native=native)
+    said = python(tree, *arguments, "--out", str(tmp_path / "run"))
     assert said == "model:\npp 0 7.000\npp 1000 8.000\n"
 
 
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("native/generated/patterns/all_patterns.hpp", "patterns/pairs/ask_twice.hpp"),
+        ("native/generated/algorithms/all_bcast.hpp", "algorithms/bcast/relay.hpp"),
+        ("native/generated/multicast/all_multicasts.hpp", "multicast/two_chains.hpp"),
+        ("build.ninja", "native/CMakeFiles/probe-pipes.dir"),
+    ],
+)
+def test_a_header_is_compiled_where_its_folder_says(
+    configured: Path, place: str, said: str
+) -> None:
+    assert said in (configured / place).read_text(encoding="utf-8")
+
+
+@pytest.mark.full
 def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> None:
     probes = sorted(path.name for path in (native / "bin").glob("probe-*"))
     assert probes == ["probe-model", "probe-pipes"]
@@ -251,6 +281,7 @@ def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> No
         assert patterns["exchange"]["present"] == (probe != "probe-pipes")
 
 
+@pytest.mark.full
 def test_a_way_to_multicast_is_simulated(tree: Path, native: Path, tmp_path: Path) -> None:
     arguments = [
         "-m",
@@ -270,7 +301,7 @@ def test_a_way_to_multicast_is_simulated(tree: Path, native: Path, tmp_path: Pat
     assert points["serial"]["values"]["steps"] == 4
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.full
 @pytest.mark.parametrize("transport", ["model", "pipes"])
 def test_they_are_measured_and_reported(
     tree: Path, native: Path, tmp_path: Path, transport: str

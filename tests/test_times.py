@@ -58,7 +58,13 @@ def run(folder: Path, text: str, slowness: float, *words: str) -> tuple[list[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadfile")], ids=["one", "two"])
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="one"),
+        pytest.param(("-n", "2", "--dist", "loadfile"), id="two", marks=pytest.mark.full),
+    ],
+)
 def test_a_long_test_without_a_mark_fails_and_what_is_left_is_counted(
     tmp_path: Path, workers: tuple[str, ...]
 ) -> None:
@@ -120,6 +126,7 @@ def test_a_sample_has_every_value_that_it_can_have_and_is_spread() -> None:
     assert len({case["b"] for case in (square[p] for p in times.sample(square, 3))}) == 3
 
 
+@pytest.mark.full
 def test_a_slow_machine_is_given_time(tmp_path: Path) -> None:
     assert run(tmp_path / "long", LONG, 100)[1] == ["5 passed"]
     assert run(tmp_path / "patient", WAITING, 100)[1] == ["1 passed"]

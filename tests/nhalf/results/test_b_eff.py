@@ -81,6 +81,7 @@ def test_chart_has_a_line_per_kind_and_library(make_rings: Make) -> None:
         assert row["low"] <= row["rate"] <= row["high"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("scattered", "said"), [(2.0, True), (1.0, False), (1.05, False)])
 def test_random_orders_are_a_finding_where_they_cost(
     make_rings: Make, scattered: float, said: bool

@@ -177,6 +177,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     return int(peak) * 1024, said
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_ten_million_samples_fit_into_memory(ten_million: Path) -> None:
     peak_bytes, said = memory_of("show", ten_million, "--json")

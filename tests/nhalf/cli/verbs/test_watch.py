@@ -129,7 +129,7 @@ def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
 @needs_library
 def test_a_rank_that_becomes_late_is_named_and_no_other(program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "traced"
-    with traced(program, folder, 4000, 14, LATE, 4, 3), watching(folder) as watch:
+    with traced(program, folder, 4000, patience_s(14), LATE, 4, 6), watching(folder) as watch:
         out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
     assert (watch.returncode, err) == (0, "")
     lines = [line.split("  ", 1)[1] for line in out.splitlines()]

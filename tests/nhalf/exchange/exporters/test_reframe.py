@@ -243,6 +243,7 @@ def test_reframe_passes_on_the_same_machine(checked: Checked, tmp_path: Path) ->
     assert {"nhalf.json", "run"} <= kept
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -99,6 +99,7 @@ def facts_of(runs: int, launches: int, launch_noise: float, between_runs: float 
     return Facts(empty, environments=environments).with_known(flagged=flagged)
 
 
+@pytest.mark.full
 def test_more_launches_find_what_few_do_not() -> None:
     few, some, many = resampled_nights(facts_of(1, 6, 0.08), 20, seed=1)
     assert [rates.launches for rates in (few, some, many)] == [6, *LAUNCHES]
@@ -126,6 +127,7 @@ def test_several_runs_are_compared_as_they_are() -> None:
     assert rates == NightRates(12, 6, CURVES, pytest.approx(0.95, abs=0.06), 0, 6, 6)
 
 
+@pytest.mark.full
 def test_runs_that_differ_by_more_than_launches_raise_alarms() -> None:
     facts = facts_of(6, 12, 0.05)
     shift = pl.when(pl.col("run") >= "run3").then(1.4).otherwise(1.0)

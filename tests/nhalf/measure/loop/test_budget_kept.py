@@ -187,6 +187,7 @@ def test_launches_come_before_sizes_until_there_are_enough(
     assert min(asked_at) == MORE_LAUNCHES
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("start_s", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize(("spread", "noise"), [(0.1, 0.1), (0.02, 0.3), (0.1, 0.0001)])
 def test_the_mean_is_as_certain_as_the_best_division_of_the_budget_makes_it(

@@ -56,7 +56,7 @@ def test_one_bit_in_a_thousand_messages(
     watched: Watch, call: Call, faulty: str, tmp_path: Path, pattern: str
 ) -> None:
     run = tmp_path / "run"
-    asked = ("--pattern", pattern, "--bytes", SIZES, "--mpi", faulty, "--budget", duration(8))
+    asked = ("--pattern", pattern, "--bytes", SIZES, "--mpi", faulty, "--budget", duration(4))
     code, out, err = watched("run", *asked, "--out", run).wait()
     assert out.startswith("WRONG DATA: MPICH"), (out, err)
     assert (code, pattern in out.splitlines()[0]) == (1, True)

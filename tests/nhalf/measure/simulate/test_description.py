@@ -105,6 +105,7 @@ def machine(topology: Topology | None = None, *models: FittedModel, **more: obje
     return msgspec.structs.replace(plain, **more)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("changes", CHANGES, ids=" ".join)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_all_that_is_told_is_possible(name: str, changes: tuple[str, ...]) -> None:

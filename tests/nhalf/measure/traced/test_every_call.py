@@ -176,9 +176,8 @@ def fortran_compilers() -> list[tuple[Library, str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "way", ["OLD", *(pytest.param(way, marks=pytest.mark.full) for way in ("MODULE", "F08"))]
-)
+@pytest.mark.full
+@pytest.mark.parametrize("way", ["OLD", "MODULE", "F08"])
 def test_fortran_is_counted_once(way: str, tmp_path: Path, programs: Path) -> None:
     found = fortran_compilers()
     if not found:

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "vendor", "machine", "ranks"),
     [
         pytest.param("centre", "mpich", "myrinet-gm", 8, marks=pytest.mark.slow),
-        pytest.param("overlap", "mpich", "altix-bx2", 8, marks=pytest.mark.slow),
+        pytest.param("overlap", "mpich", "altix-bx2", 8, marks=pytest.mark.full),
         *(
             pytest.param(name, vendor, machine, ranks, marks=pytest.mark.full)
             for name in PROGRAMS

@@ -122,6 +122,7 @@ def test_the_page_of_all_studies() -> None:
     assert f"0 do not hold, {counts[READ_BACK]} read back, {counts[UNTESTED]} {UNTESTED}" in text
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("verdict", [HOLDS, FAILS, UNTESTED])
 def test_a_study_on_a_machine_of_which_it_says_nothing(verdict: str) -> None:
     form = catalogue.study("sun-fire-2004")
