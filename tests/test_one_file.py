@@ -37,7 +37,7 @@ ADDED = {
     "long_wait.py": "src/nhalf/present/findings",
     "slowest_point.py": "src/nhalf/results",
     "aprun.py": "src/nhalf/sites/launchers",
-    "pbs.py": "src/nhalf/sites/batch",
+    "lsf.py": "src/nhalf/sites/batch",
     "house_mpi.py": "src/nhalf/mpi/vendors",
     "bare.py": "src/nhalf/exchange/styles",
     "two_columns.py": "src/nhalf/exchange/importers",
@@ -135,7 +135,7 @@ KINDS = {
     "nhalf.results": ("Result", "slowest-point"),
     "nhalf.mpi.vendors": ("Vendor", "house-mpi"),
     "nhalf.sites.launchers": ("Launcher", "aprun"),
-    "nhalf.sites.batch": ("BatchSystem", "pbs"),
+    "nhalf.sites.batch": ("BatchSystem", "lsf"),
     "nhalf.exchange.importers": ("Importer", "two-columns"),
     "nhalf.exchange.exporters": ("Exporter", "plain-points"),
     "nhalf.exchange.styles": ("Style", "bare"),
@@ -221,16 +221,16 @@ def test_an_added_vendor_and_an_added_launcher_start_ranks(
 
 
 def test_a_job_goes_to_an_added_batch_system(tree: Path, tmp_path: Path, script: Script) -> None:
-    script(tmp_path / "tools/qsub", f'cp "$1" {tmp_path}/submitted; echo 7.server')
+    script(tmp_path / "tools/bsub", f'cat > {tmp_path}/submitted; echo "Job <7> is submitted"')
     run = str(tmp_path / "run")
     arguments = ["-m", "nhalf", "run", "--submit", "--no-wait", "--json", "--placement", "4x2"]
-    arguments += ["--budget", "60s", "--job=-q short", "--out", run]
+    arguments += ["--budget", "60s", "--job=-q short", "--out", run, "--batch-system", "lsf"]
     path = f"{tmp_path / 'tools'}:{os.environ['PATH']}"
-    told = {"schema": "run/1", "job": "7.server", "run": run}
+    told = {"schema": "run/1", "job": "7", "run": run}
     assert json.loads(python(tree, *arguments, PATH=path)) == told
     submitted = (tmp_path / "submitted").read_text(encoding="utf-8")
-    assert "#PBS -l select=4\n" in submitted
-    assert "#PBS -q short\n" in submitted
+    assert "#BSUB -nnodes 4\n" in submitted
+    assert "#BSUB -q short\n" in submitted
     assert "-m nhalf run --placement=4x2 --budget=60s --out" in submitted
 
 

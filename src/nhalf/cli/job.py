@@ -71,6 +71,7 @@ def _show(status: JobStatus, progress: Progress, shown_state: str, *, talks: boo
     return state
 
 
+FLUX = "flux"
 DEFAULT_HOSTS = 4
 """Number of hosts if the user does not specify it: a cluster is shared."""
 SRUN = "srun"
@@ -81,12 +82,18 @@ def allocate(request: RunRequest | AppRequest) -> None:
 
     The whole run has one allocation: no launch waits in the queue, all have the same hosts, and
     it ends when the run ends, however that happens. A host that dies does not end it. Does
-    nothing in any other case; raises MissingError if there is no Slurm.
+    nothing in any other case; raises MissingError if there is no Slurm, and for flux run outside
+    an instance.
     """
     if os.environ.get("SLURM_JOB_ID"):
         return
     run = _resumed(request)
-    if (request.launcher or _planned(run, "launcher")) != SRUN:
+    launcher = request.launcher or _planned(run, "launcher")
+    if launcher == FLUX and not os.environ.get("FLUX_URI"):
+        raise MissingError(
+            "flux run has no hosts here", "run inside flux alloc --nodes=2, or with --submit"
+        )
+    if launcher != SRUN:
         return
     if shutil.which("salloc") is None:
         raise MissingError("srun needs Slurm: salloc is not found", "load Slurm's module")

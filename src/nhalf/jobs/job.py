@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.base.files import write_bytes, write_text
 from nhalf.base.unreadable import UNREADABLE
 from nhalf.sites.batch import BatchSystem, JobRequest, batch_systems
@@ -59,15 +59,24 @@ class BatchJob:
     system: BatchSystem
 
 
-def system_here() -> tuple[str, BatchSystem]:
-    """Return the batch system of this machine; raises MissingError if there is none."""
+def system_here(name: str = "") -> tuple[str, BatchSystem]:
+    """Return the batch system of this name, or '' that of this machine.
+
+    That is the one in whose job this process runs, else the first whose commands are here. Raises
+    InputError for an unknown name, MissingError if it is not here.
+    """
     systems = batch_systems()
-    for name, system in systems.items():
-        if system.is_here():
-            return name, system
-    systems_text = ", ".join(system.description for system in systems.values())
+    if name and name not in systems:
+        raise unknown("batch system", name, systems)
+    by_job = sorted(systems, key=lambda other: not systems[other].job_here(os.environ))
+    candidates = [name] if name else by_job
+    for candidate in candidates:
+        if systems[candidate].is_here():
+            return candidate, systems[candidate]
+    systems_text = ", ".join(systems[candidate].description for candidate in candidates)
     raise MissingError(
-        f"there is no batch system here: looked for {systems_text}",
+        f"there is no {systems[name].title if name else 'batch system'} here: looked for "
+        f"{systems_text}",
         "go to a login node or load its module, or run without --submit",
     )
 
@@ -115,6 +124,7 @@ def script_text(system: BatchSystem, spec: JobSpec) -> str:
         name=f"nhalf-{spec.run.name}",
         output=spec.run / OUTPUT,
         nodes=spec.nodes,
+        cores=system.cores_per_host(spec.options),
         hosts=spec.hosts,
         time_s=spec.time_s,
         time_why=WHY,

@@ -10,7 +10,7 @@ from nhalf.base.units import parse_duration
 from nhalf.measure.plan.request import EFFORT, WHAT, OnMachine, PlanRequest
 
 AS_JOB = "As a job"
-NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
+NOT_OF_THE_JOB = {"submit", "job", "batch_system", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
 """Fields that concern only the caller, or that the script sets itself."""
 
 
@@ -19,16 +19,22 @@ class AsJob(Request, heading=AS_JOB):
     """Whether the batch system is to run it."""
 
     submit: bool = option(
-        False, "Submit the run to the batch system, follow it, and collect the results."
+        False,
+        "Submit the run to the batch system (Slurm, PBS or Flux), follow it, and collect the "
+        "results.",
     )
     job: str = option(
-        "", "Extra options for the batch system: '--nodes=4 --time=10:00 --partition=x'."
+        "",
+        "Extra options for sbatch, qsub or flux batch: '--nodes=4 --time=10:00 --partition=x'.",
+    )
+    batch_system: str = option(
+        "", "The batch system: slurm, pbs or flux, by default the one that is here."
     )
     no_wait: bool = option(False, "Submit the job and return at once.")
 
     def check_together(self) -> None:
         """Raises InputError for options of jobs without a job."""
-        for name in ("job", "no_wait"):
+        for name in ("job", "batch_system", "no_wait"):
             if getattr(self, name) and not self.submit:
                 option = name.replace("_", "-")
                 raise InputError(f"--{option} belongs to --submit", "add --submit")

@@ -35,15 +35,18 @@ def submitted(request: RunRequest) -> BatchJob:
     If a job of the same run is active, or ended without being collected, that job is returned.
     Raises InputError for errors detectable here, MissingError without a batch system.
     """
-    name, system = jobs.system_here()
     if request.resume is None:
+        name, system = jobs.system_here(request.batch_system)
         spec = _new_run(request, system)
     else:
         run = request.resume.absolute()
-        record = _under_way(run, system)
-        if record is not None:
-            return BatchJob(run, record, system)
-        spec = _resumed_run(run, request, system)
+        before = jobs.record_of(run)
+        if before is not None:
+            _, system = jobs.system_here(before.system)
+            if _is_under_way(run, before, system):
+                return BatchJob(run, before, system)
+        name, system = jobs.system_here(request.batch_system or (before.system if before else ""))
+        spec = _resumed_run(run, request, name, system, before)
     return BatchJob(spec.run, jobs.submit(name, system, spec), system)
 
 
@@ -65,11 +68,8 @@ def _new_run(request: RunRequest, system: BatchSystem) -> JobSpec:
     )
 
 
-def _under_way(run: Path, system: BatchSystem) -> JobRecord | None:
-    """Return the job of a run if it is not over, or its end was not collected; else None."""
-    record = jobs.record_of(run)
-    if record is None:
-        return None
+def _is_under_way(run: Path, record: JobRecord, system: BatchSystem) -> bool:
+    """Whether the job of a run is not over, or its end was not collected."""
     try:
         state = system.state(record.job)
     except Unreachable as error:
@@ -78,20 +78,21 @@ def _under_way(run: Path, system: BatchSystem) -> JobRecord | None:
             "try again later",
         ) from error
     if state is not None and not state.phase.is_over:
-        return record
+        return True
     begun = (run / DESCRIPTION).exists()
-    unseen = begun and not record.collected and Run.open(run).ends() > record.ends
-    return record if unseen else None
+    return begun and not record.collected and Run.open(run).ends() > record.ends
 
 
-def _resumed_run(run: Path, request: RunRequest, system: BatchSystem) -> JobSpec:
+def _resumed_run(
+    run: Path, request: RunRequest, name: str, system: BatchSystem, before: JobRecord | None
+) -> JobSpec:
     """Specify the job that continues a run, with its last job's options, on hosts that are up."""
-    before = jobs.record_of(run)
     begun = (run / DESCRIPTION).exists()
     if not begun and before is None:
         Run.open(run)  # which says what is wrong with it
     plan = read_plan(Run.open(run).plan) if begun else None
-    options = system.options(request.job) or tuple(before.options if before else ())
+    same_system = before is not None and before.system == name
+    options = system.options(request.job) or tuple(before.options if before and same_system else ())
     hosts, words = hosts_to_resume_on(request, plan, system, options)
     budget_s = plan.budget_s if plan else 0.0
     return JobSpec(
@@ -139,10 +140,9 @@ def needs(request: PlanRequest, nodes: int, hosts_named: int) -> tuple[int, floa
     if "placement" in request.given:
         placement_hosts = max(placement.check().hosts for placement in request.placements)
     if 0 < by_user < placement_hosts:
-        option = f"--nodes={nodes}" if nodes else "--hosts"
         raise InputError(
             f"--placement {request.placement} needs {placement_hosts} hosts, "
-            f"and {option} gives {by_user}",
+            f"and {'--job' if nodes else '--hosts'} gives {by_user}",
             "ask for more hosts, or for another placement",
         )
     hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or placement_hosts))

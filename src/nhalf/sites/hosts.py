@@ -1,5 +1,6 @@
 """Hosts to measure on: lists in the notation of users and schedulers, files, and allocations."""
 
+import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -42,6 +43,11 @@ def parse_hosts(text: str) -> list[Host]:
 
     Raises InputError for any other text.
     """
+    return _merged(_listed(text))
+
+
+def _listed(text: str) -> list[Host]:
+    """The hosts in a list as often as it names them."""
     items = _ITEM.findall(text)
     if not items or ",".join(items) != text:
         raise _no_hosts(text)
@@ -51,7 +57,7 @@ def parse_hosts(text: str) -> list[Host]:
         if colon and not (cores.isdecimal() and int(cores) > 0):
             raise InputError(f"{item!r} does not say how many cores", "write a host as n1:4")
         hosts += [Host(name, int(cores or 0)) for name in _expand(written)]
-    return _merged(hosts)
+    return hosts
 
 
 def read_host_file(path: Path) -> list[Host]:
@@ -143,7 +149,7 @@ def _no_hosts(text: str) -> InputError:
     return InputError(f"{text!r} is no list of hosts", "write n1,n2 or n[1-4] or n1:4,n2:4")
 
 
-SINFO_TIMEOUT_S = 20.0
+ASK_TIMEOUT_S = 20.0
 _TIMES = re.compile(r"(\d+)(?:\(x(\d+)\))?")
 
 
@@ -158,9 +164,12 @@ class HostAllocation:
 def allocation(variables: Mapping[str, str]) -> HostAllocation | None:
     """The allocation in a batch system's variables; None outside a job.
 
-    Supports Slurm, PBS and Torque (a file with a line per core), LSF and Grid Engine. Raises
-    InputError if they cannot be parsed.
+    Supports Slurm, Flux, PBS and Torque (a file with a line per core), LSF and Grid Engine. Raises
+    InputError if they cannot be parsed, MissingError if Flux does not answer.
     """
+    if variables.get("FLUX_URI") and not variables.get("FLUX_JOB_ID"):
+        job = variables.get("FLUX_ENCLOSING_ID", "")
+        return HostAllocation(_flux(), f"Flux job {job}" if job else "Flux instance")
     if variables.get("SLURM_JOB_NODELIST"):
         return HostAllocation(_slurm(variables), f"Slurm job {variables.get('SLURM_JOB_ID', '?')}")
     if variables.get("PBS_NODEFILE"):
@@ -185,7 +194,7 @@ def idle_hosts() -> HostAllocation:
     if shutil.which("sinfo") is None:
         raise MissingError("there is no Slurm here: sinfo is not found", "load its module")
     command = ["sinfo", "--noheader", "--Node", "--states=idle,mixed", "--format=%N %c %P"]
-    outcome = run(command, SINFO_TIMEOUT_S)
+    outcome = run(command, ASK_TIMEOUT_S)
     if not outcome.succeeded:
         raise MissingError(f"sinfo: {outcome.reason}", "look whether slurmctld is up")
     rows = [line.split() for line in outcome.stdout.splitlines() if len(line.split()) == 3]
@@ -210,3 +219,30 @@ def _slurm(variables: Mapping[str, str]) -> list[Host]:
         if len(cores) == len(hosts):
             return [Host(host.name, number) for host, number in zip(hosts, cores, strict=True)]
     return hosts
+
+
+def _flux() -> list[Host]:
+    """The hosts of the instance of Flux around this process, with their cores.
+
+    `flux resource R` prints them as JSON: names in order, and the cores of ranges of them.
+    """
+    outcome = run(["flux", "resource", "R"], ASK_TIMEOUT_S)
+    if not outcome.succeeded:
+        raise MissingError(f"flux resource R: {outcome.reason}", "name hosts with --hosts")
+    try:
+        execution = json.loads(outcome.stdout)["execution"]
+        cores = {
+            int(rank): _count(part["children"].get("core", ""))
+            for part in execution["R_lite"]
+            for ranks in part["rank"].split(",")
+            for rank in _numbers(ranks, part["rank"])
+        }
+        names = [host.name for text in execution["nodelist"] for host in _listed(text)]
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"flux resource R cannot be read: {error}", "use --hosts") from error
+    return _merged(Host(name, cores.get(rank, 0)) for rank, name in enumerate(names))
+
+
+def _count(numbers: str) -> int:
+    """How many numbers '0-3,8' has."""
+    return sum(len(list(_numbers(part, numbers))) for part in numbers.split(",")) if numbers else 0

@@ -63,7 +63,7 @@ MODEL_RANKS_QUICK = 256
 """Points of more ranks on the model machine take seconds and more."""
 RESUMABLE = {
     *("resume", "report", "quiet", "json", "style", "hosts", "host_file", "launcher"),
-    *("submit", "job", "no_wait", *MORE),
+    *("submit", "job", "batch_system", "no_wait", *MORE),
 }
 
 

@@ -3,7 +3,6 @@
 import math
 import re
 import shlex
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,19 @@ from typing import ClassVar
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.processes import ProgramOutcome, run
-from nhalf.sites.batch import BatchSystem, JobRequest, JobState, Phase, Unreachable
+from nhalf.sites.batch import (
+    WHY_AGAIN,
+    WHY_APPEND,
+    WHY_EXCLUSIVE,
+    JobOption,
+    JobRequest,
+    JobState,
+    OptionSystem,
+    Phase,
+    Unreachable,
+    seconds_of,
+    value_of,
+)
 
 ANSWER_TIMEOUT_S = 30.0
 """Slurm's commands give up on an unreachable controller after 9 to 20 s."""
@@ -25,108 +36,61 @@ _BROKEN = {
     *("BOOT_FAIL", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED"),
     "TIMEOUT",
 }
-_OURS = {
-    "name": {"-J", "--job-name"},
-    "nodes": {"-N", "--nodes"},
-    "hosts": {"-w", "--nodelist"},
-    "exclusive": {"--exclusive", "-s", "--oversubscribe", "--share"},
-    "time": {"-t", "--time"},
-    "kill": {"-k", "--no-kill"},
-    "requeue": {"--requeue", "--no-requeue"},
-}
-"""nhalf's own requests, and the options by which a user overrides them."""
-_REFUSED = {
-    **dict.fromkeys(("-o", "--output", "-e", "--error", "--open-mode"), "it reads RUN/job.out"),
-    **dict.fromkeys(("-a", "--array"), "a run is one job"),
-    **dict.fromkeys(("--wrap", "-i", "--input", "-D", "--chdir"), "it writes the script"),
-    **dict.fromkeys(("-W", "--wait"), "it follows the job itself"),
-    **dict.fromkeys(
-        ("-h", "--help", "--usage", "-V", "--version", "--test-only", "--parsable"), ""
-    ),
-}
-"""Options that would take control of the job from nhalf."""
-
 _STATE = re.compile(r"^\s*JobState=(\S+)(?:\s+Reason=(.*?))?(?=\s+\w+=|$)", re.MULTILINE)
 _HOSTS = re.compile(r"^\s*NodeList=(\S*)", re.MULTILINE)
 _EXIT = re.compile(r"\bExitCode=(\d+):(\d+)")
-_LEFT = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)")
 _NO_REASON = ("", "None", "(null)")
 
 
-class Slurm(BatchSystem):
+class Slurm(OptionSystem):
     """Slurm from version 20 on; without accounting it forgets a job some minutes after its end."""
 
     description: ClassVar[str] = "sbatch of Slurm"
     title: ClassVar[str] = "Slurm"
 
-    def is_here(self) -> bool:
-        """Whether sbatch is found."""
-        return shutil.which("sbatch") is not None
+    command: ClassVar[str] = "sbatch"
+    sentinel: ClassVar[str] = "#SBATCH"
+    example: ClassVar[str] = "--nodes=4 --time=10:00"
+    ours: ClassVar[Mapping[str, set[str]]] = {
+        "name": {"-J", "--job-name"},
+        "nodes": {"-N", "--nodes"},
+        "hosts": {"-w", "--nodelist"},
+        "exclusive": {"--exclusive", "-s", "--oversubscribe", "--share"},
+        "time": {"-t", "--time"},
+        "kill": {"-k", "--no-kill"},
+        "requeue": {"--requeue", "--no-requeue"},
+    }
+    refused: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("-o", "--output", "-e", "--error", "--open-mode"), "it reads RUN/job.out"),
+        **dict.fromkeys(("-a", "--array"), "a run is one job"),
+        **dict.fromkeys(("--wrap", "-i", "--input", "-D", "--chdir"), "it writes the script"),
+        **dict.fromkeys(("-W", "--wait"), "it follows the job itself"),
+        **dict.fromkeys(
+            ("-h", "--help", "--usage", "-V", "--version", "--test-only", "--parsable"), ""
+        ),
+    }
 
-    def options(self, text: str) -> tuple[str, ...]:
-        """Split options with their values, such as '--nodes=4', '-N 4' or '--exclusive'."""
-        try:
-            words = shlex.split(text)
-        except ValueError as error:
-            raise InputError(
-                f"--job {text!r} cannot be read: {error}", "close all quotes"
-            ) from None
-        options: list[str] = []
-        takes_value = False
-        for word in words:
-            if re.match(r"-[a-zA-Z]|--[a-z]", word) and "\n" not in word:
-                _check_not_refused(word)
-                options.append(shlex.quote(word))
-                takes_value = "=" not in word
-            elif takes_value and "\n" not in word:
-                options[-1] += f" {shlex.quote(word)}"
-                takes_value = False
-            else:
-                raise InputError(
-                    f"{word!r} in --job is no option of sbatch",
-                    'write --job "--nodes=4 --time=10:00"',
-                )
-        return tuple(options)
-
-    def nodes_in(self, options: Sequence[str]) -> int:
-        """The first number of the last -N or --nodes."""
-        nodes = 0
-        for option in options:
-            number = re.search(r"\d+", option)
-            if _name(option) in _OURS["nodes"] and number:
-                nodes = int(number[0])
-        return nodes
-
-    def directives(self, request: JobRequest) -> str:
-        """The #SBATCH lines; the user's last, since the last of two that contradict wins."""
+    def requests(self, request: JobRequest) -> list[JobOption]:
+        """Whole hosts, for a time, and a script that goes on when a host is lost."""
         hosts = ",".join(request.hosts)
         minutes = math.ceil(request.time_s / 60)
-        directives = [
-            ("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
-            ("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
-            ("hosts", "The hosts that --hosts names.", f"--nodelist={hosts}" if hosts else ""),
-            (
-                "exclusive",
-                "Other jobs on the same hosts would disturb the measurement.",
-                "--exclusive",
+        return [
+            JobOption("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
+            JobOption("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
+            JobOption(
+                "hosts", "The hosts that --hosts names.", f"--nodelist={hosts}" if hosts else ""
             ),
-            ("time", f"Minutes: {request.time_why}.", f"--time={minutes}" if minutes else ""),
-            ("kill", "The loss of a host does not end the job: the others continue.", "--no-kill"),
-            ("requeue", "After the loss of the first host this script goes on.", "--requeue"),
-            ("", "What the job says, added to what a job before it said.", "--open-mode=append"),
+            JobOption("exclusive", WHY_EXCLUSIVE, "--exclusive"),
+            JobOption(
+                "time", f"Minutes: {request.time_why}.", f"--time={minutes}" if minutes else ""
+            ),
+            JobOption(
+                "kill", "The loss of a host does not end the job: the others continue.", "--no-kill"
+            ),
+            JobOption("requeue", WHY_AGAIN, "--requeue"),
+            JobOption("", WHY_APPEND, "--open-mode=append"),
+            JobOption("", "", f"--output={_output(request.output)}"),
         ]
-        overridden = {_name(option) for option in request.options}
-        lines: list[str] = []
-        for key, why, option in directives:
-            if option and not overridden & _OURS.get(key, set()):
-                lines += [f"# {why}", f"#SBATCH {option}"]
-        lines.append(f"#SBATCH --output={_output(request.output)}")
-        if request.options:
-            lines += [
-                "# Asked for with --job.",
-                *(f"#SBATCH {option}" for option in request.options),
-            ]
-        return "\n".join(lines)
 
     def submit(self, script: Path) -> str:
         """`sbatch --test-only`, because many sites queue impossible jobs; then `sbatch`."""
@@ -158,13 +122,11 @@ class Slurm(BatchSystem):
     def usable_hosts(self, options: Sequence[str]) -> list[str]:
         """The hosts of a partition, else of the default one, that answer and are not drained."""
         partitions = [
-            re.sub(r"^(--partition[= ]|-p ?)", "", option)
-            for option in options
-            if _name(option) in ("-p", "--partition")
+            value_of(option) for option in options if self.names(option) & {"-p", "--partition"}
         ]
         words = ["--states=idle,mixed,allocated,completing,reserved", "--format=%N %P"]
         if partitions:
-            words.append(f"--partition={shlex.split(partitions[-1])[0]}")
+            words.append(f"--partition={partitions[-1]}")
         command = ["sinfo", "--noheader", "--Node", "--responding", *words]
         rows = [line.split() for line in run(command, ANSWER_TIMEOUT_S).stdout.splitlines()]
         rows = [row for row in rows if len(row) == 2]
@@ -181,7 +143,7 @@ class Slurm(BatchSystem):
         words = [f"--jobs={number}", "--noheader", "--format=%L"]
         outcome = run(["squeue", *cluster, *words], ANSWER_TIMEOUT_S)
         if outcome.succeeded and outcome.stdout.strip():
-            return read_time_left(outcome.stdout.strip())
+            return seconds_of(outcome.stdout.strip())
         end = variables.get("SLURM_JOB_END_TIME", "")
         return max(0.0, int(end) - time.time()) if end.isdecimal() else None
 
@@ -212,17 +174,6 @@ def read_sacct(text: str) -> JobState | None:
     return JobState(name, _phase(name), reason, hosts, int(code) if code.isdecimal() else None)
 
 
-def read_time_left(text: str) -> float | None:
-    """Seconds from '4:32', '1:00:00' or '2-03:04:05'; None for 'UNLIMITED' and the like."""
-    if text.startswith("-"):
-        return 0.0
-    match = _LEFT.fullmatch(text)
-    if match is None:
-        return None
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
-
-
 def _phase(name: str) -> Phase:
     """The common state of a Slurm state; an unknown one counts as running."""
     word = name.rstrip("+").partition(" ")[0]
@@ -231,19 +182,6 @@ def _phase(name: str) -> Phase:
     if word in _BROKEN:
         return Phase.BROKEN
     return {"COMPLETED": Phase.DONE, "CANCELLED": Phase.CANCELLED}.get(word, Phase.RUNNING)
-
-
-def _name(option: str) -> str:
-    """The name of an option: '--nodes' of '--nodes=4', '-N' of '-N4'."""
-    word = option.strip("'").partition(" ")[0].partition("=")[0]
-    return word if word.startswith("--") else word[:2]
-
-
-def _check_not_refused(option: str) -> None:
-    name = _name(option)
-    if name in _REFUSED:
-        why = f": {_REFUSED[name]}" if _REFUSED[name] else ""
-        raise InputError(f"nhalf does not pass {name} on to sbatch{why}", "leave it out of --job")
 
 
 def _check_accepted(outcome: ProgramOutcome) -> None:

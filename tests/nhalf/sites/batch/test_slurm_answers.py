@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nhalf.sites.batch import JobState, Phase, Unreachable
-from nhalf.sites.batch.slurm import Slurm, read_sacct, read_scontrol, read_time_left
+from nhalf.sites.batch import JobState, Phase, Unreachable, seconds_of
+from nhalf.sites.batch.slurm import Slurm, read_sacct, read_scontrol
 
 SHOWN = """\
 JobId=48 JobName=nhalf-JobState=BOGUS Reason=x
@@ -117,7 +117,7 @@ class TestTimeLeft:
         ],
     )
     def test_of_squeue(self, text: str, left_s: float | None) -> None:
-        assert read_time_left(text) == left_s
+        assert seconds_of(text) == left_s
 
     def test_a_variable_helps_where_squeue_does_not(self, tool: Tool) -> None:
         tool("squeue", 'echo "4:32"')
