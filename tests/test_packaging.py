@@ -6,16 +6,20 @@ import ast
 import os
 import platform
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
 from nhalf.base.processes import ProgramOutcome, run
 from nhalf.base.version import __version__
+from nhalf.measure.plan import catalogue
 from tests.patience import patience_s
 from tests.test_wheel import build_portable
 
@@ -66,6 +70,120 @@ def test_spack_has_every_dependency_of_the_project() -> None:
     needed = dict(re.findall(r'depends_on\("py-([\w-]+)@([\d.]+):", type="run"\)', text))
     asked = dict(one.split(">=") for one in project()["dependencies"])
     assert {name: (needed[name] + ".0")[: len(least)] for name, least in asked.items()} == asked
+
+
+class Recorder:
+    """A stand-in for the modules of Ramble and Benchpark: it keeps what directives are given."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, dict[str, dict[str, Any]]] = {}
+
+    def directive(self, kind: str) -> Callable[..., None]:
+        def keep(name: str = "", *arguments: Any, **options: Any) -> None:
+            self.given.setdefault(kind, {})[name] = {"arguments": arguments, **options}
+
+        return keep
+
+    def modules(
+        self, monkeypatch: pytest.MonkeyPatch, classes: dict[str, str], **directives: str
+    ) -> None:
+        """Puts classes by module, and directives by their names, where a recipe imports them."""
+        for module in {*classes.values(), *directives.values()}:
+            package = module.partition(".")[0]
+            monkeypatch.setitem(sys.modules, package, ModuleType(package))
+            monkeypatch.setitem(sys.modules, module, ModuleType(module))
+        for name, module in classes.items():
+            setattr(sys.modules[module], name, type(name, (), {}))
+        for name, module in directives.items():
+            setattr(sys.modules[module], name, self.directive(name))
+
+
+RAMBLE_DIRECTIVES = (
+    *("executable", "workload", "workload_variable", "figure_of_merit", "tags", "software_spec"),
+    *("figure_of_merit_context", "success_criteria", "required_package"),
+)
+
+
+@pytest.fixture
+def ramble(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, dict[str, Any]]]:
+    """The directives of the application of Ramble, by their kinds and names."""
+    recorder = Recorder()
+    appkit = "ramble.appkit"
+    recorder.modules(
+        monkeypatch,
+        {"ExecutableApplication": appkit, "OUTPUT_CAPTURE": appkit},
+        **dict.fromkeys(RAMBLE_DIRECTIVES, appkit),
+    )
+    sys.modules[appkit].OUTPUT_CAPTURE.ALL = "all"  # type: ignore[attr-defined]
+    runpy.run_path(str(PACKAGING / "ramble/applications/nhalf/application.py"))
+    return recorder.given
+
+
+def test_ramble_runs_studies_and_reads_their_times(
+    ramble: dict[str, dict[str, dict[str, Any]]], tmp_path: Path
+) -> None:
+    table = measured_table(tmp_path)
+    assert set(ramble["workload"]) <= set(catalogue.names())
+    names = [name for workload in ramble["workload"].values() for name in workload["executables"]]
+    assert set(names) == set(ramble["executable"])
+    expected = {"time": 7e-6, "time, lower end of the interval": 7e-6}
+    for name, expected_s in expected.items():
+        merit = ramble["figure_of_merit"][name]
+        rows = [re.match(merit["fom_regex"], line) for line in table]
+        times_s = [float(row[merit["group_name"]]) for row in rows if row]
+        assert times_s == pytest.approx([expected_s, 7.4096e-6], rel=1e-6)
+        assert merit["contexts"] == list(ramble["figure_of_merit_context"])
+    (context,) = ramble["figure_of_merit_context"].values()
+    last = re.match(context["regex"], table[-1])
+    assert last is not None
+    shown = context["output_format"].format(**last.groupdict())
+    assert shown.split() == ["model", "pingpong", "native", "2", "ranks", "cores", "4096", "B"]
+    criteria = ramble["success_criteria"]
+    assert any(re.match(criteria["table"]["match"], line) for line in table)
+    assert re.match(criteria["no error"]["anti_match"], "nhalf: error: no MPI library")
+    assert not any(re.match(criteria["no error"]["anti_match"], line) for line in table)
+
+
+def measured_table(folder: Path) -> list[str]:
+    """The lines of `nhalf show --format csv` of a run on the model machine."""
+    nhalf = [sys.executable, "-m", "nhalf"]
+    words = ["--transport", "model", "--model", "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-10"]
+    words += ["--pattern", "pingpong", "--bytes", "0,4K", "--launches", "2", "--quiet"]
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    outcome = run([*nhalf, "run", *words, "--out", str(folder / "r")], patience_s(60), path)
+    if "not built" in outcome.stderr or "has no" in outcome.stderr:
+        pytest.skip(outcome.stderr)
+    assert outcome.succeeded, outcome.stderr
+    shown = run([*nhalf, "show", str(folder / "r"), "--format", "csv"], patience_s(60), path)
+    assert shown.succeeded, shown.stderr
+    return shown.stdout.splitlines()
+
+
+def test_benchpark_runs_the_studies_of_rambles_application(
+    ramble: dict[str, dict[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder()
+    recorder.modules(
+        monkeypatch,
+        {"Experiment": "benchpark.experiment", "MpiOnlyExperiment": "benchpark.mpi"},
+        variant="benchpark.directives",
+    )
+    recipe = runpy.run_path(str(PACKAGING / "benchpark/experiments/nhalf/experiment.py"))
+    experiment = recipe["Nhalf"]()
+    for method in ("add_experiment_variable", "add_package_spec", "set_required_variables"):
+        setattr(experiment, method, recorder.directive(method))
+    experiment.name, experiment.spec = "nhalf", SimpleNamespace(variants={"budget": ("90s",)})
+    experiment.compute_applications_section()
+    experiment.compute_package_section()
+    variants = recorder.given["variant"]
+    assert set(variants["workload"]["values"]) == set(ramble["workload"])
+    assert variants["workload"]["default"] in variants["workload"]["values"]
+    variables = recorder.given["add_experiment_variable"]
+    assert variables["options"]["arguments"] == ("--budget 90s",)
+    assert "options" in ramble["workload_variable"]
+    assert recorder.given["add_package_spec"]["nhalf"]["arguments"] == (
+        [ramble["software_spec"]["nhalf"]["pkg_spec"]],
+    )
 
 
 def test_containers_take_the_wheel_that_make_wheel_builds() -> None:

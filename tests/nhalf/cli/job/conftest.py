@@ -78,6 +78,100 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster
         subprocess.run(["kill", pid.read_text().strip()], check=False, capture_output=True)
 
 
+QSUB = r"""
+[ "$1" = --version ] && { echo "pbs_version = 23.06.06"; exit 0; }
+case $(sed -n 's/^#PBS -N //p' "$1") in
+[!A-Za-z]*|*[!A-Za-z0-9_.+-]*|'') echo "qsub: illegal -N value" >&2; exit 2 ;;
+esac
+grep -q '^#PBS -q nix' "$1" && { echo "qsub: Unknown queue" >&2; exit 170; }
+echo 7 >> jobs
+printf 'n1\nn1\nn2\nn2\n' > nodes
+env PBS_JOBID=7.server PBS_NODEFILE=$PWD/nodes setsid sh -c \
+    '[ -e held ] || { sh "$1"; echo $? > code; }' x "$1" > spool 2>&1 &
+echo $! > pid
+echo 7.server
+"""
+QSTAT = r"""
+if [ ! -e jobs ]; then echo "qstat: Unknown Job Id 7.server" >&2; exit 153; fi
+echo "Job Id: 7.server"
+echo "    Job_Name = nhalf-r"
+if [ -e code ] || [ -e deleted ]; then echo "    job_state = F"
+elif [ -e held ]; then echo "    job_state = Q"; else echo "    job_state = R"; fi
+printf '    exec_host = n1/0*2+\n\tn2/0*2\n'
+echo "    Resource_List.walltime = 00:06:00"
+echo "    comment = Job run at Mon Nov 30 at 05:19 on (n1:ncpus=2)"
+echo "    stime = $(LC_ALL=C date '+%a %b %e %H:%M:%S %Y')"
+if [ -e deleted ]; then echo "    substate = 91"; echo "    Exit_status = 271"
+elif [ -e code ]; then echo "    Exit_status = $(cat code)"; fi
+"""
+QDEL = "touch deleted"
+PBSNODES = r"""
+for n in 1 2 3; do printf "n$n\n     state = free\n     resources_available.ncpus = 2\n\n"; done
+"""
+FLUX = r"""
+case $1 in
+uptime) echo " 05:19:08 run 2.1d,  owner flux,  depth 0,  size 3" ;;
+batch)
+    grep -q '^# flux: --queue=nix' "$2" && { echo "flux-batch: ERROR: [Errno 22] Invalid queue \
+'nix' specified" >&2; exit 1; }
+    eval "out=$(sed -n 's/^# flux: --output=//p' "$2")"
+    echo 7 >> jobs
+    env FLUX_URI=local:///run/x FLUX_ENCLOSING_ID=fM7Zq9AKHno setsid sh -c \
+        '[ -e held ] || { sh "$1" >> "$2" 2>&1; echo $? > code; }' x "$2" "$out" > spool 2>&1 &
+    echo $! > pid
+    echo fM7Zq9AKHno ;;
+jobs)
+    if [ ! -e jobs ]; then echo "flux-jobs: ERROR: JobID fM7Zq9AKHno unknown" >&2; exit 1; fi
+    if [ -e deleted ]; then echo "CANCELED|-15|n[1-2]|n[1-2]|cancel|by the user"
+    elif [ -e held ]; then echo "SCHED|||held||"
+    elif [ ! -e code ]; then echo "RUN||n[1-2]|n[1-2]||"
+    elif [ "$(cat code)" = 0 ]; then echo "COMPLETED|0|n[1-2]|n[1-2]||"
+    else echo "FAILED|$(cat code)|n[1-2]|n[1-2]||"; fi ;;
+cancel) touch deleted ;;
+resource)
+    if [ "$2" = list ]; then echo "n[1-2]"; echo n3
+    else echo '{"version": 1, "execution": {"R_lite": [{"rank": "0-1", "children": {"core":
+"0-1"}}], "nodelist": ["n[1-2]"]}}'; fi ;;
+job) echo 360 ;;
+esac
+"""
+
+
+class OtherSystem(Cluster):
+    """PBS or Flux, whose tools act as their documents say."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.tools = folder / "tools"
+        self.tools.mkdir()
+        for tool, text in SYSTEMS[name].items():
+            self.tool(tool, text)
+
+    def waits(self) -> None:
+        """Jobs are taken and stay in the queue."""
+        (self.tools / "held").touch()
+
+
+SYSTEMS = {
+    "pbs": {"qsub": QSUB, "qstat": QSTAT, "qdel": QDEL, "pbsnodes": PBSNODES},
+    "flux": {"flux": FLUX},
+}
+
+
+@pytest.fixture(params=list(SYSTEMS))
+def other_system(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OtherSystem]:
+    """Each batch system but Slurm, of shell scripts, first in PATH."""
+    made = OtherSystem(request.param, tmp_path)
+    monkeypatch.setenv("PATH", f"{made.tools}{os.pathsep}{os.environ['PATH']}")
+    yield made
+    pid = made.tools / "pid"
+    if pid.exists() and not (made.tools / "code").exists():
+        subprocess.run(["kill", pid.read_text().strip()], check=False, capture_output=True)
+
+
 @pytest.fixture
 def run_words() -> list[str]:
     """The words of a short run, which measures here; skips where the probes are not built."""
