@@ -5,7 +5,10 @@ The hosts of an allocation, from the variables of each batch system.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -178,3 +181,58 @@ def test_idle_hosts_are_those_of_the_default_partition(
     sinfo.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert [str(host) for host in idle_hosts().hosts] == ["n1:4", "n2:8"]
+
+
+class TestFlux:
+    """The hosts of the instance of Flux in which this process runs."""
+
+    INSTANCE: ClassVar[dict[str, str]] = {"FLUX_URI": "local:///x", "FLUX_ENCLOSING_ID": "f7"}
+
+    @pytest.mark.parametrize(
+        ("text", "hosts"),
+        [
+            (
+                '''{"execution": {"R_lite": [{"rank": "0-1,3", "children": {"core": "0-3,8"}},
+                {"rank": "2", "children": {}}], "nodelist": ["n[1-2]", "m[07-08]"]}}''',
+                ["n1:5", "n2:5", "m07", "m08:5"],
+            ),
+            (
+                '''{"execution": {"R_lite": [{"rank": "0-1", "children": {"core": "0"}}],
+                "nodelist": ["n1,n1"]}}''',
+                ["n1:2"],
+            ),
+        ],
+    )
+    def test_are_those_of_its_resources(
+        self, text: str, hosts: list[str], flux: Callable[[str], None]
+    ) -> None:
+        flux(f"[ \"$1 $2\" = 'resource R' ] && echo '{text}'")
+        allocated = allocation(self.INSTANCE)
+        assert allocated is not None
+        assert (list(map(str, allocated.hosts)), allocated.source) == (hosts, "Flux job f7")
+
+    @pytest.mark.parametrize("text", ["", "[]", '{"execution": {}}', '{"execution": 0}', "{"])
+    def test_that_cannot_be_read(self, text: str, flux: Callable[[str], None]) -> None:
+        flux(f"echo '{text}'")
+        with pytest.raises(InputError, match="flux resource R cannot be read"):
+            allocation(self.INSTANCE)
+
+    def test_without_an_answer(self, flux: Callable[[str], None]) -> None:
+        flux("echo 'flux-resource: ERROR: broken' >&2; exit 1")
+        with pytest.raises(MissingError, match="broken"):
+            allocation(self.INSTANCE)
+
+    def test_a_single_task_has_no_others(self) -> None:
+        assert allocation({**self.INSTANCE, "FLUX_JOB_ID": "f8"}) is None
+
+
+@pytest.fixture
+def flux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes a command flux of a shell script, first in PATH."""
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    def make(script: str) -> None:
+        (tmp_path / "flux").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "flux").chmod(0o755)
+
+    return make

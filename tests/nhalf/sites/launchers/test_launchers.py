@@ -26,7 +26,7 @@ COMMAND = "./probe --ranks a b"
 
 
 def test_the_known_launchers() -> None:
-    assert {"hydra", "openmpi", "srun"} <= set(launchers())
+    assert {"flux", "hydra", "openmpi", "srun"} <= set(launchers())
 
 
 @pytest.mark.parametrize("driver", EVERY.values(), ids=list(EVERY))
@@ -81,6 +81,47 @@ def test_words_of_srun(changes: dict[str, Any], expected: str) -> None:
     assert " ".join(EVERY["srun"].tokens(replace(JOB, **changes))) == expected
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {},
+            "flux run --ntasks=4 --input=0 --unbuffered --setopt=exit-on-error "
+            f"--setopt=cpu-affinity=per-task {COMMAND}",
+        ),
+        (
+            {"bind": False, "hosts": ("a", "b"), "pmi": "pmix", "cyclic": True},
+            "flux run --ntasks=4 --nodes=2 --input=0 --unbuffered --setopt=exit-on-error "
+            "--setopt=cpu-affinity=off --setopt=pmi=pmix --requires=hosts:a,b --taskmap=cyclic "
+            + COMMAND,
+        ),
+        (
+            {"bind": False, "oversubscribe": True, "ranks_per_host": 2, "hosts": ("a", "b")},
+            "flux run --nodes=2 --tasks-per-node=2 --input=0 --unbuffered --setopt=exit-on-error "
+            f"--setopt=cpu-affinity=off --requires=hosts:a,b {COMMAND}",
+        ),
+    ],
+)
+def test_words_of_flux_run(changes: dict[str, Any], expected: str) -> None:
+    assert " ".join(EVERY["flux"].tokens(replace(JOB, **changes))) == expected
+
+
+def test_flux_run_oversubscribes_evenly_or_not_at_all() -> None:
+    job = replace(JOB, ranks=3, hosts=("a", "b"), oversubscribe=True)
+    with pytest.raises(MissingError, match="cannot place 3 ranks on 2 hosts"):
+        EVERY["flux"].tokens(job)
+    alone = EVERY["flux"].tokens(replace(job, hosts=()))
+    assert "--nodes=1" in alone and "--tasks-per-node=3" in alone
+
+
+def test_flux_run_needs_its_plug_in_for_a_library_of_pmix_alone() -> None:
+    flux = EVERY["flux"]
+    assert flux.process_management("openmpi", ("pmix",)) == "pmix"
+    assert flux.process_management("mpich", ("pmix", "pmi2")) == ""
+    assert flux.process_management("unknown", ()) == ""
+    assert "flux-pmix" in flux.why_separate_worlds("Open MPI 5", ("pmix",), "")[1]
+
+
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
     """An srun that offers both."""
@@ -125,7 +166,7 @@ def test_only_a_launcher_that_cannot_be_asked_has_something_to_tell(
     assert notice("srun") == ""
 
 
-@pytest.mark.parametrize("name", ["", "mpirun", "hydra", "openmpi", "srun"])
+@pytest.mark.parametrize("name", ["", "mpirun", "hydra", "openmpi", "srun", "flux"])
 def test_names_that_users_may_ask_for(name: str) -> None:
     check_launcher(name)
 
