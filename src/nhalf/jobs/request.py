@@ -10,7 +10,18 @@ from nhalf.base.units import parse_duration
 from nhalf.measure.plan.request import EFFORT, WHAT, OnMachine, PlanRequest
 
 AS_JOB = "As a job"
-NOT_OF_THE_JOB = {"submit", "job", "batch_system", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
+NOT_OF_THE_JOB = {
+    "submit",
+    "job",
+    "batch_system",
+    "no_wait",
+    "out",
+    "resume",
+    "report",
+    "quiet",
+    "json",
+    "list_",
+}
 """Fields that concern only the caller, or that the script sets itself."""
 
 

@@ -192,13 +192,13 @@ class TestFlux:
         ("text", "hosts"),
         [
             (
-                '''{"execution": {"R_lite": [{"rank": "0-1,3", "children": {"core": "0-3,8"}},
-                {"rank": "2", "children": {}}], "nodelist": ["n[1-2]", "m[07-08]"]}}''',
+                """{"execution": {"R_lite": [{"rank": "0-1,3", "children": {"core": "0-3,8"}},
+                {"rank": "2", "children": {}}], "nodelist": ["n[1-2]", "m[07-08]"]}}""",
                 ["n1:5", "n2:5", "m07", "m08:5"],
             ),
             (
-                '''{"execution": {"R_lite": [{"rank": "0-1", "children": {"core": "0"}}],
-                "nodelist": ["n1,n1"]}}''',
+                """{"execution": {"R_lite": [{"rank": "0-1", "children": {"core": "0"}}],
+                "nodelist": ["n1,n1"]}}""",
                 ["n1:2"],
             ),
         ],

@@ -13,42 +13,40 @@ ROW = ",".join(
 """How each row of `nhalf show --format csv` begins, except the names of columns."""
 
 
-class Nhalf(ExecutableApplication):  # noqa: F405
+class Nhalf(ExecutableApplication):
     """Communication performance: times of messages and collective operations, with intervals."""
 
     name = "nhalf"
 
-    tags("synthetic-benchmarks")  # noqa: F405
+    tags("synthetic-benchmarks")
 
-    software_spec("nhalf", pkg_spec="nhalf@develop", package_manager="spack*")  # noqa: F405
-    required_package("nhalf", package_manager="spack*")  # noqa: F405
+    software_spec("nhalf", pkg_spec="nhalf@develop", package_manager="spack*")
+    required_package("nhalf", package_manager="spack*")
 
-    executable("remove", template=f"rm -rf {RUN}", use_mpi=False)  # noqa: F405
+    executable("remove", template=f"rm -rf {RUN}", use_mpi=False)
     # nhalf starts the ranks itself, with each library's launcher or --launcher, several times.
-    executable(  # noqa: F405
+    executable(
         "measure",
         template="nhalf run {study} --quiet --out " + RUN + " {options}",
         use_mpi=False,
-        output_capture=OUTPUT_CAPTURE.ALL,  # noqa: F405
+        output_capture=OUTPUT_CAPTURE.ALL,
     )
-    executable(  # noqa: F405
-        "tabulate", template=f"nhalf show {RUN} --format csv", use_mpi=False
-    )
+    executable("tabulate", template=f"nhalf show {RUN} --format csv", use_mpi=False)
 
     STUDIES = ("p2p", "collectives", "full")
     for study in STUDIES:
-        workload(study, executables=["remove", "measure", "tabulate"])  # noqa: F405
-        workload_variable(  # noqa: F405
+        workload(study, executables=["remove", "measure", "tabulate"])
+        workload_variable(
             "study", default=study, description="Study of `nhalf run --list`", workloads=[study]
         )
-    workload_variable(  # noqa: F405
+    workload_variable(
         "options",
         default="--budget 5m",
         description="Options of nhalf run: --placement, --bytes, --mpi, --launcher, --budget",
         workloads=list(STUDIES),
     )
 
-    figure_of_merit_context(  # noqa: F405
+    figure_of_merit_context(
         "point",
         regex=ROW,
         output_format="{mpi} {transport} {pattern} {algorithm} {ranks} ranks {placement} {axes} "
@@ -59,11 +57,9 @@ class Nhalf(ExecutableApplication):  # noqa: F405
         ("time, lower end of the interval", "low"),
         ("time, upper end of the interval", "high"),
     ):
-        figure_of_merit(  # noqa: F405
-            title, fom_regex=ROW, group_name=column, units="s", contexts=["point"]
-        )
+        figure_of_merit(title, fom_regex=ROW, group_name=column, units="s", contexts=["point"])
 
-    success_criteria(  # noqa: F405
+    success_criteria(
         "table", mode="string", match=r"run,transport,mpi,pattern,algorithm,ranks,placement,axes.*"
     )
-    success_criteria("no error", mode="string", anti_match=r"nhalf: error: .*")  # noqa: F405
+    success_criteria("no error", mode="string", anti_match=r"nhalf: error: .*")

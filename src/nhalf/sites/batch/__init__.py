@@ -130,7 +130,7 @@ class BatchSystem(ABC):
         """
 
     def cores_per_host(self, options: Sequence[str]) -> int:
-        """The cores that a job requests to have a whole host; 0 if it has them without a request."""
+        """The cores to request for a whole host; 0 if a job has them without a request."""
         return 0
 
     @abstractmethod
@@ -174,7 +174,7 @@ class OptionSystem(BatchSystem):
 
     @abstractmethod
     def requests(self, request: JobRequest) -> list[JobOption]:
-        """nhalf's own options for a request."""
+        """What nhalf itself asks for."""
 
     def names(self, option: str) -> set[str]:
         """What an option sets: {'--nodes'} for '--nodes=4', {'-N'} for '-N4'."""

@@ -73,7 +73,9 @@ class Flux(OptionSystem):
             JobOption("hosts", "The hosts that --hosts names.", hosts),
             JobOption("exclusive", WHY_EXCLUSIVE, "--exclusive"),
             JobOption(
-                "time", f"{request.time_why.capitalize()}.", f"--time-limit={minutes}m" if minutes else ""
+                "time",
+                f"{request.time_why.capitalize()}.",
+                f"--time-limit={minutes}m" if minutes else "",
             ),
             JobOption("", WHY_APPEND, "--setopt=output.mode=append"),
             JobOption("", "", f"--output={_output(request.output)}"),

@@ -55,7 +55,7 @@ _NAME_LENGTH_MAX = 230
 
 
 class Pbs(OptionSystem):
-    """OpenPBS and PBS Professional from version 20 on; without job history ended jobs are forgotten."""
+    """OpenPBS and PBS Professional from version 20; without job history they forget ended jobs."""
 
     description: ClassVar[str] = "qsub of PBS"
     title: ClassVar[str] = "PBS"

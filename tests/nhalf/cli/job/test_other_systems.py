@@ -71,9 +71,7 @@ def test_a_job_is_cancelled_while_it_waits(
     assert other_system.jobs == 2, "the cancelled job is replaced"
 
 
-def test_a_cancelled_job_says_how_to_go_on(
-    other_system: Any, tmp_path: Path, submit: Call
-) -> None:
+def test_a_cancelled_job_says_how_to_go_on(other_system: Any, tmp_path: Path, submit: Call) -> None:
     words = WORDS[other_system.name]
     other_system.waits()
     (tmp_path / "tools/deleted").touch()

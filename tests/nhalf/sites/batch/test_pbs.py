@@ -167,8 +167,11 @@ def test_states_of_qstat(letter: str, more: str, expected: JobState) -> None:
 class TestState:
     def test_history_that_is_off_or_gone(self, tool: Tool) -> None:
         history = "PBS is not configured to maintain job history"
-        tool("qstat", f'[ "$1" = -x ] && {{ echo "qstat: {history}" >&2; exit 0; }}\n'
-             'echo "Job Id: 7.server"; echo "    job_state = R"')
+        tool(
+            "qstat",
+            f'[ "$1" = -x ] && {{ echo "qstat: {history}" >&2; exit 0; }}\n'
+            'echo "Job Id: 7.server"; echo "    job_state = R"',
+        )
         assert Pbs().state("7.server") == JobState("running", Phase.RUNNING)
         tool("qstat", 'echo "qstat: Unknown Job Id 7.server" >&2; exit 153')
         assert Pbs().state("7.server") is None
