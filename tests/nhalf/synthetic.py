@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
 
-from nhalf.store.keys import MEASUREMENT_COLUMNS
+from nhalf.store.keys import MEASUREMENT_COLUMNS, VERSION
+from nhalf.store.run import Run
 
 SIZES = [0, *(2**k for k in range(23))]
 
@@ -224,3 +226,18 @@ def build_pair_map(
         for position, (axes, rank_s, named) in enumerate(points)
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
+
+
+def write_pair_map_run(path: Path, hosts: Sequence[str], *maps: pl.LazyFrame) -> Run:
+    """A finished run of maps of ranks on `hosts`, of which its journal tells."""
+    run = Run.create(path, {})
+    places = [{"host": host} for host in hosts]
+    start = {"subject": "mpich", "ranks": len(hosts), "asked_placement": "", "placement": places}
+    with run.journal() as journal:
+        journal.append({"event": "launch", "launch": 0, **start})
+    size_bytes = (path / "journal.jsonl").stat().st_size
+    pl.concat(maps).collect().drop("run").write_parquet(
+        path / "measurements.parquet",
+        metadata={"nhalf.schema": str(VERSION), "nhalf.journal_bytes": str(size_bytes)},
+    )
+    return run

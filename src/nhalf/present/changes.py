@@ -7,26 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
 from nhalf.base.listing import few, ranks_text
-from nhalf.base.numbers import fixed, span
+from nhalf.base.numbers import fixed, span, times
 from nhalf.base.operations import NATIVE
 from nhalf.decide.changes import tail_name
+from nhalf.decide.history.levels import NAME, NODES
 
 if TYPE_CHECKING:
-    from nhalf.decide.history.history import History, Shift
+    from nhalf.decide.history.cluster import NowSlower
+    from nhalf.decide.history.history import CurveHistory, History, Shift
 
 
 def curve_names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
     """Name each curve by pattern and library, and by ranks, placement and axes that differ.
 
-    A tail has its `quantile` beside the columns of a curve.
+    A tail has its `quantile` beside the columns of a curve; a curve of nodes has them and a name.
     """
     varies = {
-        name: len({curve[name] for curve in curves}) > 1 for name in ("ranks", "placement", "axes")
+        name: len({curve.get(name) for curve in curves}) > 1
+        for name in ("ranks", "placement", "axes")
     }
     return [_name(curve, varies) for curve in curves]
 
 
 def _name(curve: Mapping[str, Any], varies: Mapping[str, bool]) -> str:
+    if NODES in curve:
+        return f"{curve[NODES]}, {curve[NAME]}"
     algorithm = "" if curve["algorithm"] == NATIVE else curve["algorithm"]
     pattern = "/".join(filter(None, (curve["pattern"], algorithm)))
     parts = [pattern, carrier(curve["mpi"], curve["transport"])]
@@ -37,6 +42,8 @@ def _name(curve: Mapping[str, Any], varies: Mapping[str, bool]) -> str:
     return ", ".join(filter(None, parts))
 
 
+NODES_MAX = 24
+"""The most curves of nodes and pairs that are all shown; of more, those that changed."""
 DIFFERENCES_MAX = 4
 """This many lines of the environment are named; the others are counted."""
 
@@ -60,6 +67,30 @@ def around_text(shift: Shift) -> str:
     more = len(changes) - DIFFERENCES_MAX
     remainder = [f"and {more} more (all with --json)"] if more > 0 else []
     return "; ".join([*changes[:DIFFERENCES_MAX], *remainder])
+
+
+def shown_curves(history: History) -> list[CurveHistory]:
+    """The curves, but of many nodes and pairs only those that changed."""
+    of_nodes = [curve for curve in history.curves if NODES in curve.levels.curve]
+    if len(of_nodes) <= NODES_MAX:
+        return list(history.curves)
+    return [c for c in history.curves if NODES not in c.levels.curve or c.shifts]
+
+
+def slower_lines(history: History) -> list[str]:
+    """Which nodes and pairs of nodes are slower than they were, a sentence change."""
+    from nhalf.decide.history.cluster import slower
+
+    return [slower_line(change) for change in slower(history)]
+
+
+def slower_line(change: NowSlower) -> str:
+    """'n3: transfer takes 1.98x since 2026-04-01 04:00, in 3 of 3 pairs'."""
+    from nhalf.decide.history.history import moment
+
+    share = f", in {len(change.curves)} of {change.pairs} pairs" if change.pairs > 1 else ""
+    words = f"{change.name} takes {times(change.ratio)} since {moment(change.since_s)}{share}"
+    return f"{' '.join(change.nodes)}: {words}"
 
 
 def unclear_lines(history: History, names: Sequence[str]) -> list[str]:

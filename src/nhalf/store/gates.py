@@ -6,7 +6,7 @@ counted and left where they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,10 +17,12 @@ import msgspec
 from nhalf.base.errors import MissingError
 from nhalf.base.files import append_whole
 from nhalf.base.unreadable import UNREADABLE
+from nhalf.store.described import RUN_DESCRIPTION
 
 PAIRS = "pairs@"
 """Begins the name in place of a node's where pairs of hosts were timed, followed by the host that
 began it: no file has two writers."""
+SUFFIX = ".jsonl"
 TAIL_BYTES = 4 << 20
 """No more of a file is read for a baseline: years of gates lie before that."""
 OTHER_FOLDER = "name a folder that this user can write to with --baseline"
@@ -52,6 +54,9 @@ class GateFile:
     records: tuple[GateRecord, ...] = ()
     unread: int = 0
 
+    def __bool__(self) -> bool:
+        return bool(self.records)
+
     def baseline(self, most: int) -> list[dict[str, float]]:
         """The times of the last gates that count, since the last one that was accepted."""
         begin = max((i for i, record in enumerate(self.records) if record.accepts), default=0)
@@ -61,7 +66,7 @@ class GateFile:
 
 def gate_path(folder: Path, node: str) -> Path:
     """The file of a node."""
-    return folder / f"{node}.jsonl"
+    return folder / f"{node}{SUFFIX}"
 
 
 def read_gates(path: Path, tail_bytes: int = TAIL_BYTES) -> GateFile:
@@ -107,10 +112,34 @@ def read_all_gates(folder: Path, beginning: str = "", tail_bytes: int = 1 << 62)
 
     Raises MissingError as `read_gates` does.
     """
-    paths = [path for path in sorted(folder.glob("*.jsonl")) if path.name.startswith(beginning)]
+    paths = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
     files = [read_gates(path, tail_bytes) for path in paths]
     records = sorted((r for file in files for r in file.records), key=lambda record: record.at)
     return GateFile(tuple(records), sum(file.unread for file in files))
+
+
+def read_places(places: Iterable[Path]) -> GateFile:
+    """The gates of files and of folders, oldest first; runs and what is not there have none.
+
+    Raises MissingError as `read_gates` does.
+    """
+    folders = [place for place in places if not (place / RUN_DESCRIPTION).is_file()]
+    files = [
+        read_all_gates(place) if place.is_dir() else read_gates(place, tail_bytes=1 << 62)
+        for place in folders
+        if place.is_dir() or place.suffix == SUFFIX
+    ]
+    records = sorted((r for file in files for r in file.records), key=lambda record: record.at)
+    return GateFile(tuple(records), sum(file.unread for file in files))
+
+
+def timed_on(node: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """What a time of a gate is of, and the node or the two nodes, in the order of their names.
+
+    'core 5' of a node n3 is itself, on n3; 'latency n1 n2' is a latency, between n1 and n2.
+    """
+    kind, *nodes = name.split()
+    return (kind, tuple(nodes)) if node.startswith(PAIRS) and nodes else (name, (node,))
 
 
 def append_gate(folder: Path, record: GateRecord) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
@@ -14,6 +15,7 @@ from nhalf.statistics.query import query, query_gates
 from nhalf.store.gates import PAIRS, GateRecord
 from nhalf.store.keys import SUMMARY_COLUMNS
 from nhalf.store.run import Run
+from tests.nhalf.synthetic import write_pair_map_run
 
 Event = Callable[..., dict[str, Any]]
 
@@ -97,7 +99,7 @@ def test_anything_else_is_one_clear_line(runs: list[Run], text: str, word: str) 
     with pytest.raises(InputError) as caught:
         query(text, runs)
     assert word in str(caught.value)
-    assert "tables are points, launches, samples, ranks, extras, runs, environment" in str(
+    assert "tables are points, launches, samples, ranks, pairs, extras, runs, environment" in str(
         caught.value
     )
     assert "\n" not in str(caught.value)
@@ -142,10 +144,61 @@ def test_which_pairs_of_nodes_became_slower_since_spring() -> None:
 def test_gates_have_a_table_of_their_own() -> None:
     records = gates("core 0", "n1", 1.0)
     assert query_gates("select * from gates", records).columns == [
-        "node", "at", "verdict", "name", "time_s",
+        "node", "at", "verdict", "name", "time_s", "quantity", "first_node", "second_node",
     ]  # fmt: skip
     assert query_gates("select name from gates", []).is_empty()
     with pytest.raises(InputError, match="tables are gates"):
         query_gates("select * from points", records)
     with pytest.raises(InputError, match="no SELECT"):
         query_gates("drop table gates", records)
+
+
+@pytest.fixture
+def maps(tmp_path: Path, make_pair_map: Callable[..., pl.LazyFrame]) -> list[Run]:
+    """A run of three hosts, of which each time to n3 is twice that to others, there alone."""
+    frames = [
+        make_pair_map(HOSTS, lambda _, second: 1 + (second == "n3"), pattern=pattern, launches=1)
+        for pattern in ("pair-map-bandwidth", "pair-map-together")
+    ]
+    return [write_pair_map_run(tmp_path / "maps", HOSTS, *frames)]
+
+
+HOSTS = ["n1", "n2", "n3"]
+
+
+@pytest.mark.parametrize("pattern", ["pair-map-bandwidth", "pair-map-together"])
+def test_pairs_have_both_nodes_and_the_time_of_their_way(maps: list[Run], pattern: str) -> None:
+    text = f"select first_node, second_node, time_s from pairs where pattern = '{pattern}'"
+    rows = {(first, second): time_s for first, second, time_s in query(text, maps).iter_rows()}
+    assert rows == pytest.approx(
+        {
+            (first, second): 1e-4 * (1 + (second == "n3"))
+            for first in HOSTS
+            for second in HOSTS
+            if first != second
+        }
+    )
+
+
+def test_ranks_have_their_node_or_none(maps: list[Run], runs: list[Run]) -> None:
+    answer = query("select distinct rank, node from ranks order by rank", maps)
+    assert answer.rows() == [(0, "n1"), (1, "n2"), (2, "n3")]
+    assert query("select node from ranks", runs)["node"].null_count() == len(
+        query("select rank from ranks", runs)
+    )
+    assert query("select * from pairs", runs).is_empty()
+
+
+def test_gates_have_the_node_or_both_of_a_pair() -> None:
+    when = datetime(2026, 3, 1, tzinfo=UTC)
+    gates = [
+        GateRecord(node=node, at=when, verdict="go", times_s=times_s)
+        for node, times_s in ((f"{PAIRS}n1", {"latency n1 n2": 2.0}), ("n1", {"core 5": 1.0}))
+    ]
+    text = "select quantity, first_node, second_node, time_s from gates order by time_s"
+    assert query_gates(text, gates).rows() == [
+        ("core 5", "n1", None, 1.0),
+        ("latency", "n1", "n2", 2.0),
+    ]
+    alone = query_gates("select second_node from gates", gates[1:])
+    assert alone.rows() == [(None,)]

@@ -1,4 +1,4 @@
-"""`nhalf history`: how did the curves of many runs move, and what changed when they did?"""
+"""`nhalf history`: how did curves of many runs or gates move, and what changed when they did?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.files import write_text
+from nhalf.base.printable import say
 from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
@@ -14,8 +15,10 @@ from nhalf.decide.check.verdict import UNCLEAR_MAX
 from nhalf.measure.plan.plan import parse_sizes
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.store.described import USUAL
+from nhalf.store.gates import GateFile, read_places
 
 with lazily(globals()):
+    from nhalf.decide.history.gates import gate_history
     from nhalf.decide.history.history import History, as_json, history
     from nhalf.decide.history.levels import usable_runs
     from nhalf.decide.runs_compared import run_changes
@@ -34,10 +37,12 @@ GROUP = "look"
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="Which curves"):
-    """The runs, and which of their curves to show."""
+    """The runs or gates, and which of their curves to show."""
 
-    runs: tuple[Path, ...] = word((), "Runs, or folders of runs; default: ./runs.", "RUN...")
-    pattern: str = option("", "Only this pattern.")
+    runs: tuple[Path, ...] = word(
+        (), "Runs, folders of runs or of gates; default: ./runs.", "RUN..."
+    )
+    pattern: str = option("", "Only this pattern; of gates: this kind of times, e.g. transfer.")
     mpi: str = option("", "Only this library, in all versions, e.g. openmpi.")
     size: str = option("", "Only these sizes, e.g. 8 or 0:4K.", "--bytes")
     unclear_max: int = option(
@@ -60,13 +65,19 @@ def command(request: Request) -> int:
     show one, and at most 1 % of the curves with changes are false. Beside a change stands what
     else changed in the environment.
 
+    In a folder of gates every core, memory domain and pair of nodes is a curve, and so is every
+    pair of hosts in pair maps of runs; the report then has a map of the whole cluster.
+
     nhalf history runs
     nhalf history runs --mpi openmpi --bytes 8 --points
     nhalf history runs --report history.html
     nhalf history runs --format csv
+    nhalf history /shared/gates --report cluster.html
     """
     if request.report is not None:
         check_place(request.report)
+    if gates := read_places(request.runs):
+        return _shown(_of_gates(gates, request), [], [], request)
     collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())
     wrong = _wrong(collection.runs, request)
@@ -76,14 +87,35 @@ def command(request: Request) -> int:
     except InputError as error:
         raise (FailedError(error.message, error.remedy) if is_wrong else error) from None
     changes = _changes(collection.runs, timeline, request)
+    return _shown(timeline, wrong, changes, request, is_wrong=is_wrong)
+
+
+def _of_gates(gates: GateFile, request: Request) -> History:
+    """The history of gates, of which only --pattern chooses."""
+    if gates.unread:
+        say(f"{gates.unread} lines of gates cannot be read, and are left out")
+    if request.mpi or request.size:
+        raise InputError("gates have no libraries and no sizes", "choose with --pattern alone")
+    return gate_history(gates.records, request.runs[0], request.pattern)
+
+
+def _shown(
+    timeline: History,
+    wrong: Sequence[WrongData],
+    changes: Sequence[Finding],
+    request: Request,
+    *,
+    is_wrong: bool = False,
+) -> int:
+    """Write the page, print the history, and return what a script learns."""
     page_path = None
     if request.report is not None:
-        alarms = [curve.headline for curve in wrong]
-        page = history_page(timeline, alarms, changes)
+        page = history_page(timeline, [curve.headline for curve in wrong], changes)
         page_path = write_text(request.report, page).absolute()
+    exit_code = 1 if is_wrong else timeline.exit_code(request.unclear_max)
     if request.json:
         emit_json({**as_json(timeline), "report": str(page_path) if page_path else None})
-        return 1 if is_wrong else timeline.exit_code(request.unclear_max)
+        return exit_code
     if request.format == "csv":
         show_values(timeline)
     else:
@@ -94,7 +126,7 @@ def command(request: Request) -> int:
         stdout_console().print(
             f"report: {page_path}", soft_wrap=True, markup=False, highlight=False
         )
-    return 1 if is_wrong else timeline.exit_code(request.unclear_max)
+    return exit_code
 
 
 def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Finding]:

@@ -27,9 +27,10 @@ from nhalf.decide.family import family_error
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
+from nhalf.decide.history.pairs import pair_levels
 from nhalf.decide.history.tails import tail_levels
-from nhalf.decide.tail_ratios import TAIL_THRESHOLD
 from nhalf.facts.facts import Facts
+from nhalf.results.pair_map.times import PATTERNS
 from nhalf.statistics.change_points import (
     ERROR,
     LevelShift,
@@ -113,10 +114,19 @@ class CurveHistory:
     unclear_runs: int = 0
 
     @property
+    def certain(self) -> list[Shift]:
+        """The changes that are certain, in order."""
+        return [shift for shift in self.shifts if shift.verdict != "unclear"]
+
+    @property
     def is_slower(self) -> bool:
         """Whether the last change that is certain was to slower."""
-        verdicts = [shift.verdict for shift in self.shifts if shift.verdict != "unclear"]
-        return verdicts[-1:] == ["slower"]
+        return [shift.verdict for shift in self.certain[-1:]] == ["slower"]
+
+    @property
+    def ratio_now(self) -> float:
+        """The last level over the first one; 1 if no change is certain."""
+        return math.prod(shift.ratio for shift in self.certain)
 
 
 @dataclass(frozen=True)
@@ -124,13 +134,15 @@ class History:
     """All curves present in at least two runs; `started_s` by run, in order of time.
 
     Tails that grew are curves, too, with `quantile` in what identifies them (tails.py).
-    `error` is that of the intervals of a curve's changes, `latest` the last run.
+    `error` is that of the intervals of a curve's changes, `latest` the last run, `occasions` what
+    the keys of `started_s` stand for.
     """
 
     started_s: dict[str, float]
     curves: tuple[CurveHistory, ...]
     error: float
     latest: Path
+    occasions: str = "runs"
 
     @property
     def shifts(self) -> list[tuple[Levels, Shift]]:
@@ -173,7 +185,11 @@ def history(
     started_s = _started(runs_by_name)
     facts_by_run = {name: Facts.of([run]) for name, run in runs_by_name.items()}
     medians = _narrowed(all_medians(facts_by_run), pattern, mpi, sizes)
-    levels = list(curve_levels(medians, list(started_s)))
+    order = list(started_s)
+    is_map = pl.col("pattern").is_in(PATTERNS)
+    pairs = list(pair_levels(facts_by_run, order, medians.filter(is_map)))
+    whole = list(curve_levels(medians.filter(~is_map) if pairs else medians, order))
+    levels = [*whole, *pairs]
     if not levels:
         raise InputError("no two of these runs have a curve in common", "nhalf show tells theirs")
     error = curve_error(levels)
@@ -187,7 +203,7 @@ def history(
         )
         for curve in levels
     ]
-    tails = list(tail_levels(levels, facts_by_run))
+    tails = list(tail_levels(whole, facts_by_run))
     errors = curve_error(tails), 0.0
     for tail in tails:
         its = _environments(tail, runs_by_name, plain)
@@ -227,12 +243,7 @@ def _smallest_error(levels: Levels, errors: Sequence[float]) -> float:
 
 def _is_beyond(change: LevelShift, levels: Levels) -> bool:
     """Whether a change is beyond the tolerance."""
-    return abs(change.value) > math.log(_threshold(levels))
-
-
-def _threshold(levels: Levels) -> float:
-    """The tolerance, as a ratio: tails have their own."""
-    return TAIL_THRESHOLD if "quantile" in levels.curve else THRESHOLD
+    return abs(change.value) > math.log(levels.threshold)
 
 
 def _sides(levels: Levels, changes: Sequence[LevelShift], number: int) -> tuple[slice, slice]:
@@ -305,7 +316,7 @@ def curve_history(
         if _is_beyond(change, levels)
     ]
     apart = last_apart(logs, changes, errors[1]) if errors[1] else None
-    counts = apart is not None and abs(apart) > math.log(THRESHOLD)
+    counts = apart is not None and abs(apart) > math.log(levels.threshold)
     return CurveHistory(levels, tuple(shifts), math.exp(apart or 0.0) if counts else None)
 
 
@@ -334,7 +345,7 @@ def _shift(
         math.exp(change.high),
         tuple(differences),
         _doubt(levels, changes, number),
-        _threshold(levels),
+        levels.threshold,
     )
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.decide.check.unclear_runs import FAMILY
+from nhalf.decide.compare import THRESHOLD
 from nhalf.decide.ratio_intervals import interquartile_mean
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import launch_intervals
@@ -26,6 +27,9 @@ from nhalf.store.keys import CURVE
 SHARE_LEAST = 0.5
 """A size counts if this share of the runs with the curve measured it."""
 
+NODES, NAME = "nodes", "name"
+"""What tells curves of a node or of two nodes apart: their names, and what was timed there."""
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -34,7 +38,8 @@ class Levels:
     `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN if a run
     has one launch. `time_s` is that of the first run if the curve has one size, else NaN.
     `flag_s` is the time of a flag between two cores, NaN if it was not measured; `unknown_share`
-    the share of a run's times without that flag, 0 for curves that have none.
+    the share of a run's times without that flag, 0 for curves that have none. Smaller changes than
+    `threshold`, a ratio, are not reported.
     """
 
     curve: dict[str, Any]
@@ -48,6 +53,12 @@ class Levels:
     time_s: float
     flag_s: Floats
     unknown_share: Floats
+    threshold: float = THRESHOLD
+
+
+def curve_of_nodes(nodes: str, name: str, **columns: Any) -> dict[str, Any]:
+    """The curve of a node or of two nodes, with all columns of a curve, empty but for these."""
+    return {**dict.fromkeys(CURVE, ""), "ranks": None, **columns, NODES: nodes, NAME: name}
 
 
 def usable_runs(places: Iterable[Path]) -> Collection:

@@ -15,6 +15,7 @@ from nhalf.decide.history.levels import Levels
 from nhalf.decide.tail_ratios import (
     HAS_TAIL,
     QUANTILE,
+    TAIL_THRESHOLD,
     Counts,
     Tails,
     counts_by_size,
@@ -89,4 +90,5 @@ def _relative(curve: Levels, tails: Mapping[str, Tails], sizes: tuple[int, ...])
         time_s=float("nan"),
         flag_s=curve.flag_s[places],
         unknown_share=curve.unknown_share[places],
+        threshold=TAIL_THRESHOLD,
     )

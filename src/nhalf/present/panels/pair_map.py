@@ -39,25 +39,34 @@ class PairMap(Panel[Facts]):
     patterns = PATTERNS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows: list[Row] = []
-        names: dict[str, dict[str, list[str]]] = {}
-        views = list(pair_views(facts))
-        for view in views:
-            rows += _cells(view, names.setdefault(view.choice, _orders(view)))
-        if not rows:
-            return None
-        choices = sorted(names, key=lambda choice: ("latency" not in choice, natural(choice)))
-        order = sorted({row["series"] for row in rows})
-        return (
-            alt.layer(*_layers(rows, names), data=common.data_of(rows))
-            .properties(width=common.CHART_HEIGHT, height=common.CHART_HEIGHT)
-            .facet(alt.Facet("series:N", title=None, sort=order), columns=2)
-            .transform_filter("datum.choice === chosen")
-            .add_params(
-                common.choice("chosen", choices, _opening(views, choices), "Map"),
-                common.choice("ordered", [BY_NAME, BY_LIKENESS], BY_NAME, "Order"),
-            )
+        return pair_matrices(list(pair_views(facts)))
+
+
+def pair_matrices(
+    views: Sequence[PairView], relative: str = "times the typical pair of its kind"
+) -> alt.TopLevelMixin | None:
+    """The matrices, of which a reader picks one; `relative` says what ratios are to.
+
+    None if no pair was timed.
+    """
+    rows: list[Row] = []
+    names: dict[str, dict[str, list[str]]] = {}
+    for view in views:
+        rows += _cells(view, names.setdefault(view.choice, _orders(view)))
+    if not rows:
+        return None
+    choices = sorted(names, key=lambda choice: ("latency" not in choice, natural(choice)))
+    order = sorted({row["series"] for row in rows})
+    return (
+        alt.layer(*_layers(rows, names, relative), data=common.data_of(rows))
+        .properties(width=common.CHART_HEIGHT, height=common.CHART_HEIGHT)
+        .facet(alt.Facet("series:N", title=None, sort=order), columns=2)
+        .transform_filter("datum.choice === chosen")
+        .add_params(
+            common.choice("chosen", choices, _opening(views, choices), "Map"),
+            common.choice("ordered", [BY_NAME, BY_LIKENESS], BY_NAME, "Order"),
         )
+    )
 
 
 def _opening(views: Sequence[PairView], choices: Sequence[str]) -> str:
@@ -119,20 +128,22 @@ def _range_text(low_s: float, high_s: float) -> str:
     return span(low_s, high_s, format_time)
 
 
-def _layers(rows: list[Row], names: dict[str, dict[str, list[str]]]) -> list[alt.Chart]:
+def _layers(
+    rows: list[Row], names: dict[str, dict[str, list[str]]], relative: str
+) -> list[alt.Chart]:
     """Colours, then dots of pairs within hosts, then frames of what is slow."""
     ordered = sorted(row["ratio"] for row in rows)
     most = max(COLOUR_FACTOR_MIN, ordered[-1])
     color = alt.Color(
         "ratio:Q",
-        title="times the typical pair of its kind",
+        title=relative,
         scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
         legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180, titleLimit=300),
     )
     tooltip = common.tooltip(
         rows,
         **{"series": "library", "pair": "pair", "time": "time of a message", "rate": "rate"},
-        **{"launches": "in its launches", "ratio": "times the usual", "kind": "where"},
+        **{"launches": "in its launches", "ratio": relative, "kind": "where"},
     )
     base = (
         alt.Chart()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import altair as alt
 
@@ -9,11 +10,20 @@ from nhalf.base.dates import date_of
 from nhalf.base.numbers import change, change_span, fixed, percent, says_nothing
 from nhalf.base.rows import Row
 from nhalf.decide.history.history import METHOD, CurveHistory, History, Shift, moment
-from nhalf.present.changes import around_text, at_text, curve_names, ends, unclear_lines
+from nhalf.decide.history.levels import NODES
+from nhalf.present.changes import (
+    around_text,
+    at_text,
+    curve_names,
+    ends,
+    shown_curves,
+    unclear_lines,
+)
 from nhalf.present.charts import common
 from nhalf.present.findings import Finding
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
+from nhalf.present.report.cluster_sections import cluster_cards, cluster_sections
 from nhalf.present.report.page import card, rendered
 from nhalf.present.report.sections import Section
 from nhalf.statistics.change_points import ERROR
@@ -35,7 +45,7 @@ def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
         rows += _rows(name, curve, history)
     base = alt.Chart().transform_filter("datum.curve === shown")
     x = alt.X("at:T", title="measured", axis=alt.Axis(format=TIMES, labelOverlap="greedy"))
-    ratio = alt.Y("ratio:Q", title="times the first run", scale=alt.Scale(zero=False))
+    ratio = alt.Y("ratio:Q", title="times the first", scale=alt.Scale(zero=False))
     ends = base.encode(x=x, y=alt.Y("low:Q"), y2="high:Q").transform_filter("isValid(datum.low)")
     titles = {"when": "measured", "run": "run", "library": "library", "time": "/ first"}
     marks = base.mark_point(filled=True, size=46, opacity=1).encode(
@@ -49,9 +59,10 @@ def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
     line = base.mark_line(strokeWidth=2).encode(x=x, y=ratio)
     # A layer without rows would leave its scale without an extent.
     changed = [changes] if any(row["change"] for row in rows) else []
-    bars = ends.mark_rule(strokeWidth=2, opacity=0.5)
+    has_bars = any(row["low"] is not None for row in rows)
+    bars = [ends.mark_rule(strokeWidth=2, opacity=0.5)] if has_bars else []
     return (
-        alt.layer(bars, line, marks, *changed, data=common.data_of(rows))
+        alt.layer(*bars, line, marks, *changed, data=common.data_of(rows))
         .add_params(common.choice("shown", list(names), names[0], "Curve"))
         .properties(width="container", height=common.CHART_HEIGHT)
     )
@@ -87,20 +98,28 @@ def _ends(low: float, high: float) -> tuple[float, float]:
 FOOTER = (
     f"Levels are the interquartile mean over sizes, relative to the first run; changes by {METHOD}."
 )
-COURSE_HOW = (
-    "Lower is faster: each mark is a run, its bar the 95 % interval over launches; a dashed line "
-    "is the first run of a new level."
+GATES_FOOTER = (
+    "Each gate counts as one observation of what it timed; gates beside other programs do not "
+    f"count. Changes by {METHOD}."
 )
-NOTHING_CHANGED = "No curve changed from one run to another beyond the stated thresholds."
-VALUES_HOW = "Every run of every curve, relative to the curve's first run."
+COURSE_HOW = (
+    "Lower is faster: each mark is a run or a gate, its bar the 95 % interval over launches; a "
+    "dashed line is the first one of a new level."
+)
+NOTHING_CHANGED = "No curve changed beyond the stated thresholds."
+VALUES_HOW = "Every value of every curve, relative to the curve's first one."
 
 
 def history_page(
     history: History, alarms: Sequence[str] = (), changes: Sequence[Finding] = ()
 ) -> str:
     """The whole page as HTML; `alarms` come first, then how few runs differ from the first."""
+    count = len(history.curves)
+    cards = [*map(card, changes), *cluster_cards(history)]
+    further = list(cluster_sections(history))
+    history = replace(history, curves=tuple(shown_curves(history)))
     names = curve_names([curve.levels.curve for curve in history.curves])
-    cards = [*map(card, changes), *_cards(history, names)]
+    cards += _cards(history, names)
     runs = list(history.started_s)
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     return rendered(
@@ -108,15 +127,15 @@ def history_page(
         alarms=alarms,
         nothing=NOTHING_CHANGED,
         title="Performance over time",
-        subtitle=f"{len(runs)} runs · {first} to {last}",
+        subtitle=f"{len(runs)} {history.occasions} · {first} to {last}",
         sureness=[
-            (str(len(runs)), "runs"),
-            (str(len(history.curves)), "curves in at least two runs"),
+            (str(len(runs)), history.occasions),
+            (str(count), f"curves in at least two {history.occasions}"),
             (str(len(history.shifts)), "changes found"),
             (percent(ERROR, None), "of histories without a change show one, at most"),
         ],
-        footer=FOOTER,
-        sections=_sections(history, names),
+        footer=GATES_FOOTER if history.occasions == "gates" else FOOTER,
+        sections=[*further, *_sections(history, names)],
     )
 
 
@@ -132,6 +151,7 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
             "label": shift.verdict.capitalize(),
         }
         for levels, shift in history.shifts
+        if NODES not in levels.curve or shift.verdict != "slower"
     ]
     cards += [
         {
@@ -165,6 +185,8 @@ def _remedy(shift: Shift, run: str) -> str:
 
 
 def _sections(history: History, names: list[str]) -> list[Section]:
+    if not names:
+        return []
     spec = {**history_chart(history, names).to_dict(), "description": f"Course. {COURSE_HOW}"}
     spec = captioned(spec, {"expr": "shown"})
     rows = []

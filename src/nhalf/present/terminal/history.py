@@ -1,6 +1,7 @@
 """`nhalf history` on the terminal: every curve in a line, its changes, and on request its runs."""
 
 import math
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
@@ -11,7 +12,15 @@ from nhalf.base.numbers import change, change_span, fixed, half_width_text
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.decide.history.levels import Levels
-from nhalf.present.changes import around_text, at_text, curve_names, ends, unclear_lines
+from nhalf.present.changes import (
+    around_text,
+    at_text,
+    curve_names,
+    ends,
+    shown_curves,
+    slower_lines,
+    unclear_lines,
+)
 from nhalf.present.terminal.changes import open_lines
 from nhalf.present.terminal.tables import raw_text, show_table
 
@@ -23,10 +32,15 @@ FLAT = 0.02
 
 def show_history(screen: Console, history: History, every_run: bool) -> None:
     """Print the curves and their changes and, with `every_run`, each run of each curve."""
+    count = len(history.curves)
+    history = replace(history, curves=tuple(shown_curves(history)))
     names = curve_names([curve.levels.curve for curve in history.curves])
     runs = list(history.started_s)
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
-    screen.print(f"{len(runs)} runs, {first} to {last}{_resolution(history)}", markup=False)
+    head = f"{len(runs)} {history.occasions}, {first} to {last}{_resolution(history)}"
+    screen.print(head, markup=False)
+    for line in slower_lines(history):
+        screen.print(line, markup=False, soft_wrap=True)
     rows = [
         [
             name,
@@ -38,7 +52,11 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
         ]
         for name, curve in zip(names, history.curves, strict=True)
     ]
-    show_table(["curve", "runs", "over time", "last / first", "interval", "changes"], rows)
+    show_table(
+        ["curve", history.occasions, "over time", "last / first", "interval", "changes"], rows
+    )
+    if more := count - len(names):
+        screen.print(f"and {more} more, of which none changed", markup=False)
     _show_changes(screen, history, names)
     if every_run:
         for name, curve in zip(names, history.curves, strict=True):
@@ -92,9 +110,12 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
             )
     for line in unclear_lines(history, names):
         screen.print(line, markup=False, soft_wrap=True)
-    most = max(len(curve.levels.runs) for curve in history.curves)
+    most = max((len(curve.levels.runs) for curve in history.curves), default=RUNS_SURE)
     if most < RUNS_SURE:
-        screen.print(f"A change needs two runs on either side: {RUNS_SURE} in all.", style="dim")
+        screen.print(
+            f"A change needs two {history.occasions} on either side: {RUNS_SURE} in all.",
+            style="dim",
+        )
 
 
 def _show_levels(screen: Console, name: str, levels: Levels, history: History) -> None:
@@ -113,10 +134,10 @@ def _show_levels(screen: Console, name: str, levels: Levels, history: History) -
 
 def show_values(history: History) -> None:
     """Print every run of every curve as one table of plain numbers."""
+    curves = [curve for curve in history.curves if "quantile" not in curve.levels.curve]
+    names = list(dict.fromkeys(name for curve in curves for name in curve.levels.curve))
     rows = []
-    for curve in history.curves:
-        if "quantile" in curve.levels.curve:
-            continue
+    for curve in curves:
         levels, changed = curve.levels, {shift.at for shift in curve.shifts}
         for i, run in enumerate(levels.runs):
             numbers = (levels.ratio[i], levels.low[i], levels.high[i])
@@ -127,9 +148,9 @@ def show_values(history: History) -> None:
                 levels.launches[i],
                 *numbers,
             ]
-            rows.append([*map(raw_text, [*levels.curve.values(), *values, run in changed])])
+            rows.append([*map(raw_text, [*map(levels.curve.get, names), *values, run in changed])])
     columns = ["run", "started_s", "library", "launches", "ratio", "ci_low", "ci_high", "changed"]
-    show_table([*history.curves[0].levels.curve, *columns], rows)
+    show_table([*names, *columns], rows)
 
 
 def spark(ratios: Floats) -> str:

@@ -1,0 +1,106 @@
+"""The history of gates: every core, memory domain and pair of nodes as a curve over time.
+
+A gate counts as one observation of what it timed. Gates that joined a baseline are used, and those
+that were a no-go; gates beside other programs are not. Many gates in a row are taken together by
+their median, which bounds the time and the noise of a year of hourly gates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.decide.history.history import RUNS_MIN, History, curve_error, curve_history
+from nhalf.decide.history.levels import Levels, curve_of_nodes
+from nhalf.statistics.change_points import ERROR
+from nhalf.store.gates import GateRecord, timed_on
+
+OCCASIONS_MAX = 200
+"""More gates of a curve are taken together, several in a row."""
+THRESHOLD = 1.05
+"""The usual tolerance of a gate."""
+Timed = tuple[str, str]
+"""Nodes, joined by a space, and name."""
+
+
+def gate_history(records: Sequence[GateRecord], folder: Path, kind: str = "") -> History:
+    """The history of gates; `kind` narrows it to one kind of times, such as 'core' or 'transfer'.
+
+    Raises InputError if nothing was timed by two gates, or nothing of that kind.
+    """
+    usable = [record for record in records if record.counts or record.verdict == "no-go"]
+    rows: dict[Timed, list[tuple[GateRecord, float]]] = defaultdict(list)
+    for record in usable:
+        for name, time_s in record.times_s.items():
+            if 0 < time_s < np.inf:
+                quantity, nodes = timed_on(record.node, name)
+                rows[" ".join(nodes), quantity].append((record, time_s))
+    kinds = {_kind(quantity) for _, quantity in rows}
+    if kind and kind not in kinds:
+        raise unknown("kind of times", kind, kinds)
+    chosen = {timed: its for timed, its in rows.items() if kind in ("", _kind(timed[1]))}
+    return _history(chosen, usable, folder)
+
+
+def _history(
+    rows: dict[Timed, list[tuple[GateRecord, float]]], usable: Sequence[GateRecord], folder: Path
+) -> History:
+    levels, environments = [], []
+    for timed, its in sorted(rows.items()):
+        occasions = list(_together(its))
+        if len(occasions) >= RUNS_MIN:
+            levels.append(_levels(timed, occasions))
+            environments.append([{"nhalf": record.nhalf} for record, _ in occasions])
+    if not levels:
+        raise InputError(
+            "nothing here was timed by two gates", "gates beside other programs do not count"
+        )
+    errors = curve_error(levels), ERROR / len(levels)
+    started_s = {_moment(record): record.at.timestamp() for record in usable}
+    curves = [
+        curve_history(curve, its, started_s, errors)
+        for curve, its in zip(levels, environments, strict=True)
+    ]
+    return History(started_s, tuple(curves), errors[0], folder, "gates")
+
+
+def _together(
+    rows: Sequence[tuple[GateRecord, float]],
+) -> Iterator[tuple[GateRecord, float]]:
+    """At most OCCASIONS_MAX occasions: the first gate of each, and the median of its times."""
+    for part in np.array_split(np.arange(len(rows)), min(len(rows), OCCASIONS_MAX)):
+        yield rows[part[0]][0], float(np.median([rows[place][1] for place in part]))
+
+
+def _levels(timed: Timed, occasions: Sequence[tuple[GateRecord, float]]) -> Levels:
+    count = len(occasions)
+    time_s = np.array([time_s for _, time_s in occasions])
+    unknown_ends = np.full(count, np.nan)
+    return Levels(
+        curve=curve_of_nodes(*timed, pattern=_kind(timed[1])),
+        sizes=(),
+        runs=tuple(_moment(record) for record, _ in occasions),
+        libraries=("",) * count,
+        launches=(1,) * count,
+        ratio=time_s / time_s[0],
+        low=unknown_ends,
+        high=unknown_ends,
+        time_s=float(time_s[0]),
+        flag_s=unknown_ends,
+        unknown_share=np.zeros(count),
+        threshold=THRESHOLD,
+    )
+
+
+def _kind(quantity: str) -> str:
+    """'core' of 'core 5'."""
+    return quantity.partition(" ")[0]
+
+
+def _moment(record: GateRecord) -> str:
+    """What stands for a gate: its time."""
+    return record.at.isoformat(timespec="seconds")
