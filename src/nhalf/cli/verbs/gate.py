@@ -38,6 +38,7 @@ with lazily(globals()):
     from nhalf.decide.check.junit import junit
     from nhalf.node.all_cores import all_cores
     from nhalf.node.all_pairs import all_pairs
+    from nhalf.sites.schedules import Repeated, schedule_text
     from nhalf.sites.site import find_site
 
 GROUP = "look"
@@ -79,6 +80,13 @@ class Request(Where, JsonOption, heading="Against what"):
         "", "Of pairs: the library that starts the ranks; default: the first.", heading=WHERE
     )
     junit: Path | None = option(None, "Also write JUnit XML.", heading=OUTPUT, metavar="FILE")
+    print_schedule: str = option(
+        "",
+        "Print what makes a system repeat this gate, and time nothing: scrontab, cron, systemd, "
+        "prolog or healthcheck.",
+        heading=OUTPUT,
+        metavar="KIND",
+    )
 
     @property
     def is_of_pairs(self) -> bool:
@@ -99,12 +107,16 @@ def command(request: Request) -> int:
     nhalf gate --baseline /shared/gates --accept
     nhalf gate --baseline /shared/gates --budget 5s --junit gate.xml
     nhalf gate --baseline /shared/gates --hosts 'n[1-16]'
+    nhalf gate --baseline /shared/gates --print-schedule prolog
     """
     began_s, at = time.monotonic(), datetime.now(UTC)
     tolerance, budget_s = parse_share(request.tolerance), _budget_s(request)
     has_time = Deadline(began_s + budget_s - ENDING_S).has_time
     node = short_name(platform.node()) or "localhost"
     folder = request.baseline or make_folder(data_folder() / FOLDER)
+    if request.print_schedule:
+        sys.stdout.write(schedule_text(request.print_schedule, _repeated(request, node, folder)))
+        return 0
     if request.is_of_pairs:
         node = f"{PAIRS}{node}"
         past = _readable(read_pair_gates(folder), folder)
@@ -142,6 +154,26 @@ def command(request: Request) -> int:
         whose = "" if request.is_of_pairs else f"{node}, "
         sys.stdout.write(f"{result.verdict}: {whose}{result.reason}\n")
     return result.exit_code
+
+
+def _repeated(request: Request, node: str, folder: Path) -> Repeated:
+    """This gate, to be repeated: with its options, wherever it will be called from."""
+    texts = {
+        "--baseline": str(folder.absolute()),
+        "--tolerance": request.tolerance if request.tolerance != TOLERANCE else "",
+        "--budget": request.budget,
+        "--junit": str(request.junit.absolute()) if request.junit else "",
+    }
+    hosts: list[str] = []
+    if request.is_of_pairs:
+        hosts = [host.name for host in find_site(request.hosts, request.host_file_path, "").hosts]
+        texts["--hosts"] = ",".join(hosts)
+        texts["--transport"] = request.transport if request.transport != "mpi" else ""
+        texts |= {"--mpi": request.mpi, "--launcher": request.launcher}
+    words = [word for name, text in texts.items() if text for word in (name, text)]
+    called = Path(sys.argv[0])
+    program = [str(called.absolute())] if called.name == "nhalf" else [sys.executable, "-m", "nhalf"]
+    return Repeated([*program, "gate", *words], node, hosts)
 
 
 def _budget_s(request: Request) -> float:

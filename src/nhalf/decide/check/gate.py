@@ -171,7 +171,8 @@ class Decision:
     def _go(self, ratios: Sequence[PastRatio]) -> Gate:
         farthest = max(ratios, key=lambda ratio: abs(ratio.ratio - 1))
         shares = [max(self.tolerance_share, ratio.reach - 1) for ratio in ratios]
-        shows = " to ".join(dict.fromkeys((f"{100 * min(shares):.0f}", percent(max(shares)))))
+        least, most = percent(min(shares)), percent(max(shares))
+        shows = most if least == most else f"{least.partition(' ')[0]} to {most}"
         reason = (
             f"{len(ratios)} times within {percent(abs(farthest.ratio - 1), 1)} of the last "
             f"{len(self.baseline_s)} gates; slow-downs of {shows} show"

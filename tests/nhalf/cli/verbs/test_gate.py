@@ -152,3 +152,18 @@ def test_a_real_gate_learns_or_sees_others_and_leaves_a_line(call: Call, tmp_pat
     assert record.verdict == "unsure"
     assert {name.partition(" ")[0] for name in record.times_s} >= {"core", "memory"}
     assert all(time_s > 0 for time_s in record.times_s.values())
+
+
+def test_a_schedule_repeats_the_gate_with_its_options_and_times_nothing(
+    gate: Gate, tmp_path: Path
+) -> None:
+    ended = gate("--print-schedule", "cron", "--tolerance", "10%", "--budget", "8s")
+    assert ended.code == 0
+    assert ended.out.endswith(
+        rf" gate --baseline {tmp_path}/gates --tolerance 10\% --budget 8s" + "\n"
+    )
+    assert not (tmp_path / "gates").exists()
+    of_pairs = gate("--print-schedule", "scrontab", "--hosts", "n[1-3]", "--transport", "tcp")
+    assert of_pairs.out.startswith("#SCRON --exclusive --nodes=3 --nodelist=n1,n2,n3 ")
+    assert " --hosts n1,n2,n3 --transport tcp\n" in of_pairs.out
+    gate("--print-schedule", "at").is_error(2, "unknown schedule")
