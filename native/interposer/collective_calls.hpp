@@ -97,6 +97,8 @@ int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Com
     if (on.rank() == root) static_cast<void>(data.bytes(&ScratchBuffers::packed_out, comm));
     if (number == way::shared_memory) {
       shared::bcast(*on.shared(), root, target.bytes());
+    } else if (number == way::single_copy) {
+      single_copy::bcast(*on.peers(), root, target.bytes());
     } else {
       const auto part_bytes =
           on.part_bytes(Operation::bcast, static_cast<std::uint64_t>(data.size_bytes()));
@@ -119,6 +121,8 @@ int reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI
         const Bytes result = on.rank() == root ? to : Bytes();
         if (number == way::shared_memory)
           return shared::reduce(*on.shared(), root, from, result, combine);
+        if (number == way::single_copy)
+          return single_copy::reduce(*on.peers(), work_buffer(), root, from, result, combine);
         run_algorithm(algorithms::reduce::all<Messages>(), number, on, &combine, root, from,
                       result);
       },
@@ -134,6 +138,8 @@ int allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, 
       Operation::allreduce, Vector{in, out, count, type, operation, comm}, library,
       [](Communicator& on, int number, const Combining& combine, ConstBytes from, Bytes to) {
         if (number == way::shared_memory) return shared::allreduce(*on.shared(), from, to, combine);
+        if (number == way::single_copy)
+          return single_copy::allreduce(*on.peers(), work_buffer(), from, to, combine);
         run_algorithm(algorithms::allreduce::all<Messages>(), number, on, &combine, from, to);
       });
 }
@@ -171,6 +177,8 @@ int reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Data
     const auto to = block.to(block_bytes);
     if (number == way::shared_memory)
       return shared::reduce_scatter(*on.shared(), from, to, *combining);
+    if (number == way::single_copy)
+      return single_copy::reduce_scatter(*on.peers(), work_buffer(), from, to, *combining);
     run_algorithm(algorithms::reduce_scatter::all<Messages>(), number, on, combining, from, to);
   };
   return route(Operation::reduce_scatter, comm, describe, library, routed);
@@ -198,6 +206,7 @@ int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* ou
   const auto routed = [=](Communicator& on, int number) {
     const auto run = [&](ConstBytes from, Bytes to) {
       if (number == way::shared_memory) return shared::gather(*on.shared(), root, from, to);
+      if (number == way::single_copy) return single_copy::gather(*on.peers(), root, from, to);
       run_algorithm(algorithms::gather::all<Messages>(), number, on, nullptr, root, from, to);
     };
     if (on.rank() != root)
@@ -236,6 +245,7 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
   const auto routed = [=](Communicator& on, int number) {
     const auto run = [&](ConstBytes from, Bytes to) {
       if (number == way::shared_memory) return shared::scatter(*on.shared(), root, from, to);
+      if (number == way::single_copy) return single_copy::scatter(*on.peers(), root, from, to);
       run_algorithm(algorithms::scatter::all<Messages>(), number, on, nullptr, root, from, to);
     };
     const auto from =
@@ -273,6 +283,8 @@ int allgather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void*
     const auto target = to.target(&ScratchBuffers::packed_out, comm, on.size());
     if (number == way::shared_memory) {
       shared::allgather(*on.shared(), from, target.bytes());
+    } else if (number == way::single_copy) {
+      single_copy::allgather(*on.peers(), from, target.bytes());
     } else {
       run_algorithm(algorithms::allgather::all<Messages>(), number, on, nullptr, from,
                     target.bytes());
@@ -302,6 +314,8 @@ int alltoall(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* 
     const auto target = to.target(&ScratchBuffers::packed_out, comm, on.size());
     if (number == way::shared_memory) {
       shared::alltoall(*on.shared(), from, target.bytes());
+    } else if (number == way::single_copy) {
+      single_copy::alltoall(*on.peers(), work_buffer(), from, target.bytes());
     } else {
       run_algorithm(algorithms::alltoall::all<Messages>(), number, on, nullptr, from,
                     target.bytes());

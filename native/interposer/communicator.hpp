@@ -15,7 +15,7 @@
 #include "interposer/lessons.hpp"
 #include "interposer/limits.hpp"
 #include "interposer/roll_call.hpp"
-#include "interposer/shared_operations.hpp"
+#include "interposer/single_copy.hpp"
 #include "timing/clock.hpp"
 
 namespace nhalf::coll {
@@ -237,6 +237,14 @@ class Communicator {
     if (!is_shared_known_) share();
     return memory_ ? memory_->lines() : nullptr;
   }
+  /// Returns the memory of other ranks; null if one may not read another's, or they share no slots.
+  /// The first call is collective. Throws Failed.
+  Peers* peers() {
+    SharedMemory* slots = shared();
+    if (slots != nullptr && !are_peers_known_) peers_ = Peers::of(*slots);
+    are_peers_known_ = true;
+    return peers_ ? &*peers_ : nullptr;
+  }
   /// Returns the messages; null if the library cannot make another communicator. The first call is
   /// collective.
   Messages* messages() {
@@ -406,6 +414,8 @@ class Communicator {
   double beside_s_ = 0;
   double exchange_least_s_ = std::numeric_limits<double>::infinity();
   std::optional<CommonMemory> memory_;
+  bool are_peers_known_ = false;
+  std::optional<Peers> peers_;
   std::unique_ptr<Messages> messages_;
 };
 

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "interposer/communicator.hpp"
-#include "interposer/shared_operations.hpp"
 
 namespace nhalf::coll {
 
@@ -31,9 +30,10 @@ inline bool keeps_order(Operation operation, int number) {
 /// Whether a way is possible for a call.
 inline bool is_possible(Communicator& on, const Call& call, int number) {
   if (call.size_bytes > INT_MAX / call.blocks) return false;
-  if (number == way::shared_memory) {
+  if (number == way::shared_memory || number == way::single_copy) {
     const auto element = call.combining == nullptr ? 1 : call.combining->element_bytes();
-    return shared::part_bytes(element, call.blocks) > 0 && on.shared() != nullptr;
+    if (shared::part_bytes(element, call.blocks) == 0) return false;
+    return number == way::shared_memory ? on.shared() != nullptr : on.peers() != nullptr;
   }
   const bool keeps = call.combining == nullptr || call.combining->commutes() ||
                      keeps_order(call.operation, number);
@@ -157,6 +157,11 @@ template <class Describe, class Library, class Routed>
   return library();
 }
 
+/// Returns this thread's scratch buffer for algorithms.
+inline Scratch& work_buffer() {
+  return ScratchBuffers::of_thread().work;
+}
+
 /// Runs an algorithm of a registry on messages.
 template <class Algorithms, class... Arguments>
 void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
@@ -164,7 +169,7 @@ void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
   Messages& messages = *on.messages();
   if (combining != nullptr) messages.combine_by(*combining);
   algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(
-      messages, ScratchBuffers::of_thread().work, arguments...);
+      messages, work_buffer(), arguments...);
 }
 
 /// Runs an algorithm in parts of `part_bytes` if it cuts messages, else as it is.

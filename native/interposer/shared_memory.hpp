@@ -133,6 +133,12 @@ class SharedMemory {
 
   /// Begins an operation and returns its number.
   Number begin() { return ++number_; }
+  /// Waits until the slots of the next `count` operations are free, 16 at most, so that none of
+  /// these waits for room while another rank waits for this one.
+  void make_room(Number count) {
+    const Number next = number_ + count;
+    if (all_done_ + Lines::slots_count < next) await_done(next - Lines::slots_count);
+  }
 
   /// Returns this rank's slot for operation `number`.
   std::byte* slot_data(Number number) {
@@ -161,10 +167,14 @@ class SharedMemory {
   }
   /// Ends an operation: this rank no longer reads the slots of others.
   void end(Number number) { lines_[rank_].done.number.store(number, std::memory_order_release); }
+  /// Passes over `count` operations of other ranks, of which this one needs nothing.
+  void skip(Number count) { end(number_ += count); }
   /// Ends an operation in which this rank has read the slots of all others.
-  void end_of_all(Number number) {
+  void end_of_all(Number number) { end(number, number - 1); }
+  /// Ends an operation where all others are known to have ended those up to `all_done`.
+  void end(Number number, Number all_done) {
     end(number);
-    all_done_ = number - 1;
+    all_done_ = all_done;
   }
 
  private:

@@ -1,8 +1,6 @@
-// Collective operations through shared memory, with the arguments that algorithms on messages have
-// (contract/collectives.hpp): every rank publishes its data, then reads what it needs. Data that
-// exceed a slot go in parts. Terms of reductions are combined from the last rank down to the first,
-// where `combine(from, to)` sets `to` to `from` combined with `to`: every rank gets the same bits,
-// and operations need not commute.
+// Operations through shared memory that move data, with the arguments that algorithms on messages
+// have (contract/collectives.hpp): every rank publishes its data, then reads what it needs. Data
+// that exceed a slot go in parts.
 #pragma once
 
 #include "interposer/shared_memory.hpp"
@@ -13,6 +11,11 @@ namespace nhalf::coll::shared {
 constexpr std::size_t part_bytes(std::size_t element_bytes, int blocks) {
   const auto slot_bytes = Slot::size_bytes / static_cast<std::size_t>(blocks);
   return element_bytes == 0 ? 0 : slot_bytes / element_bytes * element_bytes;
+}
+
+/// Returns how many parts data go in.
+constexpr std::size_t parts_of(std::size_t size_bytes, std::size_t part) {
+  return (size_bytes + part - 1) / part;
 }
 
 /// Calls `action(at, size)` for consecutive parts of `size_bytes`.
@@ -48,20 +51,6 @@ inline void give_blocks(SharedMemory& memory, Number number, ConstBytes blocks, 
   memory.give(number);
 }
 
-/// Combines the terms of ranks 0 to `last` in `to`, each at `offset` of its rank's slot. This
-/// rank's term is read from `own`, unless that is empty or overlaps the result.
-template <class Combine>
-void fold(SharedMemory& memory, Number number, int last, std::size_t offset, ConstBytes own,
-          Bytes to, const Combine& combine) {
-  const bool is_apart = !own.empty() && own.data() != to.data();
-  const auto term = [&](int rank) {
-    if (is_apart && rank == memory.rank()) return own.data();
-    return memory.taken(rank, number) + offset;
-  };
-  std::memcpy(to.data(), term(last), to.size());
-  for (int rank = last - 1; rank >= 0; --rank) combine(ConstBytes(term(rank), to.size()), to);
-}
-
 /// Copies the parts of all other ranks, each to its block.
 inline void take_others(SharedMemory& memory, Number number, std::size_t offset, Bytes out,
                         std::size_t at, std::size_t size_bytes) {
@@ -84,58 +73,6 @@ inline void bcast(SharedMemory& memory, int root, Bytes data) {
       std::memcpy(part.data(), memory.taken(root, number), part.size());
     }
     memory.end(number);
-  });
-}
-
-template <class Combine>
-void reduce(SharedMemory& memory, int root, ConstBytes in, Bytes out, const Combine& combine) {
-  const auto part = part_bytes(combine.element_bytes(), 1);
-  for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
-    const auto number = memory.begin();
-    const auto own = in.subspan(at, size_bytes);
-    // No other rank needs the root's own term.
-    if (memory.rank() != root || in.data() == out.data()) give(memory, number, own);
-    if (memory.rank() == root)
-      fold(memory, number, memory.size() - 1, 0, own, out.subspan(at, size_bytes), combine);
-    memory.end(number);
-  });
-}
-
-template <class Combine>
-void allreduce(SharedMemory& memory, ConstBytes in, Bytes out, const Combine& combine) {
-  const auto part = part_bytes(combine.element_bytes(), 1);
-  for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
-    const auto number = memory.begin();
-    const auto own = in.subspan(at, size_bytes);
-    give(memory, number, own);
-    fold(memory, number, memory.size() - 1, 0, own, out.subspan(at, size_bytes), combine);
-    memory.end_of_all(number);
-  });
-}
-
-template <class Combine>
-void scan(SharedMemory& memory, ConstBytes in, Bytes out, const Combine& combine) {
-  const auto part = part_bytes(combine.element_bytes(), 1);
-  for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
-    const auto number = memory.begin();
-    const auto own = in.subspan(at, size_bytes);
-    give(memory, number, own);
-    fold(memory, number, memory.rank(), 0, own, out.subspan(at, size_bytes), combine);
-    memory.end(number);
-  });
-}
-
-template <class Combine>
-void reduce_scatter(SharedMemory& memory, ConstBytes in, Bytes out, const Combine& combine) {
-  const auto part = part_bytes(combine.element_bytes(), memory.size());
-  const auto rank = static_cast<std::size_t>(memory.rank());
-  // In place the first block of `in` is `out`, and is overwritten part by part as it is given.
-  for_parts(out.size(), part, [&](std::size_t at, std::size_t size_bytes) {
-    const auto number = memory.begin();
-    give_blocks(memory, number, in, at, size_bytes, true);
-    fold(memory, number, memory.size() - 1, rank * size_bytes, {}, out.subspan(at, size_bytes),
-         combine);
-    memory.end_of_all(number);
   });
 }
 

@@ -13,31 +13,21 @@
 #include <vector>
 
 #include "contract/buffer.hpp"
-#include "interposer/shared_operations.hpp"
+#include "interposer/shared_reductions.hpp"
+#include "given.hpp"
 
 namespace {
 
 using nhalf::Buffer;
 using nhalf::Bytes;
 using nhalf::ConstBytes;
+using nhalf::coll::given::combined;
+using nhalf::coll::given::Compose;
+using nhalf::coll::given::equal;
 using nhalf::coll::SharedMemory;
 using nhalf::coll::Slot;
+using nhalf::coll::given::term;
 namespace shared = nhalf::coll::shared;
-
-/// Pairs (a, b) of bytes for x -> a x + b, whose composition does not commute.
-struct Compose {
-  static std::size_t element_bytes() { return 2; }
-  void operator()(ConstBytes from, Bytes to) const {
-    for (std::size_t i = 0; i + 1 < from.size(); i += 2) {
-      const auto a = std::to_integer<unsigned>(from[i]);
-      const auto b = std::to_integer<unsigned>(from[i + 1]);
-      const auto c = std::to_integer<unsigned>(to[i]);
-      const auto d = std::to_integer<unsigned>(to[i + 1]);
-      to[i] = static_cast<std::byte>(a * c);
-      to[i + 1] = static_cast<std::byte>(a * d + b);
-    }
-  }
-};
 
 void run(int ranks, const std::function<void(SharedMemory&)>& program) {
   Buffer memory(SharedMemory::size_bytes(ranks));
@@ -49,24 +39,6 @@ void run(int ranks, const std::function<void(SharedMemory&)>& program) {
       program(own);
     });
   for (auto& thread : threads) thread.join();
-}
-
-/// What rank `rank` gives in round `round`.
-std::vector<std::byte> given(int rank, int round, std::size_t size_bytes) {
-  std::mt19937 random(static_cast<unsigned>(rank * 1000 + round));
-  std::vector<std::byte> data(size_bytes);
-  for (auto& one : data) one = static_cast<std::byte>(random());
-  return data;
-}
-
-std::vector<std::byte> combined(int first, int last, int round, std::size_t size_bytes) {
-  auto all = given(last, round, size_bytes);
-  for (int rank = last - 1; rank >= first; --rank) Compose{}(given(rank, round, size_bytes), all);
-  return all;
-}
-
-bool equal(ConstBytes a, ConstBytes b) {
-  return std::ranges::equal(a, b);
 }
 
 std::size_t size_of(int round) {
@@ -98,7 +70,7 @@ TEST_CASE("roots may run ahead of ranks that are slow") {
     run(ranks, [&](SharedMemory& memory) {
       for (int round = 0; round < 70; ++round) {
         const int root = round / 20 % ranks;
-        const auto expected = given(root, round, size_of(round));
+        const auto expected = term(root, round, size_of(round));
         std::vector<std::byte> data(expected.size());
         if (memory.rank() == root) data = expected;
         if (memory.rank() == 1 && round % 10 == 0) std::this_thread::yield();
@@ -116,7 +88,7 @@ TEST_CASE("terms are combined in the order of ranks, in place or not") {
     run(ranks, [&](SharedMemory& memory) {
       const int rank = memory.rank();
       for (int round = 0; round < 70; ++round) {
-        const auto in = given(rank, round, size_of(round));
+        const auto in = term(rank, round, size_of(round));
         auto out = in;
         shared::allreduce(memory, out, out, Compose{});
         if (out != combined(0, ranks - 1, round, in.size())) ++wrong;
@@ -128,6 +100,48 @@ TEST_CASE("terms are combined in the order of ranks, in place or not") {
       }
     });
     CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("long vectors are combined in shares, with the bits of short ones") {
+  static constexpr std::size_t sizes[]{4098, 32768, 32770, 70002};
+  for (const int ranks : {3, 4, 7}) {
+    std::atomic<int> wrong{0};
+    run(ranks, [&](SharedMemory& memory) {
+      const int rank = memory.rank();
+      for (int round = 0; round < 8; ++round) {
+        const auto in = term(rank, round, sizes[round % 4]);
+        const auto expected = combined(0, ranks - 1, round, in.size());
+        // Broadcasts let the ranks' counts of free slots differ.
+        const int root = round % ranks;
+        for (int i = 0; i < round; ++i) {
+          std::byte byte{static_cast<unsigned char>(i)};
+          shared::bcast(memory, root, {&byte, 1});
+        }
+        auto out = in;
+        shared::allreduce(memory, round % 2 == 0 ? ConstBytes(out) : in, out, Compose{});
+        if (out != expected) ++wrong;
+        out = in;
+        shared::reduce(memory, root, round % 2 == 0 ? ConstBytes(out) : in,
+                       rank == root ? Bytes(out) : Bytes(), Compose{});
+        if (out != (rank == root ? expected : in)) ++wrong;
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("shares of all ranks make the vector, also where ranks are more than elements") {
+  for (const std::size_t elements : {0, 1, 5, 8, 1000}) {
+    const nhalf::coll::Shares shares(12 * elements, 12, 7);
+    std::size_t end = 0;
+    for (int rank = 0; rank < 7; ++rank) {
+      CHECK(shares.start_bytes(rank) == end);
+      CHECK(shares.size_bytes(rank) % 12 == 0);
+      CHECK(shares.size_bytes(rank) <= shares.largest_bytes());
+      end += shares.size_bytes(rank);
+    }
+    CHECK(end == 12 * elements);
   }
 }
 
@@ -144,21 +158,21 @@ TEST_CASE("blocks come to where they belong, in parts where slots are too small"
         const auto all_size = size * static_cast<std::size_t>(ranks);
         const int root = round % ranks;
         std::vector<std::byte> out(all_size);
-        shared::allgather(memory, given(rank, round, size), out);
+        shared::allgather(memory, term(rank, round, size), out);
         for (int i = 0; i < ranks; ++i)
-          if (!equal(block_at(out, i, size), given(i, round, size))) ++wrong;
+          if (!equal(block_at(out, i, size), term(i, round, size))) ++wrong;
         std::vector<std::byte> gathered(all_size);
-        shared::gather(memory, root, given(rank, round, size),
+        shared::gather(memory, root, term(rank, round, size),
                        rank == root ? Bytes(gathered) : Bytes());
         if (rank == root && gathered != out) ++wrong;
-        const auto mine = given(rank, round, all_size);
+        const auto mine = term(rank, round, all_size);
         shared::alltoall(memory, mine, out);
         for (int i = 0; i < ranks; ++i)
-          if (!equal(block_at(out, i, size), block_at(given(i, round, all_size), rank, size)))
+          if (!equal(block_at(out, i, size), block_at(term(i, round, all_size), rank, size)))
             ++wrong;
         std::vector<std::byte> block(size);
         shared::scatter(memory, root, mine, block);
-        if (!equal(block, block_at(given(root, round, all_size), rank, size))) ++wrong;
+        if (!equal(block, block_at(term(root, round, all_size), rank, size))) ++wrong;
         shared::reduce_scatter(memory, mine, block, Compose{});
         if (!equal(block, block_at(combined(0, ranks - 1, round, all_size), rank, size))) ++wrong;
       }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -23,6 +26,7 @@ ROUTED = (
     *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
     *("gather", "scatter", "reduce-scatter", "scan"),
 )
+COPIED = tuple(operation for operation in ROUTED if operation not in ("barrier", "scan"))
 
 
 def compiler_for(library: Library) -> list[str]:
@@ -46,16 +50,18 @@ def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
 
 
 def table_of(folder: Path, number: int) -> Path:
-    """A table that takes from every operation the algorithm of this number; -1 shared memory.
+    """A table that takes from every operation the algorithm of this number.
 
-    Messages are cut into short parts, with a shorter one last, by those that do so.
+    -1 is shared memory, -2 are copies out of other ranks' memory, where there are such. Messages are cut into short parts, with a shorter one last, by those that do so.
     """
     lines = ["# nhalf decision table 2"]
     for operation in ROUTED:
         files = sorted((ALGORITHMS / operation.replace("-", "_")).glob("*.hpp"))
         name = files[number % len(files)].stem.replace("_", "-")
         part = " 100" if name.endswith("-pipelined") and number >= 0 else ""
-        lines.append(f"{operation} 2 inf 0 inf {'shared-memory' if number < 0 else name}{part}")
+        if number < 0:
+            name = "single-copy" if number == -2 and operation in COPIED else "shared-memory"
+        lines.append(f"{operation} 2 inf 0 inf {name}{part}")
     path = folder / f"{number}.table"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -66,6 +72,16 @@ def table_without_rules(folder: Path) -> Path:
     path = folder / "native.table"
     path.write_text("# nhalf decision table 1\n")
     return path
+
+
+@cache
+def processes_read_each_other() -> bool:
+    """Whether the system lets a process read the memory of another with the same parent."""
+    with Popen(["sleep", "60"]) as sleeps:
+        reads = f"open('/proc/{sleeps.pid}/mem', 'rb')"
+        outcome = run([sys.executable, "-c", reads], patience_s(TIMEOUT_S))
+        sleeps.terminate()
+    return outcome.succeeded
 
 
 def routed(library: Library, program: Path, table: Path | None) -> Preload:

@@ -17,6 +17,7 @@ from tests.nhalf.mpi.routed_programs import (
     SOURCES,
     TIMEOUT_S,
     built,
+    processes_read_each_other,
     routed,
     started,
     table_of,
@@ -31,7 +32,7 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("ranks", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
-@pytest.mark.parametrize("number", [-1, 0, 3])
+@pytest.mark.parametrize("number", [-2, -1, 0, 3])
 def test_routed_collectives_give_what_the_librarys_own_do(
     library: Library, folder: Path, ranks: int, number: int
 ) -> None:
@@ -40,8 +41,10 @@ def test_routed_collectives_give_what_the_librarys_own_do(
     code, output = started(library, ranks, loaded, [str(program), "300", str(ranks)])
     assert code == 0, output
     assert "0 of 300 calls differ" in output
-    if number < 0:
+    if number == -1:
         assert ("allreduce shared-memory" in output) == (ranks > 1)
+    if number == -2:
+        assert ("allreduce single-copy" in output) == (ranks > 1 and processes_read_each_other())
 
 
 @pytest.mark.sampled(6)

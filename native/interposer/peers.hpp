@@ -1,0 +1,83 @@
+// The memory of other processes of this host, which a rank may read where the system permits it:
+// not with Yama's restrictions, nor in containers that forbid process_vm_readv, nor of a process
+// that made itself undumpable.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <chrono>
+
+#include "interposer/shared_operations.hpp"
+
+namespace nhalf::coll {
+
+/// Where data of a process lie; 0 if it has none to show.
+using PeerAddress = std::uint64_t;
+
+inline PeerAddress address_of(const void* data) {
+  return static_cast<PeerAddress>(reinterpret_cast<std::uintptr_t>(data));
+}
+
+/// The ranks of a node, of which each may read the memory of all others.
+class Peers {
+ public:
+  /// Asks whether every rank can read a word of every other one; collective, equal on all ranks.
+  /// Throws Failed.
+  static std::optional<Peers> of(SharedMemory& memory) {
+    // Differs by process, so that nobody takes another process for this one.
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    const auto word = static_cast<std::uint64_t>(now) ^ static_cast<std::uint64_t>(getpid()) << 40U;
+    Peers peers(memory);
+    peers.told_ = peers.of_all(Told{getpid(), address_of(&word), word});
+    bool may_read = true;
+    for (int rank = 0; rank < memory.size() && may_read; ++rank) {
+      std::uint64_t seen = 0;
+      const auto& told = peers.told_[static_cast<std::size_t>(rank)];
+      may_read = peers.read(rank, told.address, std::as_writable_bytes(std::span(&seen, 1))) &&
+                 seen == told.word;
+    }
+    // The word is here until all have looked.
+    const auto may_all = peers.of_all(static_cast<unsigned char>(may_read ? 1 : 0));
+    if (std::ranges::find(may_all, 0) != may_all.end()) return std::nullopt;
+    return peers;
+  }
+
+  [[nodiscard]] SharedMemory& memory() const { return *memory_; }
+
+  /// Copies data of another rank; false if that was refused or they are not all there.
+  [[nodiscard]] bool read(int rank, PeerAddress address, Bytes to) const {
+    while (!to.empty()) {
+      const iovec own{to.data(), to.size()};
+      const iovec others{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), to.size()};
+      const auto process = told_[static_cast<std::size_t>(rank)].process;
+      const auto read_bytes = process_vm_readv(process, &own, 1, &others, 1, 0);
+      if (read_bytes <= 0) return false;
+      address += static_cast<PeerAddress>(read_bytes);
+      to = to.subspan(static_cast<std::size_t>(read_bytes));
+    }
+    return true;
+  }
+
+ private:
+  struct Told {
+    pid_t process;
+    PeerAddress address;
+    std::uint64_t word;
+  };
+
+  explicit Peers(SharedMemory& memory) : memory_(&memory) {}
+
+  template <class Value>
+  std::vector<Value> of_all(const Value& own) {
+    std::vector<Value> all(static_cast<std::size_t>(memory_->size()));
+    shared::allgather(*memory_, std::as_bytes(std::span(&own, 1)),
+                      std::as_writable_bytes(std::span(all)));
+    return all;
+  }
+
+  SharedMemory* memory_;
+  std::vector<Told> told_;
+};
+
+}  // namespace nhalf::coll
