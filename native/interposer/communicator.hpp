@@ -214,13 +214,14 @@ class Communicator {
   }
 
   /// Ends a stretch of calls that learn, in the same call on all ranks.
-  void advance(Operation operation, Learner& learner) {
+  void advance(Operation operation, Contest& contest) {
+    Learner& learner = contest.in_charge();
     try {
       if (learner.needs_memory() && !is_shared_known_ && !set_up(learner)) return;
       const bool is_set_up = is_shared_known_;
       if (is_set_up && shared() == nullptr) return leave();
       const auto spent = learner.needs_times() ? slowest_of_all(learner.spent()) : Spent();
-      learner.advance(spent, lessons().budget, lessons().around(operation, learner, is_set_up));
+      lessons().advance(operation, contest, spent, is_set_up, [&] { return copies(operation); });
     } catch (const Failed&) {
       // The call itself has ended well.
       leave();
@@ -357,6 +358,14 @@ class Communicator {
       learner.wait_again();
     Lessons::spend(now_s() - start_s + (all_can != 0 ? Lessons::communicator_s : 0));
     return all_can != 0;
+  }
+
+  /// Whether ranks can copy an operation's data out of each other's memory. Throws Failed.
+  bool copies(Operation operation) {
+    const double start_s = now_s();
+    const bool can_copy = has_single_copy(operation) && peers() != nullptr;
+    Lessons::spend(now_s() - start_s);
+    return can_copy;
   }
 
   /// Returns what the slowest rank has spent by either way, the same bits on all ranks, and the

@@ -101,6 +101,8 @@ class Learner {
     /// Learners of half and of twice the size; null if there are none.
     const Learner* smaller = nullptr;
     const Learner* larger = nullptr;
+    /// The time of a third way in that of the library's own, if it is known to be better than that.
+    double rival_ratio = std::numeric_limits<double>::infinity();
   };
 
   /// Whether the next call is the library's own, is not timed, and ends no stretch.
@@ -154,12 +156,34 @@ class Learner {
         budget.lose(spent.beside_s);
         return judge(spent, budget, around);
       case Phase::settled:
-        budget.add_own(own_call_s_ / block_ratio_ * stretch_);
-        saved_s_ += saved_since_s(stretch_);
-        if (around.runs_ahead && !is_other_better_) return begin_own_times();
-        return try_pairs(budget, around);
+        end_rest(budget);
+        return begin_trial(budget, around);
     }
   }
+
+  // A rest between trials, in which another learner of the same calls may take its turn.
+
+  [[nodiscard]] bool rests() const { return phase_ == Phase::settled; }
+  /// Ends a rest of which all calls have been counted.
+  void end_rest(Budget& budget) {
+    budget.add_own(own_call_s_ / block_ratio_ * stretch_);
+    saved_s_ += saved_since_s(stretch_);
+    stretch_ = 0;
+  }
+  void begin_trial(const Budget& budget, const Surroundings& around) {
+    if (around.runs_ahead && !is_other_better_) return begin_own_times();
+    try_pairs(budget, around);
+  }
+  /// Learns of the library's own what another learner knows, and rests no longer than both together
+  /// may.
+  void take_turns_with(Learner& other) {
+    phase_ = Phase::settled;
+    own_call_s_ = other.own_call_s_;
+    steady_call_s_ = other.steady_call_s_;
+    block_ratio_ = other.block_ratio_;
+    rest_calls_most_ = other.rest_calls_most_ = rest_calls_most / 2;
+  }
+  void rest_again() { rest(); }
 
   [[nodiscard]] bool has_tried() const { return tried_calls_ > 0; }
   /// Whether the other way is taken between trials.
@@ -169,6 +193,8 @@ class Learner {
   /// Seconds of a call in the last trial.
   [[nodiscard]] double own_call_s() const { return own_call_s_; }
   [[nodiscard]] double other_call_s() const { return own_call_s_ * ratio_; }
+  /// The time of the other way in that of the library's own, in the last trial.
+  [[nodiscard]] double ratio() const { return ratio_; }
   /// Seconds that the other way has saved between trials.
   [[nodiscard]] double saved_s() const {
     const bool lasts = phase_ == Phase::settled;
@@ -303,6 +329,9 @@ class Learner {
     if (block_calls_ > 1 && spent.own_s != spent.other_s)
       evidence_.add(spent.other_s < spent.own_s);
     if (is_far_worse(spent) || is_own_kept()) return settle(false, budget);
+    // What would not be taken needs no further pair.
+    if (block_calls_ > 1 && ratio_ > around.rival_ratio)
+      return settle(is_other_better_ && ratio_ < 1, budget);
     if (is_confirming_) {
       if (spent.other_s >= spent.own_s) return settle(false, budget);
       if (++confirmed_ == confirming_pairs) return settle(is_below_steady(), budget);
@@ -346,7 +375,7 @@ class Learner {
     // Calls since the last trial may have been slower than they could.
     if (!stays && is_other_better_ && ratio_ > 1)
       budget.lose(static_cast<double>(rest_calls_) * own_call_s_ * (ratio_ - 1));
-    rest_calls_ = stays ? std::min(2 * rest_calls_, rest_calls_most) : rest_calls_first;
+    rest_calls_ = stays ? std::min(2 * rest_calls_, rest_calls_most_) : rest_calls_first;
     is_other_better_ = is_other_better;
     // Nor do ranks run ahead at once when a trial is over.
     if (!is_other_better) budget.lose(catching_up_calls * own_call_s_ * (1 - 1 / block_ratio_));
@@ -368,7 +397,8 @@ class Learner {
   Phase phase_ = Phase::fresh;
   int block_ = 0, block_calls_ = 1, pairs_ = 0, confirmed_ = 0, trial_calls_ = 0, tried_calls_ = 0;
   std::uint32_t draws_ = 1;
-  std::int64_t calls_ = 0, asked_calls_ = 0, rest_calls_ = rest_calls_first;
+  std::int64_t calls_ = 0, asked_calls_ = 0;
+  std::int64_t rest_calls_ = rest_calls_first, rest_calls_most_ = rest_calls_most;
   CallTimes owns_, others_;
   Evidence evidence_;
   Spent trial_;

@@ -19,20 +19,88 @@ constexpr std::size_t size_class_of(std::uint64_t size_bytes) {
   return static_cast<std::size_t>(std::bit_width(size_bytes));
 }
 
+/// Smallest data of which a copy out of another process may be worth its system call.
+inline constexpr std::uint64_t copied_bytes_least = 1 << 14;
+
+/// Learners of the calls of one class: of the slots of shared memory and, where ranks can copy out
+/// of each other's memory, of single copies. They take turns at trials against the library's own;
+/// between these, calls go by the better of both ways, if it is better than that.
+class Contest {
+ public:
+  [[nodiscard]] Learner& in_charge() { return is_single_copy_ ? *single_copy_ : slots_; }
+  [[nodiscard]] const Learner& in_charge() const {
+    return is_single_copy_ ? *single_copy_ : slots_;
+  }
+  /// Whether the other way of the learner in charge are single copies.
+  [[nodiscard]] bool is_single_copy() const { return is_single_copy_; }
+  [[nodiscard]] const Learner& slots() const { return slots_; }
+  /// Returns the learner of single copies; null if it never had a turn.
+  [[nodiscard]] const Learner* single_copy() const { return single_copy_.get(); }
+  /// Returns the learner of the same way as the one in charge of another class; may be null.
+  [[nodiscard]] const Learner* same_way(const Contest& other) const {
+    return other.is_single_copy_ ? single_copy_.get() : &slots_;
+  }
+
+  /// Returns the last ratio of the way that is not in charge, if it is better than the library's
+  /// own.
+  [[nodiscard]] double rival_ratio() const {
+    const Learner* rival = is_single_copy_ ? &slots_ : single_copy_.get();
+    return rival != nullptr && rival->is_other_better() ? rival->ratio()
+                                                        : std::numeric_limits<double>::infinity();
+  }
+
+  /// Adds single copies to the ways.
+  void admit_single_copy() {
+    if (single_copy_ == nullptr) single_copy_ = std::make_unique<Learner>();
+  }
+  /// Puts the learner in charge whose turn for a trial it is.
+  Learner& take_turn() {
+    if (single_copy_ == nullptr) return slots_;
+    Learner& rested = in_charge();
+    is_single_copy_ = was_single_copy_last_ = !was_single_copy_last_;
+    if (&in_charge() != &rested) in_charge().take_turns_with(rested);
+    return in_charge();
+  }
+  /// Puts the learner of the better way in charge, after a trial.
+  void rest() {
+    const bool was_single_copy = is_single_copy_;
+    is_single_copy_ = is_single_copy_better();
+    if (is_single_copy_ != was_single_copy) in_charge().rest_again();
+  }
+  /// Whether single copies are taken between trials, rather than slots or the library's own.
+  [[nodiscard]] bool is_single_copy_better() const {
+    return single_copy_ != nullptr && single_copy_->is_other_better() &&
+           (!slots_.is_other_better() || single_copy_->ratio() < slots_.ratio());
+  }
+
+ private:
+  Learner slots_;
+  std::unique_ptr<Learner> single_copy_;
+  bool is_single_copy_ = false, was_single_copy_last_ = false;
+};
+
 /// What learners of one class on all communicators have findings.
 struct Findings {
   int tried_calls = 0;
-  bool is_other_better = false;
-  double own_call_s = 0, other_call_s = 0, saved_s = 0, lost_s = 0;
+  std::string_view learned = "native";
+  double own_call_s = 0, slots_call_s = 0, single_copy_call_s = 0, saved_s = 0, lost_s = 0;
 
-  void add(const Learner& learner) {
-    if (!learner.has_tried()) return;
-    tried_calls += learner.tried_calls();
-    is_other_better = learner.is_other_better();
-    own_call_s = learner.own_call_s();
-    other_call_s = learner.other_call_s();
-    saved_s += learner.saved_s();
-    lost_s += learner.lost_s();
+  void add(const Contest& contest) {
+    const Learner* single_copy = contest.single_copy();
+    const bool has_copied = single_copy != nullptr && single_copy->has_tried();
+    if (!contest.slots().has_tried() && !has_copied) return;
+    const bool is_copy_taken = contest.is_single_copy_better();
+    const auto& taken = is_copy_taken ? *single_copy : contest.slots();
+    learned = !taken.is_other_better() ? "native" : is_copy_taken ? "single-copy" : "shared-memory";
+    own_call_s = taken.own_call_s();
+    slots_call_s = contest.slots().other_call_s();
+    if (has_copied) single_copy_call_s = single_copy->other_call_s();
+    for (const Learner* learner : {&contest.slots(), single_copy}) {
+      if (learner == nullptr) continue;
+      tried_calls += learner->tried_calls();
+      saved_s += learner->saved_s();
+      lost_s += learner->lost_s();
+    }
   }
 };
 
@@ -58,27 +126,32 @@ class Lessons {
 
   Budget budget{communicator_s};
 
-  /// Returns the learner of a class that has been called; null of others, and of larger sizes.
-  [[nodiscard]] Learner* known(Operation operation, std::uint64_t size_bytes) const {
+  /// Returns what learns in a class that has been called; null of others, and of larger sizes.
+  [[nodiscard]] Contest* known(Operation operation, std::uint64_t size_bytes) const {
     auto* const row = rows_[index_of(operation)].get();
     const auto number = size_class_of(size_bytes);
     return row == nullptr || number >= size_classes ? nullptr : &(*row)[number];
   }
-  /// Returns the learner of a class; null of sizes that are the library's own.
-  [[nodiscard]] Learner* of(Operation operation, std::uint64_t size_bytes) {
+  /// Returns what learns in a class; null of sizes that are the library's own.
+  [[nodiscard]] Contest* of(Operation operation, std::uint64_t size_bytes) {
     auto& row = rows_[index_of(operation)];
     if (row == nullptr) row = std::make_unique<Row>();
     return known(operation, size_bytes);
   }
-  /// Returns what surrounds a learner of an operation.
-  [[nodiscard]] Learner::Surroundings around(Operation operation, const Learner& learner,
-                                             bool is_set_up) const {
-    const auto& row = *rows_[index_of(operation)];
-    const auto* const first = row.data() + (operation == Operation::barrier ? 0 : 1);
-    const auto most_bytes = std::uint64_t{1} << static_cast<unsigned>(&learner - row.data());
-    return {is_set_up, runs_ahead(operation) && most_bytes <= ahead_bytes_most,
-            &learner > first ? &learner - 1 : nullptr,
-            &learner < &row.back() ? &learner + 1 : nullptr};
+  /// Ends a stretch of the learner in charge, with the times of the slowest rank if it needs them.
+  /// `can_copy` tells whether ranks can copy out of each other's memory.
+  template <class CanCopy>
+  void advance(Operation operation, Contest& contest, const Spent& spent, bool is_set_up,
+               CanCopy can_copy) {
+    if (contest.in_charge().rests()) {
+      contest.in_charge().end_rest(budget);
+      if (first_bytes(operation, contest) >= copied_bytes_least && can_copy())
+        contest.admit_single_copy();
+      contest.take_turn().begin_trial(budget, around(operation, contest, is_set_up));
+    } else {
+      contest.in_charge().advance(spent, budget, around(operation, contest, is_set_up));
+    }
+    if (contest.in_charge().rests()) contest.rest();
   }
 
   /// Whether this process can afford another communicator that learns, after calls that took
@@ -123,8 +196,25 @@ class Lessons {
   /// What memory for a communicator costs, more or less.
   static constexpr double set_up_s = 3e-4;
 
-  using Row = std::array<Learner, size_classes>;
+  using Row = std::array<Contest, size_classes>;
   using AllFindings = PerOperation<std::array<Findings, size_classes>>;
+
+  /// Returns the smallest size of a class.
+  [[nodiscard]] std::uint64_t first_bytes(Operation operation, const Contest& contest) const {
+    const auto number = &contest - rows_[index_of(operation)]->data();
+    return std::uint64_t{1} << static_cast<unsigned>(number) >> 1U;
+  }
+  /// Returns what surrounds the learner in charge of an operation's class.
+  [[nodiscard]] Learner::Surroundings around(Operation operation, const Contest& contest,
+                                             bool is_set_up) const {
+    const auto& row = *rows_[index_of(operation)];
+    const auto* const first = row.data() + (operation == Operation::barrier ? 0 : 1);
+    return {is_set_up,
+            runs_ahead(operation) && 2 * first_bytes(operation, contest) <= ahead_bytes_most,
+            &contest > first ? (&contest - 1)->same_way(contest) : nullptr,
+            &contest < &row.back() ? (&contest + 1)->same_way(contest) : nullptr,
+            contest.rival_ratio()};
+  }
 
   struct Process {
     preloaded::Mutex mutex;
@@ -141,16 +231,19 @@ class Lessons {
   }
 
   static std::string line(std::size_t operation, std::size_t number, const Findings& findings) {
-    std::array<char, 256> text{};
+    std::array<char, 320> text{};
     const auto from = number == 0 ? 0 : std::uint64_t{1} << (number - 1);
+    std::array<char, 48> copied{};
+    if (findings.single_copy_call_s > 0)
+      std::snprintf(copied.data(), copied.size(), " %.2f us by single copy,",
+                    findings.single_copy_call_s * 1e6);
     std::snprintf(text.data(), text.size(),
-                  "nhalf: %s from %llu bytes learned %s: %.2f us through shared memory, %.2f us by"
-                  " the library; %d calls tried, %.3f ms lost by that, %.3f ms saved\n",
+                  "nhalf: %s from %llu bytes learned %s: %.2f us through shared memory,%s %.2f us"
+                  " by the library; %d calls tried, %.3f ms lost by that, %.3f ms saved\n",
                   std::string(operation_names[operation]).c_str(),
-                  static_cast<unsigned long long>(from),
-                  findings.is_other_better ? "shared-memory" : "native",
-                  findings.other_call_s * 1e6, findings.own_call_s * 1e6, findings.tried_calls,
-                  findings.lost_s * 1e3, findings.saved_s * 1e3);
+                  static_cast<unsigned long long>(from), std::string(findings.learned).c_str(),
+                  findings.slots_call_s * 1e6, copied.data(), findings.own_call_s * 1e6,
+                  findings.tried_calls, findings.lost_s * 1e3, findings.saved_s * 1e3);
     return text.data();
   }
 

@@ -43,7 +43,7 @@ inline bool is_possible(Communicator& on, const Call& call, int number) {
 /// The way of a call, and what learns from it, if anything does.
 struct Choice {
   int number = way::native;
-  Learner* learner = nullptr;
+  Contest* contest = nullptr;
 };
 
 /// Chooses the way of a call on a communicator whose operations may be routed. Local checks come
@@ -55,9 +55,10 @@ inline Choice choose(Communicator& on, const Call& call) {
   const auto size_bytes = static_cast<std::uint64_t>(call.size_bytes);
   Choice choice;
   if (on.learns(call.combining)) {
-    choice.learner = on.lessons().of(call.operation, size_bytes);
-    const bool is_other = choice.learner != nullptr && choice.learner->is_other();
-    choice.number = is_other ? way::shared_memory : way::native;
+    choice.contest = on.lessons().of(call.operation, size_bytes);
+    const bool is_other = choice.contest != nullptr && choice.contest->in_charge().is_other();
+    if (is_other)
+      choice.number = choice.contest->is_single_copy() ? way::single_copy : way::shared_memory;
   } else {
     choice.number = on.ruled(call.operation, size_bytes);
   }
@@ -95,12 +96,12 @@ int pass_on(Operation operation, Library library, Learner* learner = nullptr) {
 template <class Library, class Routed>
 int learn(Communicator& on, Operation operation, const Choice& choice, Library library,
           Routed routed) {
-  Learner& learner = *choice.learner;
+  Learner& learner = choice.contest->in_charge();
   const double start_s = learner.is_timed() ? now_s() : 0;
   const int error = choice.number == way::native ? library() : carry_out(on, choice.number, routed);
   if (error != MPI_SUCCESS) return error;
   if (learner.is_timed()) on.note(learner, now_s() - start_s);
-  if (learner.count()) on.advance(operation, learner);
+  if (learner.count()) on.advance(operation, *choice.contest);
   return error;
 }
 
@@ -131,9 +132,9 @@ struct Quick {
   Communicator* on = Communicator::seen(comm);
   if (on == nullptr || (on->learns() && !is_cached)) return {};
   if (!on->learns() || !on->learns(combining)) return {!on->may_route(operation, *known_size)};
-  Learner* learner = on->lessons().known(operation, *known_size);
-  if (learner == nullptr) return {size_class_of(*known_size) >= size_classes};
-  return {learner->passes_on(), learner};
+  Contest* contest = on->lessons().known(operation, *known_size);
+  if (contest == nullptr) return {size_class_of(*known_size) >= size_classes};
+  return {contest->in_charge().passes_on(), &contest->in_charge()};
 }
 
 /// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` returns the call,
@@ -147,7 +148,7 @@ template <class Describe, class Library, class Routed>
     const std::optional<Call> call = describe(*on);
     const Choice choice = call ? choose(*on, *call) : Choice();
     Counts::of_process().add(operation, choice.number);
-    if (choice.learner != nullptr) return learn(*on, operation, choice, library, routed);
+    if (choice.contest != nullptr) return learn(*on, operation, choice, library, routed);
     if (choice.number != way::native) return carry_out(*on, choice.number, routed);
   } catch (const Failed& failed) {
     // Ranks no longer agree on the way of the next operation, so the library takes all.
@@ -168,8 +169,8 @@ void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
                    const Combining* combining, Arguments... arguments) {
   Messages& messages = *on.messages();
   if (combining != nullptr) messages.combine_by(*combining);
-  algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(
-      messages, work_buffer(), arguments...);
+  algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(messages, work_buffer(),
+                                                                          arguments...);
 }
 
 /// Runs an algorithm in parts of `part_bytes` if it cuts messages, else as it is.

@@ -38,7 +38,8 @@ inline void take_shares(SharedMemory& memory, Number number, const Shares& share
   }
 }
 
-/// Completes a vector of which every rank has its share. `out` is empty on ranks that do not get it.
+/// Completes a vector of which every rank has its share. `out` is empty on ranks that do not get
+/// it.
 inline void join(SharedMemory& memory, const Shares& shares, ConstBytes own, Bytes out) {
   constexpr auto part = Slot::size_bytes;
   for_parts(shares.largest_bytes(), part, [&](std::size_t at, std::size_t) {

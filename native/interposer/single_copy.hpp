@@ -10,15 +10,13 @@
 
 namespace nhalf::coll::single_copy {
 
-/// Smallest data of which a copy out of another process may be worth its system call.
-inline constexpr std::size_t least_bytes = 16384;
-
 // What ranks say to each other.
 
 /// Tells where data lie, null if this rank has none to show, and that it has got `is_complete` what
 /// it needed so far.
 inline void tell(SharedMemory& memory, Number number, const void* data, bool is_complete = true) {
-  const std::array<PeerAddress, 2> words{address_of(data), is_complete ? PeerAddress{1} : PeerAddress{0}};
+  const std::array<PeerAddress, 2> words{address_of(data),
+                                         is_complete ? PeerAddress{1} : PeerAddress{0}};
   shared::give(memory, number, std::as_bytes(std::span(words)));
 }
 
@@ -91,8 +89,7 @@ inline void scatter(Peers& peers, int root, ConstBytes in, Bytes out) {
   const auto offset = static_cast<std::size_t>(memory.rank()) * out.size();
   if (memory.rank() == root) place(block_of(in, root, out.size()), out);
   from_root(
-      peers, root, in.data(),
-      shared::parts_of(out.size(), shared::part_bytes(1, memory.size())),
+      peers, root, in.data(), shared::parts_of(out.size(), shared::part_bytes(1, memory.size())),
       [&](Number number) { return take(peers, root, number, offset, out); },
       [&] { shared::scatter(memory, root, in, out); });
 }
@@ -105,8 +102,7 @@ inline void gather(Peers& peers, int root, ConstBytes in, Bytes out) {
   if (memory.rank() == root) {
     place(in, block_of(out, root, in.size()));
     for (int rank = 0; rank < memory.size() && is_complete; ++rank)
-      if (rank != root)
-        is_complete = take(peers, rank, number, 0, block_of(out, rank, in.size()));
+      if (rank != root) is_complete = take(peers, rank, number, 0, block_of(out, rank, in.size()));
     answer(memory, answered, is_complete);
   } else {
     tell(memory, number, in.data());
@@ -209,8 +205,8 @@ struct Room {
   }
 };
 
-/// Combines the blocks of each rank there. In place, `out` is the first of this rank's blocks, which
-/// rank 0 reads.
+/// Combines the blocks of each rank there. In place, `out` is the first of this rank's blocks,
+/// which rank 0 reads.
 template <class Combine>
 void reduce_scatter(Peers& peers, Scratch& scratch, ConstBytes in, Bytes out,
                     const Combine& combine) {
@@ -221,8 +217,8 @@ void reduce_scatter(Peers& peers, Scratch& scratch, ConstBytes in, Bytes out,
   const auto number = memory.begin();
   tell(memory, number, in.data());
   const bool is_complete =
-      room.is_there && fold(peers, number, offset, in.subspan(offset, out.size()), room.share,
-                            room.piece, combine);
+      room.is_there &&
+      fold(peers, number, offset, in.subspan(offset, out.size()), room.share, room.piece, combine);
   const auto answered = memory.begin();
   answer(memory, answered, is_complete);
   const bool are_complete = have_all(memory, answered, is_complete);

@@ -1,5 +1,5 @@
 // An unchanged MPI program whose rank 1 dies at its first collectives. Arguments: after how many
-// microseconds, and of which signal.
+// microseconds, of which signal, and how many numbers are added up.
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
@@ -7,11 +7,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const auto after = std::chrono::microseconds(argc > 1 ? std::atoi(argv[1]) : 0);
   const int signal = argc > 2 ? std::atoi(argv[2]) : SIGKILL;
+  std::vector<int> values(argc > 3 ? static_cast<std::size_t>(std::atoi(argv[3])) : 1);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::thread death;
@@ -26,6 +28,8 @@ int main(int argc, char** argv) {
     int value = rank;
     MPI_Barrier(comm);
     MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT, MPI_MAX,
+                  comm);
     MPI_Comm_free(&comm);
   }
 }

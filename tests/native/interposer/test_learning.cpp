@@ -8,6 +8,7 @@
 
 using nhalf::coll::Budget;
 using nhalf::coll::CallTimes;
+using nhalf::coll::Contest;
 using nhalf::coll::Evidence;
 using nhalf::coll::Learner;
 using nhalf::coll::Lessons;
@@ -33,30 +34,36 @@ class Program {
   /// The first calls by the library's own after others take so many times as long.
   int settling = 0;
   double ratio_settling = 1;
+  /// What single copies take of the library's own time; 0 where ranks cannot copy.
+  double ratio_single_copy = 0;
   double own_s = 0, taken_s = 0;
-  int others = 0;
+  int others = 0, single_copies = 0;
 
   /// Calls `calls` times with this size, where the other way takes `ratio` of the library's own.
   void call(int calls, double ratio, std::uint64_t size_bytes = 1024, double mean_s = call_s) {
     for (int i = 0; i < calls; ++i) {
       const double own_time_s = mean_s * drawn();
-      Learner* learner = lessons_.of(operation_, size_bytes);
+      Contest* contest = lessons_.of(operation_, size_bytes);
+      Learner* learner = contest != nullptr ? &contest->in_charge() : nullptr;
       const bool is_other = learner != nullptr && learner->is_other();
       in_row_ = is_other ? in_row_ + 1 : 0;
       since_other_ = is_other ? 0 : since_other_ + 1;
-      const double now = in_row_ > ahead ? ratio : ratio_ahead;
+      const bool is_single_copy = is_other && contest->is_single_copy();
+      const double steady = is_single_copy ? ratio_single_copy : ratio;
+      const double now = in_row_ > ahead ? steady : ratio_ahead;
       const double own_now = since_other_ > settling ? 1 : ratio_settling;
       const double time_s = is_other ? mean_s * now * drawn() : own_now * own_time_s;
       own_s += own_time_s;
       taken_s += time_s;
       others += is_other ? 1 : 0;
+      single_copies += is_single_copy ? 1 : 0;
       if (learner == nullptr) continue;
       if (learner->is_timed()) learner->add(time_s);
-      if (learner->count()) advance(*learner);
+      if (learner->count()) advance(*contest);
     }
   }
   [[nodiscard]] bool is_other(std::uint64_t size_bytes = 1024) {
-    return lessons_.of(operation_, size_bytes)->is_other_better();
+    return lessons_.of(operation_, size_bytes)->in_charge().is_other_better();
   }
 
  private:
@@ -65,8 +72,9 @@ class Program {
     std::bernoulli_distribution interrupts(interrupted_share);
     return (noise_share > 0 ? spread(random_) : 1) * (interrupts(random_) ? 1000 : 1);
   }
-  void advance(Learner& learner) {
-    learner.advance(learner.spent(), lessons_.budget, lessons_.around(operation_, learner, true));
+  void advance(Contest& contest) {
+    const Spent spent = contest.in_charge().spent();
+    lessons_.advance(operation_, contest, spent, true, [&] { return ratio_single_copy > 0; });
   }
 
   std::mt19937 random_;
@@ -103,6 +111,48 @@ TEST_CASE("a slower way costs a hundredth and a constant at most, however short 
     CHECK_FALSE(program.is_other());
     CHECK(program.others > 0);
   }
+}
+
+TEST_CASE("the better of two other ways is found, and found again when the other becomes it") {
+  for (const auto operation : {Operation::allreduce, Operation::bcast}) {
+    Program program(1, operation);
+    program.ratio_single_copy = 0.4;
+    program.call(2000, 0.8, 1 << 14);
+    CHECK(program.is_other(1 << 14));
+    const double before_s = program.taken_s;
+    program.call(20000, 0.8, 1 << 14);
+    CHECK(program.taken_s - before_s < 1.05 * 20000 * call_s * 0.4);
+    program.ratio_single_copy = 0.9;
+    program.call(2000, 0.8, 1 << 14);
+    const int copies = program.single_copies;
+    program.call(5000, 0.8, 1 << 14);
+    CHECK(program.single_copies - copies < 200);
+    program.ratio_single_copy = 0.5;
+    program.call(2000, 3, 1 << 14);
+    const double later_s = program.taken_s;
+    program.call(5000, 3, 1 << 14);
+    CHECK(program.taken_s - later_s < 1.05 * 5000 * call_s * 0.5);
+  }
+}
+
+TEST_CASE("two ways that are slower cost no more than one") {
+  Program program;
+  program.ratio_single_copy = 1.3;
+  for (int calls = 0; calls < 40000; calls += 50) {
+    program.call(50, 3, 1 << 16);
+    CHECK(program.taken_s - program.own_s <= allowed_s(program));
+  }
+  CHECK_FALSE(program.is_other(1 << 16));
+  CHECK(program.single_copies > 0);
+  CHECK(program.others > program.single_copies);
+}
+
+TEST_CASE("small calls are not tried as single copies") {
+  Program program;
+  program.ratio_single_copy = 0.1;
+  program.call(5000, 0.5, (1 << 14) - 1);
+  CHECK(program.is_other((1 << 14) - 1));
+  CHECK(program.single_copies == 0);
 }
 
 TEST_CASE("long calls are tried only when the budget allows it") {

@@ -13,19 +13,19 @@
 #include <vector>
 
 #include "contract/buffer.hpp"
-#include "interposer/shared_reductions.hpp"
 #include "given.hpp"
+#include "interposer/shared_reductions.hpp"
 
 namespace {
 
 using nhalf::Buffer;
 using nhalf::Bytes;
 using nhalf::ConstBytes;
+using nhalf::coll::SharedMemory;
+using nhalf::coll::Slot;
 using nhalf::coll::given::combined;
 using nhalf::coll::given::Compose;
 using nhalf::coll::given::equal;
-using nhalf::coll::SharedMemory;
-using nhalf::coll::Slot;
 using nhalf::coll::given::term;
 namespace shared = nhalf::coll::shared;
 

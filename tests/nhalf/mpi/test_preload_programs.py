@@ -92,6 +92,32 @@ def test_what_is_learned_changes_no_result(
     assert "learned" in output
 
 
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.full)])
+@pytest.mark.parametrize("reads", ["never", "refused", "later", "short"])
+def test_large_data_are_right_whatever_happens_to_reads_of_others_memory(
+    library: Library, folder: Path, ranks: int, reads: str
+) -> None:
+    if not processes_read_each_other():
+        pytest.skip("no process here may read the memory of another")
+    program = built(library, "large", folder, "-rdynamic")
+    loaded = routed(library, program, table_of(folder, -2))
+    code, output = started(library, ranks, loaded, [str(program), reads])
+    assert code == 0, output
+    assert "0 wrong" in output
+    assert ("0 wrong, 0 reads hindered" in output) == (reads == "never")
+    assert ("single-copy" in output) == (reads != "refused")
+
+
+def test_single_copies_are_tried_beside_shared_memory(library: Library, folder: Path) -> None:
+    program = built(library, "large", folder, "-rdynamic")
+    loaded = routed(library, program, None)
+    code, output = started(library, 2, loaded, [str(program), "never", "900"])
+    assert code == 0, output
+    assert "0 wrong" in output
+    assert ("us by single copy" in output) == processes_read_each_other()
+
+
 def test_a_table_or_a_variable_leaves_nothing_to_learn(
     library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,17 +70,21 @@ def test_ranks_that_wait_on_a_revoked_communicator_are_told(folder: Path, number
 
 
 @pytest.mark.parametrize("deaths", [4, pytest.param(50, marks=pytest.mark.full)])
-def test_nothing_is_left_behind_whenever_a_rank_dies(folder: Path, deaths: int) -> None:
+@pytest.mark.parametrize(("number", "values"), [(-1, 1), (-2, 300_000)])
+def test_nothing_is_left_behind_whenever_a_rank_dies(
+    folder: Path, number: int, values: int, deaths: int
+) -> None:
     library = next((one for one in FOUND if one.vendor == "mpich"), None)
     if library is None:
         pytest.skip("there is no MPICH")
     program = built(library, "dies", folder)
-    loaded = routed(library, program, table_of(folder, -1))
+    loaded = routed(library, program, table_of(folder, number))
     before = named_memory()
     moments = random.Random(deaths)
     for death in range(deaths):
         by = (signal.SIGKILL, signal.SIGTERM)[death % 2]
         after_us = str(moments.randrange(3000))
-        code, _ = started(library, 2, loaded, [str(program), after_us, str(int(by))])
+        words = [str(program), after_us, str(int(by)), str(values)]
+        code, _ = started(library, 2, loaded, words)
         assert code != 0
     assert named_memory() <= before
