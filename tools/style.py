@@ -58,9 +58,9 @@ NATIVE_PLUGINS = (
 )
 C_INTERFACES = (
     *("native/interposer/", "native/trace/", "native/simulator/sends.hpp"),
-    "tests/native/apps/counter.cpp",
+    *("tests/native/apps/counter.cpp", "tests/native/host/gpu_stand_in.cpp"),
 )
-"""Where functions are given what those of MPI and SMPI are given."""
+"""Where functions are given what those of MPI, SMPI and CUDA are given."""
 
 CLOCK_ROOMS = (
     *("native/timing/", "native/simulator/", "native/transports/", "tests/native/"),

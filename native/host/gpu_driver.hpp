@@ -1,0 +1,306 @@
+// The driver of NVIDIA's GPUs, loaded when it is first asked for: nothing of CUDA is needed to
+// build nhalf, and hosts without a GPU pay nothing. NHALF_CUDA_LIBRARY names another file than
+// libcuda.so.1. A process that forks may use the driver only after the fork.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "contract/vocabulary.hpp"
+
+namespace nhalf::gpu {
+using Address = std::uint64_t;
+using Context = struct ContextState*;
+using Stream = struct StreamState*;
+using Event = struct EventState*;
+using Module = struct ModuleState*;
+using Function = struct FunctionState*;
+
+/// By which another process opens the same memory.
+struct SharedHandle {
+  std::array<char, 64> bytes{};
+};
+
+/// Results of the driver (enum CUresult) that are told apart here.
+enum Result : int {
+  success = 0,
+  out_of_memory = 2,
+  stub_library = 34,
+  device_unavailable = 46,
+  no_device = 100,
+  invalid_context = 201,
+  unsupported_ptx = 222,
+  not_ready = 600,
+  context_destroyed = 709,
+};
+
+/// Attributes of a device and of an address (enums CUdevice_attribute, CUpointer_attribute).
+enum DeviceAttribute : int {
+  multiprocessors = 16,
+  capability_major = 75,
+  capability_minor = 76,
+};
+enum PointerAttribute : int { pointer_context = 1, pointer_memory_type = 2 };
+
+/// What can be wrong with a GPU or its driver, and one line that says it.
+enum class Fault : unsigned char {
+  no_library,
+  no_symbol,
+  old_driver,
+  no_device,
+  out_of_memory,
+  another_context,
+  refused,
+};
+struct DriverError : std::runtime_error {
+  DriverError(Fault kind, const std::string& line) : std::runtime_error(line), fault(kind) {}
+  Fault fault;
+};
+
+/// The driver's calls. `driver()` loads them; every call returns a `Result`.
+struct Driver {
+#define NHALF_GPU_CALL(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
+#include "host/gpu_calls.inc"
+
+  /// Loads the driver and initialises it. Throws DriverError.
+  Driver() {
+    const char* chosen = std::getenv("NHALF_CUDA_LIBRARY");
+    const std::string file = chosen != nullptr && *chosen != '\0' ? chosen : "libcuda.so.1";
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr)
+      throw DriverError(Fault::no_library,
+                        "no GPU driver: " + std::string(dlerror()) +
+                            "; install it, or name its file in NHALF_CUDA_LIBRARY");
+#define NHALF_GPU_CALL(name, symbol, ...) find(name, symbol, library, file);
+#include "host/gpu_calls.inc"
+    int version = 0;
+    check(driver_version(&version), "its version");
+    if (version < oldest_version)
+      throw DriverError(Fault::old_driver, "the GPU driver is for CUDA " + text_of(version) +
+                                               "; CUDA " + text_of(oldest_version) +
+                                               " or newer is needed");
+    check(initialise(0), "cuInit");
+  }
+
+  /// Throws a DriverError that says which `request` failed, unless the result is success.
+  void check(int result, std::string_view request) const {
+    if (result == success) return;
+    const char* name = nullptr;
+    if (error_name(result, &name) != success || name == nullptr) name = "an unknown error";
+    throw DriverError(fault_of(result), explanation(result) + " (" + std::string(request) + ": " +
+                                            name + ", " + std::to_string(result) + ")");
+  }
+
+ private:
+  /// CUDA 11.0 is the first to read PTX 7.0.
+  static constexpr int oldest_version = 11000;
+
+  static std::string text_of(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  }
+
+  template <class Call>
+  static void find(Call& call, const char* symbol, void* library, const std::string& file) {
+    call = reinterpret_cast<Call>(dlsym(library, symbol));
+    if (call == nullptr)
+      throw DriverError(Fault::no_symbol, "the GPU driver " + file + " has no " + symbol +
+                                              "; it is too old or no driver");
+  }
+
+  static Fault fault_of(int result) {
+    switch (result) {
+      case out_of_memory:
+        return Fault::out_of_memory;
+      case no_device:
+      case stub_library:
+        return Fault::no_device;
+      case device_unavailable:
+      case invalid_context:
+      case context_destroyed:
+        return Fault::another_context;
+      case unsupported_ptx:
+        return Fault::old_driver;
+      default:
+        return Fault::refused;
+    }
+  }
+
+  static std::string explanation(int result) {
+    switch (fault_of(result)) {
+      case Fault::out_of_memory:
+        return "the GPU has not enough free memory";
+      case Fault::no_device:
+        return "the driver finds no GPU";
+      case Fault::another_context:
+        return "the GPU or this thread is in the hands of another context";
+      case Fault::old_driver:
+        return "the GPU driver is too old for these kernels";
+      default:
+        return "the GPU driver refused";
+    }
+  }
+};
+
+/// The driver of this process. Throws DriverError, at every call, if there is none that works.
+inline const Driver& driver() {
+  static const Driver loaded;
+  return loaded;
+}
+
+inline int device_count() {
+  int count = 0;
+  driver().check(driver().device_count(&count), "number of devices");
+  return count;
+}
+
+/// A GPU in its primary context, which libraries of the process share; current for the thread that
+/// created it.
+class Device {
+ public:
+  explicit Device(int number) {
+    if (number < 0 || number >= device_count())
+      throw DriverError(Fault::no_device, "there is no GPU " + std::to_string(number) +
+                                              "; the driver shows " +
+                                              std::to_string(device_count()));
+    driver().check(driver().device(&device_, number), "device");
+    driver().check(driver().context_retain(&context_, device_), "primary context");
+    make_current();
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() { driver().context_release(device_); }
+
+  void make_current() const { driver().check(driver().context_set(context_), "current context"); }
+
+  /// Throws DriverError where a library has left another context current for this thread.
+  void require_current() const {
+    Context current = nullptr;
+    driver().check(driver().context_get(&current), "current context");
+    if (current != context_)
+      throw DriverError(Fault::another_context,
+                        "this thread is in the hands of another context than that of its GPU");
+  }
+
+  [[nodiscard]] std::string name() const {
+    std::array<char, 128> text{};
+    driver().check(driver().device_name(text.data(), text.size(), device_), "name");
+    return text.data();
+  }
+
+  /// Such as 0000:1b:00.0, a name below /sys/bus/pci/devices.
+  [[nodiscard]] std::string pci_address() const {
+    std::array<char, 32> text{};
+    driver().check(driver().device_pci_address(text.data(), text.size(), device_), "PCI address");
+    std::string address = text.data();
+    for (auto& letter : address)
+      if (letter >= 'A' && letter <= 'F') letter = static_cast<char>(letter - 'A' + 'a');
+    return address;
+  }
+
+  [[nodiscard]] int attribute(DeviceAttribute wanted) const {
+    int value = 0;
+    driver().check(driver().device_attribute(&value, wanted, device_), "attribute");
+    return value;
+  }
+
+ private:
+  int device_ = 0;
+  Context context_ = nullptr;
+};
+
+/// What the driver created, given back at the end by the call `release`. Errors of that are those
+/// of operations before it, and were reported there.
+template <class Handle, auto release>
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(Handle handle) : handle_(handle) {}
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, Handle{})) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (handle_ != Handle{}) (driver().*release)(handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+
+ private:
+  Handle handle_{};
+};
+
+using DeviceMemory = Owned<Address, &Driver::memory_free>;
+using PinnedMemory = Owned<void*, &Driver::pinned_free>;
+using OpenedMemory = Owned<Address, &Driver::share_close>;
+using OwnedStream = Owned<Stream, &Driver::stream_destroy>;
+using OwnedEvent = Owned<Event, &Driver::event_destroy>;
+using OwnedModule = Owned<Module, &Driver::module_unload>;
+
+inline DeviceMemory device_memory(std::size_t size_bytes) {
+  Address address = 0;
+  driver().check(driver().memory_take(&address, size_bytes), "device memory");
+  return DeviceMemory(address);
+}
+
+/// Memory that host and device read by either's own address; it moves to who uses it.
+inline DeviceMemory managed_memory(std::size_t size_bytes) {
+  constexpr unsigned for_all_streams = 1;
+  Address address = 0;
+  driver().check(driver().managed_take(&address, size_bytes, for_all_streams), "managed memory");
+  return DeviceMemory(address);
+}
+
+/// Memory of the host that stays in its place, and that the device can read.
+inline PinnedMemory pinned_memory(std::size_t size_bytes) {
+  constexpr unsigned portable_and_mapped = 1 | 2;
+  void* memory = nullptr;
+  driver().check(driver().pinned_take(&memory, size_bytes, portable_and_mapped), "pinned memory");
+  return PinnedMemory(memory);
+}
+
+/// A stream that does not wait for the default stream.
+inline OwnedStream stream() {
+  constexpr unsigned non_blocking = 1;
+  Stream handle = nullptr;
+  driver().check(driver().stream_create(&handle, non_blocking), "stream");
+  return OwnedStream(handle);
+}
+
+/// An event; `flags` are those of cuEventCreate (1: wait without spinning, 2: without a time).
+inline OwnedEvent event(unsigned flags = 0) {
+  Event handle = nullptr;
+  driver().check(driver().event_create(&handle, flags), "event");
+  return OwnedEvent(handle);
+}
+
+/// Kernels from PTX text, which the driver compiles for its GPU.
+inline OwnedModule module(const char* ptx) {
+  Module handle = nullptr;
+  driver().check(driver().module_load(&handle, ptx), "kernels");
+  return OwnedModule(handle);
+}
+
+inline Function function(const OwnedModule& kernels, const char* name) {
+  Function kernel = nullptr;
+  driver().check(driver().module_function(&kernel, kernels.get(), name), name);
+  return kernel;
+}
+
+/// Starts a kernel of `blocks` times `threads`; the arguments have the types of its parameters.
+template <class... Arguments>
+void launch(Function kernel, unsigned blocks, unsigned threads, Stream stream,
+            Arguments... arguments) {
+  std::array<void*, sizeof...(arguments) + 1> addresses{&arguments..., nullptr};
+  driver().check(
+      driver().launch(kernel, blocks, 1, 1, threads, 1, 1, 0, stream, addresses.data(), nullptr),
+      "launch of a kernel");
+}
+
+inline void synchronise(Stream stream) {
+  driver().check(driver().stream_synchronise(stream), "synchronisation");
+}
+}  // namespace nhalf::gpu
