@@ -58,7 +58,8 @@ NATIVE_PLUGINS = (
 )
 C_INTERFACES = (
     *("native/interposer/", "native/trace/", "native/simulator/sends.hpp"),
-    *("tests/native/apps/counter.cpp", "tests/native/host/gpu_stand_in.cpp"),
+    *("tests/native/apps/counter.cpp", "tests/native/apps/gpu_aware.cpp"),
+    "tests/native/host/gpu_stand_in.cpp",
 )
 """Where functions are given what those of MPI, SMPI and CUDA are given."""
 

@@ -29,6 +29,16 @@ class FillSequence {
   std::array<std::byte, period> bytes_;
 };
 
+/// How the host gets at memory that it should not touch itself, such as that of a GPU: `owns` says
+/// whether bytes lie there.
+struct DeviceAccess {
+  bool (*owns)(const std::byte* memory);
+  void (*fill)(Bytes data, std::uint32_t seed);
+  bool (*holds)(ConstBytes data, std::uint32_t seed);
+  void (*read)(ConstBytes from, std::byte* to_host);
+  void (*write)(const std::byte* from_host, Bytes to);
+};
+
 /// Where the memory of buffers comes from: whole pages, written once. Buffers of more than
 /// `real_bytes` may lie upon each other and hold no data.
 struct MemorySource {
@@ -37,6 +47,7 @@ struct MemorySource {
   std::size_t real_bytes = std::numeric_limits<std::size_t>::max();
   /// Whether a buffer may have at most Buffer::largest_bytes().
   bool is_limited = true;
+  const DeviceAccess* device = nullptr;
 
   [[nodiscard]] bool is_real() const {
     return real_bytes == std::numeric_limits<std::size_t>::max();
@@ -57,9 +68,39 @@ inline constexpr MemorySource host_memory{
 /// The source of every buffer; a transport that simulates ranks brings another one.
 inline MemorySource memory_source = host_memory;
 
+/// Whether the host has to leave these bytes to `memory_source.device`.
+inline bool is_on_device(ConstBytes data) {
+  return memory_source.device != nullptr && memory_source.device->owns(data.data());
+}
+
+/// Bytes for the host to read and to write, wherever they lie: those of a device are copied, and
+/// go back at the end unless they are ConstBytes.
+template <class Span>
+class OnHost {
+ public:
+  explicit OnHost(Span data) : data_(data) {
+    if (!is_on_device(data)) return;
+    copy_.resize(data.size());
+    memory_source.device->read(data, copy_.data());
+  }
+  OnHost(const OnHost&) = delete;
+  OnHost& operator=(const OnHost&) = delete;
+  ~OnHost() {
+    if constexpr (std::is_same_v<Span, Bytes>) {
+      if (!copy_.empty()) memory_source.device->write(copy_.data(), data_);
+    }
+  }
+  [[nodiscard]] Span bytes() { return copy_.empty() ? data_ : Span(copy_); }
+
+ private:
+  Span data_;
+  std::vector<std::byte> copy_;
+};
+
 /// Writes a sequence that differs by seed and by place, where memory holds what is written.
 inline void fill(Bytes data, std::uint32_t seed) {
   if (data.size() > memory_source.real_bytes) return;
+  if (is_on_device(data)) return memory_source.device->fill(data, seed);
   const FillSequence sequence(seed, data.size());
   for (std::size_t i = 0; i < data.size(); i += FillSequence::period)
     std::memcpy(data.data() + i, sequence.data(), std::min(FillSequence::period, data.size() - i));
@@ -67,6 +108,7 @@ inline void fill(Bytes data, std::uint32_t seed) {
 
 /// True where every byte is what `fill` with this seed writes.
 inline bool holds(ConstBytes data, std::uint32_t seed) {
+  if (is_on_device(data)) return memory_source.device->holds(data, seed);
   const FillSequence sequence(seed, data.size());
   for (std::size_t i = 0; i < data.size(); i += FillSequence::period) {
     const auto length = std::min(FillSequence::period, data.size() - i);
@@ -79,10 +121,11 @@ inline bool holds(ConstBytes data, std::uint32_t seed) {
 /// is taken for 0 bytes: a rank has several such buffers, and simulated ranks are many.
 class Buffer {
  public:
-  explicit Buffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
-    if (memory_source.is_limited && size_bytes > largest_bytes()) throw std::bad_alloc();
+  explicit Buffer(std::size_t size_bytes, const MemorySource& source = memory_source)
+      : size_bytes_(size_bytes), data_(nullptr, source.give_back) {
+    if (source.is_limited && size_bytes > largest_bytes()) throw std::bad_alloc();
     if (size_bytes == 0) return;
-    data_.reset(memory_source.take((size_bytes / page_bytes + 1) * page_bytes));
+    data_.reset(source.take((size_bytes / page_bytes + 1) * page_bytes));
     if (!data_) throw std::bad_alloc();
   }
 
@@ -102,14 +145,11 @@ class Buffer {
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const { memory_source.give_back(memory); }
-  };
   /// Where empty messages begin: libraries may frown at null.
   alignas(page_bytes) static inline std::byte nothing{};
 
   std::size_t size_bytes_;
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<std::byte, void (*)(std::byte* memory)> data_;
 };
 
 /// The block of one rank where blocks of `block_bytes` lie in the order of ranks.
@@ -123,10 +163,23 @@ inline bool is_kept(std::size_t size_bytes) {
   return size_bytes <= memory_source.real_bytes;
 }
 
+/// Turns every bit: what is not written again is wrong.
+inline void invert(Bytes data) {
+  OnHost reachable(data);
+  std::ranges::transform(reachable.bytes(), reachable.bytes().begin(),
+                         [](std::byte b) { return ~b; });
+}
+
 /// Copies unless the data is in its place already.
 inline void place(ConstBytes from, Bytes to) {
-  if (!from.empty() && from.data() != to.data() && is_kept(from.size()))
+  if (from.empty() || from.data() == to.data() || !is_kept(from.size())) return;
+  if (is_on_device(from) || is_on_device(to)) {
+    OnHost source(from);
+    OnHost target(to);
+    std::ranges::copy(source.bytes(), target.bytes().begin());
+  } else {
     std::memcpy(to.data(), from.data(), from.size());
+  }
 }
 
 /// Adds floats to floats, element by element.

@@ -111,6 +111,31 @@ nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
   return measured;
 }
 
+/// Puts the buffers of a point into the memory that it asks for, on every rank or on none.
+template <class T>
+std::unique_ptr<nhalf::MemoryChoice> choose_memory(T& transport, const nhalf::PatternInfo& info,
+                                                   const nhalf::Case& point) {
+  if constexpr (nhalf::OffersGpuMemory<T>) {
+    if (point.axes.text("memory").empty()) return nullptr;
+    return nhalf::made_everywhere(transport, "no memory for a GPU",
+                                  "another rank could not use its GPU", [&] {
+                                    return std::make_unique<nhalf::MemoryChoice>(
+                                        info, point, transport.rank(), transport.size());
+                                  });
+  }
+  return nullptr;
+}
+
+/// The GPU of every rank, at rank 0; none where no rank has one. Ranks that share one take turns on
+/// it, of which the advice shared-gpu warns.
+std::vector<std::string> gpus_of(Session& session, const nhalf::MemoryChoice* memory,
+                                 nhalf::Measurement& measured) {
+  if (memory == nullptr) return {};
+  auto gpus = session.transport.gather(memory->gpu());
+  if (nhalf::is_shared(gpus, session.hosts)) measured.advice.emplace_back("shared-gpu");
+  return gpus;
+}
+
 /// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the
 /// first point of the pattern and algorithm, since these themselves are in question there.
 bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
@@ -135,13 +160,14 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
   const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0}),
                           .axes = point.below("axis."),
                           .hosts = session.hosts};
-  nhalf::check_axes(entry.info, where.axes);
+  nhalf::check_axes(entry.info, where.axes, nhalf::further_axes<ProbeTransport>(entry.info));
   const auto effort = effort_of(point, entry.info.timing, session.clock.is_virtual);
   const bool verify_only = point.number("verify_only", 0) != 0;
   if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {
     if (transport.rank() == 0) last_point.keep(id, entry.info, transport.size());
     return std::nullopt;
   }
+  const auto memory = choose_memory(transport, entry.info, where);
   const bool sound = verified(session, entry, where);
   const auto pattern = make_everywhere(transport, where, entry);
   nhalf::Measurement measured;
@@ -152,8 +178,9 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
   }
   const auto moved_bytes = pattern->moved_bytes().value_or(
       where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
+  const auto gpus = gpus_of(session, memory.get(), measured);
   return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
-                             measured);
+                             measured, gpus);
 }
 
 /// The life of one rank.

@@ -3,6 +3,7 @@
 
 #include "contract/capabilities.hpp"
 #include "probe/json.hpp"
+#include "probe/memory_choice.hpp"
 #include "timing/sampler.hpp"
 
 namespace nhalf {
@@ -39,7 +40,8 @@ std::string launch_record(T& transport, const ClockQuality& clock,
 /// The line of one measured point; `moved_bytes` move in the time of one sample.
 inline std::string point_record(const std::string& id, const PatternInfo& info, int ranks,
                                 std::size_t size_bytes, std::uint64_t moved_bytes,
-                                const Measurement& measured) {
+                                const Measurement& measured,
+                                const std::vector<std::string>& gpus = {}) {
   json::Object values;
   for (const auto& [name, value] : measured.values) values.add(name, value);
   return json::Object{}
@@ -52,6 +54,7 @@ inline std::string point_record(const std::string& id, const PatternInfo& info, 
       .add("messages_per_round", info.messages_per_round)
       .add("bytes_per_time", moved_bytes)
       .add("verified", measured.verified)
+      .add("gpus", gpus)
       .add("stop", name_of(measured.stop))
       .add("elapsed_s", measured.elapsed_s)
       .add("advice", measured.advice)
@@ -68,7 +71,8 @@ inline std::string error_record(const std::string& id, std::string_view message)
 
 /// A pattern as `--describe` shows it.
 inline json::Object description_of(const PatternInfo& info, bool present,
-                                   const std::vector<AlgorithmEntry>& entries) {
+                                   const std::vector<AlgorithmEntry>& entries,
+                                   std::span<const AxisInfo> further_axes = {}) {
   std::vector<json::Object> algorithms;
   for (const auto& [algorithm, runs] : entries)
     algorithms.push_back(json::Object{}
@@ -78,7 +82,9 @@ inline json::Object description_of(const PatternInfo& info, bool present,
                              .add("cost", algorithm.cost)
                              .add("present", runs));
   std::vector<json::Object> axes;
-  for (const auto& axis : info.axes) {
+  std::vector<AxisInfo> described(info.axes.begin(), info.axes.end());
+  described.insert(described.end(), further_axes.begin(), further_axes.end());
+  for (const auto& axis : described) {
     axes.push_back(json::Object{}
                        .add("name", axis.name)
                        .add("values", axis.values)
@@ -104,12 +110,18 @@ inline json::Object description_of(const PatternInfo& info, bool present,
       .add("algorithms", algorithms);
 }
 
+/// Axes that patterns have by their transport.
+template <class T>
+std::span<const AxisInfo> further_axes(const PatternInfo& info) {
+  return has_memory_axis<T>(info) ? std::span(&memory_axis, 1) : std::span<const AxisInfo>();
+}
+
 /// What `--describe` prints: patterns, axes, capabilities and options of this probe.
 template <Transport T>
 std::string description() {
   std::vector<json::Object> listed;
   for (const auto& [info, make, entries] : patterns<T>())
-    listed.push_back(description_of(info, make != nullptr, entries));
+    listed.push_back(description_of(info, make != nullptr, entries, further_axes<T>(info)));
   std::vector<json::Object> options;
   for (const auto& option : T::info.options)
     options.push_back(json::Object{}

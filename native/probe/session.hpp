@@ -105,10 +105,12 @@ inline Effort effort_of(const Options& point, Effort usual) {
   return usual;
 }
 
-/// Every axis that a point names is one of its pattern's.
-inline void check_axes(const PatternInfo& info, const Options& axes) {
+/// Every axis that a point names is one of its pattern's, or one of `further`.
+inline void check_axes(const PatternInfo& info, const Options& axes,
+                       std::span<const AxisInfo> further = {}) {
   for (const auto& [name, value] : axes.values()) {
-    if (std::ranges::find(info.axes, name, &AxisInfo::name) == info.axes.end())
+    if (std::ranges::find(further, name, &AxisInfo::name) == further.end() &&
+        std::ranges::find(info.axes, name, &AxisInfo::name) == info.axes.end())
       throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
   }
 }

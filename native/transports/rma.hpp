@@ -87,6 +87,11 @@ class RmaTransport : public MpiControl,
   static constexpr TransportInfo info{"rma", "windows of the MPI library under test",
                                       ClockError::described};
 
+  /// Messages by puts are written to memory of the host.
+  static constexpr bool offers_gpu_memory(const PatternInfo& info) {
+    return info.needs == "windows";
+  }
+
   explicit RmaTransport(const Options& options)
       : MpiControl(options),
         PendingMessages(waiting_, size()),

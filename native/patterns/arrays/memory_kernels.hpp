@@ -21,7 +21,8 @@ constexpr PatternInfo memory_pattern(std::string_view name, std::string_view des
           .bytes_factor = arrays,
           .timing = Timing::slowest_rank,
           .axes = memory_axes,
-          .size_multiple = sizeof(double)};
+          .size_multiple = sizeof(double),
+          .on_host = true};
 }
 
 /// The elements of one of `ranks` ranks, from the first on: as even as can be.

@@ -35,7 +35,7 @@ class Links : public Pattern {
   bool verify() override {
     for (const auto& link : in_) {
       fill(link.data, seed_of(link.peer, transport_.rank()));
-      std::ranges::transform(link.data, link.data.begin(), [](std::byte b) { return ~b; });
+      invert(link.data);
     }
     run(1);
     return std::ranges::all_of(in_, [this](const Link& link) {

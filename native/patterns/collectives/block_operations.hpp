@@ -19,7 +19,7 @@ class BlockOperation : public Operation<T> {
     for (int block = 0; block < blocks(this->out_); ++block) {
       const auto got = this->block(this->out_, block);
       fill(got, got_seed(block));
-      std::ranges::transform(got, got.begin(), [](std::byte b) { return ~b; });
+      invert(got);
     }
     for (int block = 0; block < blocks(this->in_); ++block)
       fill(this->block(this->in_, block), given_seed(block));

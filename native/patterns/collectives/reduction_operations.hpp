@@ -29,10 +29,16 @@ template <Collectives T>
 class ReductionOfVectors : public Operation<T> {
  public:
   bool verify() override {
-    std::ranges::fill(this->out_, std::byte{0xff});
-    vectors_.give(this->transport_.rank(), 0, this->in_);
+    {
+      OnHost out(this->out_);
+      std::ranges::fill(out.bytes(), std::byte{0xff});
+    }
+    {
+      OnHost in(this->in_);
+      vectors_.give(this->transport_.rank(), 0, in.bytes());
+    }
     this->run(1);
-    return vectors_.holds(combined_, first_, this->out_);
+    return vectors_.holds(combined_, first_, OnHost(ConstBytes(this->out_)).bytes());
   }
 
  protected:

@@ -21,7 +21,8 @@ inline constexpr PatternInfo pingpong_layout{
     .needs = "data-types",
     .messages_per_round = 2,
     .axes = layout_axes,
-    .size_multiple = 64};
+    .size_multiple = 64,
+    .on_host = true};
 
 /// Data lies in memory of its own on either side; packed it goes through the buffers of a pair.
 template <DataTypes T>

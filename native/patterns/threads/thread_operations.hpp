@@ -76,7 +76,8 @@ constexpr PatternInfo operation_of_threads(std::string_view name, std::string_vi
           .axes = thread_axes,
           .sized = size_multiple > 0,
           .size_multiple = size_multiple > 0 ? size_multiple : 1,
-          .option = several_threads};
+          .option = several_threads,
+          .on_host = true};
 }
 
 inline constexpr auto barrier_threads = operation_of_threads(

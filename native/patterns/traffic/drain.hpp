@@ -66,8 +66,7 @@ class Drain : public Pattern {
     const bool receives = transport_.rank() == 0;
     for (const auto& message : messages_) {
       fill(message.data, seed_of(message.tag));
-      if (receives)
-        std::ranges::transform(message.data, message.data.begin(), [](std::byte b) { return ~b; });
+      if (receives) invert(message.data);
     }
     run(1);
     return !receives || std::ranges::all_of(messages_, [this](const Message& message) {

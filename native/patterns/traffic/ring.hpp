@@ -185,6 +185,7 @@ inline constexpr PatternInfo ring_pattern{
     .what = "every rank sends to both neighbours in a ring: a part of the effective bandwidth",
     .needs = "duplex, non-blocking, collectives",
     .timing = Timing::slowest_rank,
-    .axes = ring_axes};
+    .axes = ring_axes,
+    .on_host = true};
 NHALF_PATTERN(ring_pattern, Ring);
 }  // namespace nhalf

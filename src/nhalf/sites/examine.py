@@ -1,96 +1,28 @@
 """Examine this machine: what is installed, what works, what is wrong and how to fix it."""
 
-import json
+import ctypes
 import os
 import platform
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nhalf.base import native_files
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS
 from nhalf.base.errors import MissingError, NhalfError
 from nhalf.base.files import text_in
 from nhalf.base.folders import cache_folder, data_folder
-from nhalf.base.processes import run
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
 from nhalf.mpi.discover import Broken, Discovery
-from nhalf.mpi.probe import came_with_nhalf, check_links, quick_probe, sharing_first
+from nhalf.mpi.gpu import DRIVER, DRIVER_VARIABLE, for_gpu, how_to_take_gpu_memory
+from nhalf.mpi.probe import came_with_nhalf, check_links, sharing_first
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.transport_files import TransportFile, transport_files
-from nhalf.sites.start import cores, several_worlds, start
-
-TIMEOUT_S = 30.0
-_POINT = "id=0 pattern=pingpong bytes=8 samples_min=1 samples_max=3 slice_s=0.05\nend\n"
-
-
-@dataclass(frozen=True)
-class Hello:
-    """The outcome: `reason` is '' if the ranks communicated; the start took `elapsed_s` seconds.
-
-    `cpus` are the sets of CPUs each rank may use, as reported by the ranks. `has_probe` says that
-    the library's probe is ready; else it is compiled when it is first needed.
-    """
-
-    reason: str
-    elapsed_s: float
-    banner: str = ""
-    cpus: tuple[tuple[int, ...], ...] = ()
-    has_probe: bool = True
-
-    @property
-    def bound_apart(self) -> bool:
-        """Whether each rank has CPUs of its own."""
-        used_cpus = [cpu for rank_cpus in self.cpus for cpu in rank_cpus]
-        return bool(self.cpus) and len(used_cpus) == len(set(used_cpus))
-
-
-def hello(library: Library, ranks: int = 2) -> Hello:
-    """Start ranks of a library that exchange a small message. Never raises for the library.
-
-    They run the probe, or a small program where the probe has not been compiled yet.
-    """
-    try:
-        program, is_probe = quick_probe(library)
-        begin = start(library, [str(program)], ranks)
-    except NhalfError as error:
-        return Hello(str(error), 0.0)
-    started_s = time.monotonic()
-    outcome = run(begin.command, TIMEOUT_S, begin.environment, _POINT)
-    elapsed_s = time.monotonic() - started_s
-    records = list(_records(outcome.stdout))
-    launches = [record for record in records if record["nhalf"] == "launch"]
-    launch = launches[0] if launches else {}
-    cpus = tuple(tuple(record.get("allowed_cpus", ())) for record in launch.get("placement", ()))
-    reason = "" if outcome.succeeded else outcome.reason
-    worlds = [len(record.get("placement", ())) for record in launches]
-    if len(worlds) > 1 or worlds == [1]:
-        reason = str(several_worlds(library, worlds, ranks))
-    if not reason and not any(
-        record["nhalf"] == "point" and record.get("verified") for record in records
-    ):
-        reason = "the ranks started, but no message arrived as it was sent"
-    banner = str(launch.get("library", "")).split("\n")[0]
-    return Hello(reason, elapsed_s, banner, cpus, is_probe)
-
-
-def _records(text: str) -> list[dict[str, Any]]:
-    """The probe's records in an output that may have other lines of an mpiexec."""
-    records = []
-    for line in text.splitlines():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and "nhalf" in record:
-            records.append(record)
-    return records
-
+from nhalf.sites.hello import hello
+from nhalf.sites.start import cores
 
 GOOD, DOUBT, BAD = "good", "doubt", "bad"
 ABSENT = "absent"
@@ -136,6 +68,10 @@ def _examinations(
         yield "MPI libraries", lambda: (no_library(),)
     for library in libraries:
         yield f"two ranks on {library.name}", _one(library_works, library)
+    driver = gpu_driver()
+    yield "the GPU", lambda: (driver,)
+    for library in libraries if driver.state == GOOD else ():
+        yield f"GPU memory on {library.name}", _one(device_buffers, library)
     for broken in discovery.broken:
         yield str(broken.mpiexec), _one(library_broken, broken)
     for transport in transport_files().values():
@@ -347,6 +283,33 @@ def library_works(library: Library) -> ExaminedItem:
 
 
 _GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
+
+
+def gpu_driver() -> ExaminedItem:
+    """The finding on the driver of GPUs, which is loaded but not asked for anything."""
+    file = os.environ.get(DRIVER_VARIABLE) or DRIVER
+    try:
+        ctypes.CDLL(file)
+    except OSError as error:
+        remedy = f"to measure buffers in its memory, install it or name it in {DRIVER_VARIABLE}"
+        return ExaminedItem("gpu", ABSENT, f"no driver of a GPU: {error}", remedy)
+    return ExaminedItem("gpu", GOOD, f"the driver {file} is here")
+
+
+def device_buffers(library: Library) -> ExaminedItem:
+    """Whether a library takes buffers in GPU memory: it sends a small one."""
+    name = f"gpu {library.name}"
+    try:
+        outcome = hello(for_gpu(library), axes="axis.memory=device")
+        remedy = how_to_take_gpu_memory(library)
+    except MissingError as error:
+        return ExaminedItem(name, DOUBT, str(error), error.remedy)
+    if not outcome.has_probe:
+        text = "device buffers: not tried, its probe is compiled at its first measurement"
+        return ExaminedItem(name, ABSENT, text, "nhalf doctor --build")
+    if outcome.reason:
+        return ExaminedItem(name, ABSENT, f"device buffers: no ({outcome.reason})", remedy)
+    return ExaminedItem(name, GOOD, "device buffers: yes, a message arrived as it was sent")
 
 
 def _quota_cores(root: Path) -> float | None:

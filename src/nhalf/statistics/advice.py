@@ -80,6 +80,12 @@ ADVICES = (
         "the run was started by `nhalf lab exec`",
     ),
     Advice(
+        "shared-gpu",
+        "ranks shared a GPU and took turns on it: the time holds its time slices, and no network",
+        "use at most as many ranks on a host as it has GPUs",
+        "two ranks of a host, asked from inside, have the GPU of the same PCI address",
+    ),
+    Advice(
         "mixed-networks",
         "ranks communicated over different networks",
         "tell the library which network to use, and find out why some hosts lack it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError, UnknownName
-from nhalf.cli.foreign_names import GPU, PATTERNS, explained
+from nhalf.cli.foreign_names import BUFFERS, GPU, PATTERNS, explained
 from nhalf.measure.probe.subject import plain_subject
 
 OURS = ("pingpong", "stream", "allreduce", "gather-persistent")
@@ -33,7 +33,7 @@ def remedy(kind: str, name: str) -> str:
         ("transport", "EFA", "use --transport ofi"),
         ("transport", "openmpi", "--mpi openmpi"),
         ("transport", "nccl", "nhalf import nccl.log"),
-        ("study or pattern", "gpu", "nhalf import nccl.log"),
+        ("study or pattern", "gpu", "--axis memory=device"),
         ("pattern", "nonsense", "known are ..."),
         ("key", "device", "known are ..."),
         ("transport", "", "known are ..."),
@@ -48,4 +48,4 @@ def test_all_patterns_that_are_named_exist() -> None:
 
 
 def test_words_for_gpus_are_no_patterns() -> None:
-    assert not set(GPU) & set(PATTERNS)
+    assert not {*GPU, *BUFFERS} & set(PATTERNS)

@@ -121,11 +121,15 @@ class Accessing : public Pattern {
   [[nodiscard]] float term(int from, int to) const {
     return static_cast<float>(seed(from, to) % 1000);
   }
-  static void fill_floats(Bytes data, float value) {
+  static void fill_floats(Bytes floats, float value) {
+    OnHost reachable(floats);
+    const auto data = reachable.bytes();
     for (std::size_t at = 0; at + sizeof value <= data.size(); at += sizeof value)
       std::memcpy(data.data() + at, &value, sizeof value);
   }
-  static bool holds_floats(ConstBytes data, float value) {
+  static bool holds_floats(ConstBytes floats, float value) {
+    OnHost reachable(floats);
+    const auto data = reachable.bytes();
     for (std::size_t at = 0; at + sizeof value <= data.size(); at += sizeof value)
       if (std::memcmp(data.data() + at, &value, sizeof value) != 0) return false;
     return true;

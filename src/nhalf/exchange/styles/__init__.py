@@ -17,7 +17,7 @@ from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.precision import with_repetitions
 from nhalf.facts.tails import quantile_rows
-from nhalf.store.keys import RUN_CURVE, RUN_POINT
+from nhalf.store.keys import RUN_CURVE, RUN_POINT, axes_text, parse_axes
 
 MPI = "mpi"
 """The default transport of benchmarks."""
@@ -32,6 +32,9 @@ class Style(ABC):
     """The transports of benchmarks without MPI messages."""
 
     prints_quantiles: ClassVar[bool] = False
+
+    memories: ClassVar[frozenset[str]] = frozenset()
+    """Values of the axis `memory` for which the suite has words, beside memory of the host."""
 
     @abstractmethod
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
@@ -90,10 +93,12 @@ class Style(ABC):
                 for row in rows:
                     row["quantiles"] = times_s.get(tuple(row[name] for name in RUN_POINT), {})
                 row = rows[0]
-                axes = row["axes"].replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
-                point = f"{row['pattern']} {axes}".strip()
+                axes = parse_axes(row["axes"])
+                memory = axes.pop("memory", "")
+                text = axes_text(axes).replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
+                point = f"{row['pattern']} {text}".strip()
                 name = names.get((str(transport), point)) or names.get((MPI, point))
-                if name:
+                if name and self.memories.issuperset(filter(None, memory.split("-"))):
                     yield from self.table(name, rows)
             yield from self.closing()
 

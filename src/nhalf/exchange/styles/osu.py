@@ -7,6 +7,7 @@ from nhalf.base.rows import Row
 from nhalf.exchange import styles
 from nhalf.exchange.coverage.osu import ONE_SIDED_TITLES, OPENSHMEM_TITLES, OSU, TITLES
 from nhalf.exchange.styles import Style
+from nhalf.store.keys import parse_axes
 
 WITHOUT_SIZE = ("osu_fop_latency", "osu_cas_latency", "osu_init", "osu_hello")
 OPERATIONS = {
@@ -20,17 +21,21 @@ PERSISTENT = "_persistent"
 OVERLAP_COLUMNS = ("Overall(us)", "Compute(us)", "Pure Comm.(us)", "Overlap(%)")
 
 
+PLACES = {"host": "HOST (H)", "managed": "MANAGED (M)", "device": "DEVICE (D)"}
+
+
 class Osu(Style):
     benchmarks: ClassVar[dict[str, str]] = OSU.benchmarks()
     transports: ClassVar[dict[str, str]] = OSU.transports()
     prints_quantiles: ClassVar[bool] = True
+    memories: ClassVar[frozenset[str]] = frozenset(PLACES)
 
     def opening(self, library: str) -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"
 
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
         yield ""
-        yield f"# OSU {_title(benchmark)}"
+        yield from _heading(benchmark, parse_axes(rows[0]["axes"]).get("memory", ""))
         if benchmark == "osu_mbw_mr":
             yield f"# [ pairs: {rows[0]['ranks'] // 2} ] [ window size: {rows[0]['batch']} ]"
         tails = [_tails(benchmark, row) for row in rows]
@@ -51,6 +56,20 @@ class Osu(Style):
 
 def _width(title: str) -> int:
     return 12 if title == "Iterations" else max(18, len(title) + 1)
+
+
+def _heading(benchmark: str, memory: str) -> Iterator[str]:
+    """The title, and where the buffers of both sides are."""
+    title = _title(benchmark)
+    if not memory:
+        yield f"# OSU {title}"
+        return
+    yield f"# OSU {title.replace('MPI', 'MPI-CUDA', 1)}"
+    first, last = (PLACES[word] for word in (memory.split("-") * 2)[:2])
+    sides = ("Rank 0 Memory", "Rank 1 Memory")
+    if benchmark not in ONE_SIDED_TITLES:
+        sides = ("Send Buffer", "Receive Buffer")
+    yield f"# {sides[0]} on {first} and {sides[1]} on {last}"
 
 
 def _title(benchmark: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from nhalf.measure.loop.device_trial import DeviceTrial
 from nhalf.measure.loop.ending import UNLIMITED, TimeLimit
 from nhalf.measure.loop.expecting import Expecting
 from nhalf.measure.loop.launch import LaunchMeasurement, Order
@@ -46,6 +47,7 @@ class Measuring:
         living = _living(site, self.state, progress)
         starting = Starting(plan, by_key, self._records, living, open_)
         self._retries = Retries(self.agenda, self._records, by_key, starting.hosts)
+        self._device_trial = DeviceTrial(self.agenda, starting, self._records)
         self._order = Order(self.agenda, plan.seed, self._retries.ended)
         self._stopping = Stopping(self.agenda, limit, run.resuming, site.cores)
         progress.limit(self._stopping.limit_in_words)
@@ -59,6 +61,7 @@ class Measuring:
         """Measure everything not yet in the journal; return why anything could not be started."""
         with self._records.journal:
             self._retries.refuse_what_hosts_cannot()
+            self._device_trial.refuse_what_libraries_cannot()
             self._expecting.remember()
             self._expecting.announce(self.agenda.plan.budget_s)
             self._stopping.keep_to_budget()

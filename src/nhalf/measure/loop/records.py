@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import asdict
@@ -53,6 +53,7 @@ class Records:
     journal: Journal
     state: RunState
     progress: Progress
+    gpus: dict[tuple[str, int], list[str]] = field(default_factory=dict)
 
     def planned(self, points: int) -> None:
         """Record how many points are still to come."""
@@ -98,6 +99,8 @@ class Records:
         if reply.get("nhalf") != "point":
             self.impossible(subject, answer.point, str(reply.get("message", "no answer")))
             return
+        if any(gpus := reply.get("gpus", [])):
+            self._gpus(subject, launch, gpus)
         stored_record = Record(
             **asdict(identity(subject, answer.point)),
             launch=launch,
@@ -119,6 +122,13 @@ class Records:
         self.state.measured(subject.key, launch, answer.point, stored_record.samples_s, values)
         if not is_further_visit:
             self.progress.point(subject.title, answer.point, stored_record.samples_s)
+
+    def _gpus(self, subject: Subject, launch: int, gpus: list[str]) -> None:
+        """Record, once in a launch, the GPU of every rank by its PCI address; '' without one."""
+        if self.gpus.get((subject.key, launch)) != gpus:
+            self.gpus[subject.key, launch] = gpus
+            entry = {"event": "gpus", "subject": subject.key, "launch": launch, "gpus": gpus}
+            self.journal.append(entry)
 
     def impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Record a point that this subject cannot measure."""

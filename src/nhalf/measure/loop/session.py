@@ -29,6 +29,8 @@ from nhalf.measure.probe.pattern import every_info
 from nhalf.measure.probe.subject import Subject, library_subject, local_subject, transport_file
 from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.measure.virtual.subject import on_network
+from nhalf.mpi.gpu import AXIS as MEMORY
+from nhalf.mpi.gpu import asks_for_gpu, for_gpu
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
 from nhalf.mpi.vendors import eager_limits
 from nhalf.sites.environment import environment, virtual_environment
@@ -329,9 +331,10 @@ def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject]
     """
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
+    gpu = asks_for_gpu(block.axes.get(MEMORY, "") for block in plan.blocks)
     for library in candidates(plan, transport):
         try:
-            plain = library_subject(library, transport)
+            plain = library_subject(for_gpu(library) if gpu else library, transport)
         except NhalfError as error:
             name = library.name if transport == MPI else f"{transport.name} on {library.name}"
             failed[name] = str(error)

@@ -85,6 +85,12 @@ class Vendor(Launcher):
     parameter_prefix: ClassVar[str] = ""
     """What stands before the name of one of the library's parameters in the environment."""
 
+    gpu_settings: ClassVar[Mapping[str, str]] = {}
+    """The variables with which the library takes buffers in the memory of NVIDIA's GPUs."""
+
+    gpu_over_ucx: ClassVar[bool] = False
+    """Whether it takes them by a UCX with CUDA, which its wheel does not have."""
+
     in_batch: ClassVar[Mapping[str, str]] = {}
     """The variables that the library's own launcher needs within a job of a batch system."""
 

@@ -100,6 +100,9 @@ class Intel(Hydra):
         *("I_MPI_CC", "I_MPI_CXX", "I_MPI_FC", "I_MPI_F77", "I_MPI_F90", "I_MPI_DEBUG"),
     )
 
+    gpu_settings: ClassVar[Mapping[str, str]] = {
+        "I_MPI_OFFLOAD": "1", "I_MPI_OFFLOAD_MODE": "cuda",
+        "I_MPI_OFFLOAD_CUDA_LIBRARY": "libcuda.so.1"}  # fmt: skip
     no_virtual_shared_memory: ClassVar[str] = (
         "what Intel MPI sends by shared memory takes no time, not even that of who waits for it"
     )

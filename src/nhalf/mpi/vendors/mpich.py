@@ -128,6 +128,13 @@ class Mpich(Hydra):
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
+    # Its own shared memory would read the buffers on the host.
+    gpu_settings: ClassVar[Mapping[str, str]] = {
+        "MPIR_CVAR_NOLOCAL": "1",
+        "MPIR_CVAR_CH4_NETMOD": "ucx",
+    }
+    gpu_over_ucx: ClassVar[bool] = True
+
     in_batch: ClassVar[Mapping[str, str]] = {PMI: PMI_VERSIONS[""]}
 
     # Ranks ask for addresses all at once. Hydra and its proxy write to each other without reading:

@@ -129,6 +129,13 @@ class OpenMpi(Vendor):
         )
     )
 
+    gpu_settings: ClassVar[Mapping[str, str]] = {
+        "OMPI_MCA_pml": "ucx",
+        "OMPI_MCA_pml_ucx_tls": "any",
+        "OMPI_MCA_pml_ucx_devices": "any",
+    }
+    gpu_over_ucx: ClassVar[bool] = True
+
     virtual_rank_start_s: ClassVar[float] = 0.14
     provider_needs: ClassVar[str] = (
         "it needs pml cm with mtl ofi, and coll_sm_priority 0 against collectives in shared memory"

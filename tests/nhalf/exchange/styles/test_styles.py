@@ -89,6 +89,26 @@ def test_osu_latency_and_collective(make_measurements: Measurements) -> None:
     assert bcast[start + 3].split() == ["5000", "1.00", "0.50", "2.00", "4000"]
 
 
+def test_osu_names_the_memory_of_both_sides(make_measurements: Measurements) -> None:
+    text = lines("osu", exact(make_measurements, axes="memory=device-host"))
+    start = text.index("# OSU MPI-CUDA Latency Test")
+    assert text[start + 1 : start + 4] == [
+        "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)",
+        "# Size       Avg Latency(us)",
+        "0                       1.00",
+    ]
+    same = lines("osu", exact(make_measurements, axes="memory=managed"))
+    assert "# Send Buffer on MANAGED (M) and Receive Buffer on MANAGED (M)" in same
+
+
+@pytest.mark.parametrize(("name", "memory"), [("osu", "pinned"), ("imb", "device")])
+def test_memory_that_a_suite_cannot_name_is_not_taken_for_the_hosts(
+    make_measurements: Measurements, name: str, memory: str
+) -> None:
+    text = lines(name, exact(make_measurements, axes=f"memory={memory}"))
+    assert not any("Latency Test" in line or "PingPong" in line for line in text)
+
+
 def test_osu_pairs_all_at_once_only(make_measurements: Measurements) -> None:
     some = exact(make_measurements, patterns=("pairs-bandwidth",), ranks=8, axes="pairs=2")
     assert not any("Multiple Bandwidth" in line for line in lines("osu", some))

@@ -13,7 +13,8 @@ from nhalf.mpi.discover import as_json, discover
 from nhalf.mpi.identify import parse_version
 from nhalf.mpi.vendors import libraries_in
 from nhalf.mpi.vendors.cray import Cray
-from nhalf.sites.examine import DOUBT, hello, library_works
+from nhalf.sites.examine import DOUBT, library_works
+from nhalf.sites.hello import hello
 from nhalf.sites.launchers import srun
 from nhalf.sites.start import Spread, start
 

@@ -1,0 +1,176 @@
+// Message buffers in memory that belongs to a GPU's driver, filled and checked by kernels where the
+// host should not touch it.
+#pragma once
+
+#include <map>
+
+#include "contract/buffer.hpp"
+#include "contract/options.hpp"
+#include "host/cores.hpp"
+#include "host/gpu_kernels.hpp"
+#include "host/kernel_files.hpp"
+
+namespace nhalf::gpu {
+/// Memory of the host; of the host, but fixed in its place; of whoever used it last; of the GPU.
+enum class MemoryKind : unsigned char { host, pinned, managed, device };
+inline constexpr std::array<std::string_view, 4> memory_kinds{"host", "pinned", "managed",
+                                                              "device"};
+
+/// Whether a core is in a list of the kernel's, such as 0-3,8.
+inline bool lists_cpu(std::string_view list, int cpu) {
+  while (!list.empty()) {
+    const auto part = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(part.size() + 1, list.size()));
+    int first = -1;
+    const auto [stop, error] = std::from_chars(part.data(), part.data() + part.size(), first);
+    int last = first;
+    if (error == std::errc{} && stop < part.data() + part.size() && *stop == '-')
+      std::from_chars(stop + 1, part.data() + part.size(), last);
+    if (error == std::errc{} && first <= cpu && cpu <= last) return true;
+  }
+  return false;
+}
+
+/// The GPU for one of the ranks of a host: those near its cores in turns, else all in turns.
+/// `near_cpus` are the cores next to each GPU, as the kernel lists them.
+inline std::size_t nearest(std::span<const std::string> near_cpus, std::span<const int> cpus,
+                           std::size_t local_rank) {
+  std::vector<std::size_t> near;
+  for (std::size_t device = 0; device < near_cpus.size(); ++device)
+    if (std::ranges::any_of(cpus, [&](int cpu) { return lists_cpu(near_cpus[device], cpu); }))
+      near.push_back(device);
+  return near.empty() ? local_rank % near_cpus.size() : near[local_rank % near.size()];
+}
+
+/// The GPU of this process with its kernels.
+class Gpu {
+ public:
+  /// The nearest GPU of a rank, the same as long as the process lives: libraries use it until they
+  /// end. Throws DriverError.
+  static Gpu& of(std::size_t local_rank) {
+    static Gpu& gpu = *new Gpu(number_for(local_rank));
+    gpu.device_.make_current();
+    return gpu;
+  }
+
+  [[nodiscard]] const Device& device() const { return device_; }
+
+  void fill(Bytes data, std::uint32_t seed) const {
+    if (data.empty()) return;
+    launch(fill_, blocks, threads, stream_.get(), address_of(data), std::uint64_t{data.size()},
+           seed);
+    synchronise(stream_.get());
+  }
+
+  [[nodiscard]] bool holds(ConstBytes data, std::uint32_t seed) const {
+    if (data.empty()) return true;
+    std::uint64_t wrong = 0;
+    const auto& calls = driver();
+    calls.check(calls.copy_in(wrong_.get(), &wrong, sizeof wrong), "copy to the GPU");
+    launch(verify_, blocks, threads, stream_.get(), address_of(data), std::uint64_t{data.size()},
+           seed, wrong_.get());
+    synchronise(stream_.get());
+    calls.check(calls.copy_out(&wrong, wrong_.get(), sizeof wrong), "copy from the GPU");
+    return wrong == 0;
+  }
+
+  static Address address_of(ConstBytes data) { return reinterpret_cast<Address>(data.data()); }
+
+ private:
+  static constexpr unsigned blocks = 64;
+  static constexpr unsigned threads = 256;
+
+  explicit Gpu(int number) : device_(number) {}
+
+  static int number_for(std::size_t local_rank) {
+    const int count = device_count();
+    if (count == 0) throw DriverError(Fault::no_device, "the driver finds no GPU");
+    std::vector<std::string> near_cpus;
+    for (int number = 0; number < count; ++number) {
+      const auto folder = "/sys/bus/pci/devices/" + Device(number).pci_address();
+      near_cpus.push_back(text_of((folder + "/local_cpulist").c_str()));
+    }
+    return static_cast<int>(nearest(near_cpus, allowed_cpus(), local_rank));
+  }
+
+  Device device_;
+  OwnedStream stream_ = stream();
+  OwnedModule module_ = module(kernels().c_str());
+  Function fill_ = function(module_, "nhalf_fill");
+  Function verify_ = function(module_, "nhalf_verify");
+  DeviceMemory wrong_ = device_memory(sizeof(std::uint64_t));
+};
+
+/// What was taken from the driver and is not given back.
+struct Allocation {
+  std::size_t size_bytes = 0;
+  DeviceMemory device{};
+  PinnedMemory pinned{};
+};
+inline std::map<const std::byte*, Allocation>& allocations() {
+  static auto& taken = *new std::map<const std::byte*, Allocation>;
+  return taken;
+}
+
+/// Takes memory, with zeros in it. Throws InputError.
+template <MemoryKind kind>
+std::byte* take(std::size_t size_bytes) {
+  try {
+    Allocation allocation{.size_bytes = size_bytes};
+    std::byte* memory = nullptr;
+    if constexpr (kind == MemoryKind::pinned) {
+      allocation.pinned = pinned_memory(size_bytes);
+      memory = static_cast<std::byte*>(allocation.pinned.get());
+      std::memset(memory, 0, size_bytes);
+    } else {
+      allocation.device =
+          kind == MemoryKind::managed ? managed_memory(size_bytes) : device_memory(size_bytes);
+      memory = reinterpret_cast<std::byte*>(allocation.device.get());
+      driver().check(driver().set_bytes(allocation.device.get(), 0, size_bytes), "zeros");
+      driver().check(driver().context_synchronise(), "zeros");
+    }
+    allocations()[memory] = std::move(allocation);
+    return memory;
+  } catch (const DriverError& error) {
+    throw InputError(error.what());
+  }
+}
+
+inline void give_back(std::byte* memory) {
+  allocations().erase(memory);
+}
+
+/// Whether bytes lie where kernels fill and check them.
+inline bool owns(const std::byte* memory) {
+  const auto next = allocations().upper_bound(memory);
+  if (next == allocations().begin()) return false;
+  const auto& [start, allocation] = *std::prev(next);
+  return memory < start + allocation.size_bytes && allocation.device.get() != 0;
+}
+
+/// Where buffers of a kind come from, for the rank of this number on its host. Throws DriverError.
+inline MemorySource memory_of(MemoryKind kind, std::size_t local_rank) {
+  if (kind == MemoryKind::host) return host_memory;
+  static const Gpu* gpu = nullptr;
+  gpu = &Gpu::of(local_rank);
+  static constexpr DeviceAccess access{
+      .owns = owns,
+      .fill = [](Bytes data, std::uint32_t seed) { gpu->fill(data, seed); },
+      .holds = [](ConstBytes data, std::uint32_t seed) { return gpu->holds(data, seed); },
+      .read =
+          [](ConstBytes from, std::byte* to) {
+            driver().check(driver().copy_out(to, Gpu::address_of(from), from.size()),
+                           "copy from the GPU");
+          },
+      .write =
+          [](const std::byte* from, Bytes to) {
+            driver().check(driver().copy_in(Gpu::address_of(to), from, to.size()),
+                           "copy to the GPU");
+          }};
+  MemorySource source{.take = take<MemoryKind::device>, .give_back = give_back};
+  if (kind == MemoryKind::pinned) source.take = take<MemoryKind::pinned>;
+  if (kind == MemoryKind::managed) source.take = take<MemoryKind::managed>;
+  source.device = &access;
+  return source;
+}
+}  // namespace nhalf::gpu

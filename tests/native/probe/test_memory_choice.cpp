@@ -1,0 +1,70 @@
+#include "probe/memory_choice.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../host/gpu_child.hpp"
+
+namespace {
+using nhalf::gpu::in_child;
+
+constexpr nhalf::AxisInfo chosen_axes[] = {{"algorithm", "native", "native", ""}};
+constexpr nhalf::PatternInfo chosen{.name = "chosen", .what = "", .axes = chosen_axes};
+
+/// What a rank of four is given: whether its buffers lie on a device, and its GPU; or the error.
+std::string given(const std::string& axes, int rank,
+                  const std::map<std::string, std::string>& variables = {}) {
+  return in_child(variables, [&] {
+    try {
+      const nhalf::Case point{.size_bytes = 8, .axes = nhalf::Options::parse(axes, ' ')};
+      const nhalf::MemoryChoice memory(chosen, point, rank, 4);
+      nhalf::Buffer buffer(8);
+      return (nhalf::is_on_device(buffer.bytes()) ? "device " : "host ") + memory.gpu();
+    } catch (const nhalf::InputError& error) {
+      return std::string(error.what());
+    }
+  });
+}
+}  // namespace
+
+TEST_CASE("the ranks of the first half have the first kind of memory of a pair") {
+  CHECK(given("memory=device", 3) == "device 0000:a0:00.0");
+  CHECK(given("memory=managed", 0) == "device 0000:a0:00.0");
+  CHECK(given("memory=pinned", 0) == "host 0000:a0:00.0");
+  CHECK(given("memory=host", 0) == "host ");
+  CHECK(given("memory=device-host", 1) == "device 0000:a0:00.0");
+  CHECK(given("memory=device-host", 2) == "host ");
+  CHECK(given("memory=host-device", 1) == "host ");
+  CHECK(given("memory=device", 1, {{"NHALF_STAND_IN_DEVICES", "2"}}) == "device 0000:a1:00.0");
+}
+
+TEST_CASE("what cannot be is refused in one line, without a GPU too") {
+  for (const char* axes : {"memory=gpu", "memory=device-", "memory=device-host-host"})
+    CHECK(given(axes, 0).starts_with("axis memory is host, pinned, managed or device"));
+  CHECK(given("memory=device algorithm=ring", 0).starts_with("algorithms of nhalf's own"));
+  CHECK(given("memory=pinned algorithm=ring", 0) == "host 0000:a0:00.0");
+  CHECK(given("memory=device", 0, {{"NHALF_STAND_IN_FAULT", "no-device"}})
+            .starts_with("the driver finds no GPU"));
+  CHECK(given("memory=host", 0, {{"NHALF_STAND_IN_FAULT", "no-device"}}) == "host ");
+}
+
+TEST_CASE("a GPU is shared by ranks of one host alone") {
+  const std::vector<std::string> gpus{"a0", "a1", "a0", ""};
+  CHECK(nhalf::is_shared(gpus, {}));
+  const std::array apart{0, 0, 1, 1};
+  CHECK_FALSE(nhalf::is_shared(gpus, apart));
+  const std::vector<std::string> none{"", "", ""};
+  CHECK_FALSE(nhalf::is_shared(none, {}));
+  CHECK_FALSE(nhalf::is_shared({}, {}));
+}
+
+TEST_CASE("memory is the host's again after the point") {
+  CHECK(in_child({}, [] {
+          const nhalf::Case point{.size_bytes = 8,
+                                  .axes = nhalf::Options::parse("memory=device", ' ')};
+          {
+            const nhalf::MemoryChoice memory(chosen, point, 0, 2);
+          }
+          nhalf::Buffer buffer(8);
+          return std::string(nhalf::is_on_device(buffer.bytes()) ? "device" : "host");
+        }) == "host");
+}

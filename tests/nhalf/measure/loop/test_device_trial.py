@@ -1,0 +1,163 @@
+"""Libraries that do not take buffers in GPU memory are found out before anything is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base.processes import run
+from nhalf.measure.plan.plan import Block
+from nhalf.measure.probe.subject import Subject
+from nhalf.mpi.discover import libraries, newest
+from nhalf.mpi.probe import compiler_variables
+from tests.nhalf.measure.loop.fakes import Fake, Go, starts
+from tests.patience import duration, patience_s
+from tests.probes import is_built
+
+NATIVE = Path(__file__).parents[3] / "native"
+HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
+MEMORY = {"name": "memory", "values": "host", "fallback": "host", "what": ""}
+BLOCK = Block(["pingpong", "bcast"], [2], "1,8", axes={"memory": "host,device"})
+Call = Callable[..., Any]
+
+
+def with_memory(subject: Subject) -> Subject:
+    """The subject with two patterns that have the axis."""
+    patterns = [{"name": name, "axes": [MEMORY]} for name in ("pingpong", "bcast")]
+    return replace(subject, description={**subject.description, "patterns": patterns})
+
+
+def failed_patterns(events: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+    failed = [event for event in events if event["event"] == "failed"]
+    return {(event["pattern"], event["axes"]): event["reason"] for event in failed}
+
+
+def measured_patterns(events: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    points = [event for event in events if event["event"] == "point"]
+    return {(event["pattern"], event["axes"]) for event in points}
+
+
+def test_a_library_that_dies_of_it_is_tried_once(fake: Fake, go: Go, tmp_path: Path) -> None:
+    subject = with_memory(fake(each="'device' in line and os._exit(11)"))
+    failed, events = go(subject, blocks=[BLOCK])
+    assert failed == {}
+    reasons = failed_patterns(events)
+    assert set(reasons) == {("pingpong", "memory=device"), ("bcast", "memory=device")}
+    assert all("does not take buffers in GPU memory" in reason for reason in reasons.values())
+    assert measured_patterns(events) == {("pingpong", ""), ("bcast", "")}
+    assert starts(tmp_path) == 3
+
+
+def test_a_pattern_alone_may_be_what_a_library_cannot(fake: Fake, go: Go) -> None:
+    each = "'device' in line and asked['pattern'] == 'bcast' and os._exit(11)"
+    _, events = go(with_memory(fake(each=each)), blocks=[BLOCK])
+    assert set(failed_patterns(events)) == {("bcast", "memory=device")}
+    assert ("pingpong", "memory=device") in measured_patterns(events)
+
+
+def test_what_the_probe_refuses_is_told_in_its_words(fake: Fake, go: Go) -> None:
+    refusal = "(say(nhalf='error', id=asked['id'], message='no GPU driver'), asked.clear())"
+    each = f"if 'device' in line: {refusal}; continue"
+    _, events = go(with_memory(fake(each=each)), blocks=[BLOCK])
+    assert set(failed_patterns(events).values()) == {"no GPU driver"}
+
+
+def test_without_such_points_nothing_is_tried(fake: Fake, go: Go, tmp_path: Path) -> None:
+    block = Block(["pingpong"], [2], "1,8", axes={"memory": "host,pinned"})
+    _, events = go(with_memory(fake(each="'device' in line and os._exit(11)")), blocks=[block])
+    assert failed_patterns(events) == {}
+    assert starts(tmp_path) == 2
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A driver for hosts without a GPU, whose device memory the host cannot read."""
+    driver = tmp_path / "libcuda.so.1"
+    source = NATIVE / "host/gpu_stand_in.cpp"
+    words = ["c++", "-std=c++20", "-O1", "-shared", "-fPIC", str(source), "-o", str(driver)]
+    subprocess.run(words, check=True)
+    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(driver))
+    return driver
+
+
+@pytest.fixture
+def aware(stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a library that takes buffers of the stand-in."""
+    real = HYDRA[0]
+    preloaded, prefix = tmp_path / "aware.so", tmp_path / "aware"
+    compiler = [str(real.prefix / "bin/mpicxx_abi"), "-std=c++20", "-O1", "-shared", "-fPIC"]
+    words = [*compiler, str(NATIVE / "apps/gpu_aware.cpp"), "-o", str(preloaded)]
+    outcome = run(words, patience_s(120), {**real.environment, **compiler_variables(real)})
+    assert outcome.succeeded, outcome.stderr
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "lib").symlink_to(real.prefix / "lib")
+    starter = prefix / "bin" / "mpiexec"
+    starter.write_text(
+        f'#!/bin/sh\ncase "$*" in *probe-*) export LD_PRELOAD={preloaded};; esac\n'
+        f'exec {real.mpiexec} "$@"\n'
+    )
+    starter.chmod(0o755)
+    before = os.environ.get("NHALF_MPI_PREFIXES", "")
+    monkeypatch.setenv("NHALF_MPI_PREFIXES", f"{before}:{prefix}".strip(":"))
+    return next(one.name for one in libraries() if one.mpiexec == starter)
+
+
+def words_for(library: str, folder: Path) -> tuple[Any, ...]:
+    axes = ("--axis", "memory=host-device", "--bytes", "8,5000", "--launches", "1")
+    asked = ("--pattern", "pingpong,allreduce", *axes, "--mpi", library)
+    return ("run", *asked, "--budget", duration(6), "--out", folder)
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("library", HYDRA[:1], ids=lambda library: library.name)
+@pytest.mark.slow
+@pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
+def test_a_library_of_the_host_is_told_apart(call: Call, tmp_path: Path, library: Any) -> None:
+    outcome = call(*words_for(library.name, tmp_path / "run"))
+    assert outcome.code == 3, outcome.err
+    assert "the library does not take buffers in GPU memory" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich")
+@pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
+def test_buffers_of_a_gpu_are_measured(call: Call, aware: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    outcome = call(*words_for(aware, folder))
+    assert outcome.code == 0, outcome.err
+    points = json.loads(call("show", folder, "--json").out)["points"]
+    assert {point["pattern"] for point in points} == {"pingpong", "allreduce"}
+    assert all(point["axes"] == {"memory": "host-device"} for point in points)
+    assert all(point["verified"] for point in points)
+    lines = (folder / "journal.jsonl").read_text().splitlines()
+    gpus = [event["gpus"] for event in map(json.loads, lines) if event["event"] == "gpus"]
+    assert gpus == [["", "0000:a0:00.0"]]
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich")
+@pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("wrong-data", "moves wrong data between buffers in GPU memory"),
+        ("no-device", "the driver finds no GPU"),
+        ("old-driver", "CUDA 11.0 or newer is needed"),
+        ("busy", "another context"),
+    ],
+)
+def test_what_is_wrong_with_a_gpu_is_told(
+    call: Call, aware: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, words: str
+) -> None:
+    monkeypatch.setenv("NHALF_STAND_IN_FAULT", fault)
+    outcome = call(*words_for(aware, tmp_path / "run"))
+    assert outcome.code == 3, outcome.err
+    assert words in outcome.err
