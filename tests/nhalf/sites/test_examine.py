@@ -19,6 +19,7 @@ from nhalf.mpi.discover import Broken, Discovery, libraries, newest
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.transport_files import transport_files
 from nhalf.sites import examine as module
+from nhalf.sites import hello as starting
 from nhalf.sites.examine import (
     ABSENT,
     BAD,
@@ -259,7 +260,7 @@ def test_cores_of_their_own(cpus: tuple[tuple[int, ...], ...], apart: bool) -> N
 def test_two_ranks_talk_on_cores_of_their_own(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TIMEOUT_S", patience_s(module.TIMEOUT_S))
+    monkeypatch.setattr(starting, "TIMEOUT_S", patience_s(starting.TIMEOUT_S))
     outcome = hello(library)
     if outcome.reason:
         # UCX opens every port that it has found: one of a lab may have gone. Runs try again, too.
@@ -277,7 +278,7 @@ def test_a_small_program_talks_where_the_probe_is_not_compiled(
     if with_compiler is None:
         pytest.skip("no MPI library here has a C++ compiler wrapper")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(module, "TIMEOUT_S", patience_s(module.TIMEOUT_S))
+    monkeypatch.setattr(starting, "TIMEOUT_S", patience_s(starting.TIMEOUT_S))
     outcome = hello(replace(with_compiler, abi=False))
     assert outcome.reason == ""
     assert not outcome.has_probe
@@ -340,7 +341,7 @@ def test_another_library_on_the_path_does_not_take_over(
 def test_a_bad_launcher_is_a_reason(
     body: str, reason: str, tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TIMEOUT_S", patience_s(0.5))
+    monkeypatch.setattr(starting, "TIMEOUT_S", patience_s(0.5))
     bad = script(tmp_path / "mpiexec", body)
     outcome = hello(replace(FOUND[0], mpiexec=bad))
     assert reason in outcome.reason
