@@ -225,14 +225,13 @@ class RmaNumber : public Accessing<T> {
   /// `before_` is what the operation told of the number.
   bool verify() override {
     for (const int origin : this->accessed_.origins)
-      std::memcpy(OnHost(this->here(origin)).bytes().data(), &first_, sizeof first_);
+      std::memcpy(this->here(origin).data(), &first_, sizeof first_);
     before_ = -1;
     this->access_once();
     const auto expected = swaps ? given_ : first_ + this->operations_ * given_;
     bool good = true;
     for (const int origin : this->accessed_.origins)
-      good = good && std::memcmp(OnHost(ConstBytes(this->here(origin))).bytes().data(), &expected,
-                                 sizeof expected) == 0;
+      good = good && std::memcmp(this->here(origin).data(), &expected, sizeof expected) == 0;
     if (!this->accessed_.targets.empty() && this->operations_ == 1)
       good = good && before_ == first_;
     return good;

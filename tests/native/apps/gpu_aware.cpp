@@ -78,9 +78,15 @@ int MPIX_Query_cuda_support() {
   return 1;
 }
 
-int MPI_Send(const void* data, int items, MPI_Datatype type, int to, int tag, MPI_Comm where) {
-  return PMPI_Send(Staged(data, items, type).get(), items, type, to, tag, where);
-}
+#define NHALF_STAGED_SEND(call)                                                       \
+  int MPI_##call(const void* data, int items, MPI_Datatype type, int to, int tag,     \
+                 MPI_Comm where) {                                                    \
+    return PMPI_##call(Staged(data, items, type).get(), items, type, to, tag, where); \
+  }
+NHALF_STAGED_SEND(Send)
+NHALF_STAGED_SEND(Ssend)
+NHALF_STAGED_SEND(Rsend)
+NHALF_STAGED_SEND(Bsend)
 
 int MPI_Recv(void* data, int items, MPI_Datatype type, int from, int tag, MPI_Comm where,
              MPI_Status* status) {
@@ -130,6 +136,13 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   return result;
 }
 
+int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  const std::vector<MPI_Request> waited(requests, requests + count);
+  const int result = PMPI_Waitany(count, requests, index, status);
+  if (*index != MPI_UNDEFINED) finish(waited[static_cast<std::size_t>(*index)]);
+  return result;
+}
+
 int MPI_Bcast(void* data, int items, MPI_Datatype type, int root, MPI_Comm where) {
   Staged staged(data, items, type);
   const int result = PMPI_Bcast(staged.get(), items, type, root, where);
@@ -145,6 +158,28 @@ int MPI_Allreduce(const void* in, void* out, int items, MPI_Datatype type, MPI_O
   const int result = PMPI_Allreduce(given != nullptr ? given : staged_in.get(), staged.get(), items,
                                     type, operation, where);
   staged.finish();
+  return result;
+}
+
+int MPI_Reduce(const void* in, void* out, int items, MPI_Datatype type, MPI_Op operation, int root,
+               MPI_Comm where) {
+  Staged staged(out, items, type);
+  Staged staged_in(in, items, type);
+  const int result =
+      PMPI_Reduce(staged_in.get(), staged.get(), items, type, operation, root, where);
+  staged.finish();
+  return result;
+}
+
+int MPI_Gather(const void* in, int items, MPI_Datatype type, void* out, int out_items,
+               MPI_Datatype out_type, int root, MPI_Comm where) {
+  Staged staged(out, static_cast<long>(out_items) * ranks_of(where), out_type);
+  Staged staged_in(in, items, type);
+  const int result =
+      PMPI_Gather(staged_in.get(), items, type, staged.get(), out_items, out_type, root, where);
+  int rank = 0;
+  PMPI_Comm_rank(where, &rank);
+  if (rank == root) staged.finish();
   return result;
 }
 

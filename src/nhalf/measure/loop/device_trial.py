@@ -4,7 +4,6 @@ A library of the host reads such an address itself, which ends all of its proces
 library and pattern is tried with the least message, in an extra launch.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nhalf.measure.loop.records import Records, line
@@ -16,7 +15,8 @@ from nhalf.measure.probe.subject import Subject
 from nhalf.mpi.gpu import how_to_take_gpu_memory, is_in_device_memory
 
 FIRST = "pingpong"
-"""A library that fails here is tried with no other pattern."""
+"""A library that this ends is tried with no other pattern."""
+DIES = "the library does not take buffers in GPU memory"
 
 
 @dataclass(frozen=True)
@@ -29,57 +29,56 @@ class DeviceTrial:
 
     def refuse_what_libraries_cannot(self) -> None:
         """Record the points that a library cannot measure, with the reason."""
-        for start in self._starts():
+        reasons: dict[str, dict[str, str]] = {}
+        for start in self.agenda.starts():
             subject = self.starting.subjects[start.subject]
-            points = self._points(start.subject)
-            patterns = sorted({p.pattern for p in points}, key=lambda name: (name != FIRST, name))
-            refused = self._refused(start, subject, patterns)
+            points = [
+                point
+                for point in self.agenda.points(start)
+                if is_in_device_memory(point.axes)
+                and (subject.key, point) not in self.records.state.impossible
+            ]
+            of_subject = reasons.setdefault(subject.key, {})
+            least = {p.pattern: p for p in sorted(points, key=lambda p: p.size_bytes, reverse=True)}
+            untried = [point for name, point in least.items() if name not in of_subject]
+            untried.sort(key=lambda point: (point.pattern != FIRST, point.pattern))
+            self._try(start, subject, untried, of_subject)
             for point in points:
-                if reason := refused.get(point.pattern):
+                if reason := of_subject[point.pattern]:
                     self.records.impossible(subject, point, reason)
 
-    def _starts(self) -> list[Start]:
-        """The first start of every subject that has such points."""
-        firsts: dict[str, Start] = {}
-        for start in self.agenda.starts():
-            if any(is_in_device_memory(point.axes) for point in self.agenda.points(start)):
-                firsts.setdefault(start.subject, start)
-        return list(firsts.values())
-
-    def _points(self, key: str) -> list[Point]:
-        return [
-            point
-            for start in self.agenda.starts()
-            if start.subject == key
-            for point in self.agenda.points(start)
-            if is_in_device_memory(point.axes) and (key, point) not in self.records.state.impossible
-        ]
-
-    def _refused(self, start: Start, subject: Subject, patterns: Sequence[str]) -> dict[str, str]:
-        """Why patterns cannot be measured, by name."""
-        refused: dict[str, str] = {}
-        untried = list(patterns)
+    def _try(
+        self, start: Start, subject: Subject, untried: list[Point], reasons: dict[str, str]
+    ) -> None:
+        """Find out why patterns cannot be measured, by name; '' if they can."""
         while untried:
+            if reason := _of_first(reasons):
+                reasons.update({point.pattern: reason for point in untried})
+                return
+            has_started = False
             try:
                 with self.starting.processes(start, "trying GPU memory", 0) as processes:
+                    has_started = True
                     while untried:
-                        size_bytes = min(subject.infos[untried[0]].sizes((1,)))
-                        point = Point(untried[0], start.ranks, size_bytes, start.placement)
-                        question = line("gpu", point, 0.001, 0.5, "")
-                        processes.send(f"{question} axis.memory=device verify_only=1")
+                        question = line("gpu", untried[0], 0.001, 0.5, "")
+                        processes.send(f"{question} verify_only=1")
                         answer = processes.receive(self.agenda.plan.timeout_s, identity="gpu")
-                        if reason := _refusal(answer):
-                            refused[untried[0]] = reason
-                        untried.pop(0)
+                        reasons[untried.pop(0).pattern] = _refusal(answer)
             except LaunchError as error:
-                name = untried.pop(0)
-                refused[name] = (
-                    f"the library does not take buffers in GPU memory: a message of the least size "
-                    f"ended it ({error}); {how_to_take_gpu_memory(subject.library)}"
+                if not has_started:  # the measurement itself will say why
+                    reasons.update({point.pattern: "" for point in untried})
+                    return
+                died = untried.pop(0).pattern
+                reasons[died] = (
+                    f"{DIES}: a message of the least size ended it ({error}); "
+                    f"{how_to_take_gpu_memory(subject.library)}"
                 )
-                if name == FIRST:
-                    return refused | dict.fromkeys(untried, refused[name])
-        return refused
+
+
+def _of_first(reasons: dict[str, str]) -> str:
+    """Why the library was ended by the first pattern; '' if it was not."""
+    reason = reasons.get(FIRST, "")
+    return reason if reason.startswith(DIES) else ""
 
 
 def _refusal(answer: dict[str, object]) -> str:

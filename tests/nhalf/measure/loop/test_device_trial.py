@@ -69,6 +69,12 @@ def test_what_the_probe_refuses_is_told_in_its_words(fake: Fake, go: Go) -> None
     assert set(failed_patterns(events).values()) == {"no GPU driver"}
 
 
+def test_processes_that_do_not_start_are_no_answer(fake: Fake, go: Go) -> None:
+    failed, events = go(with_memory(fake(before="sys.exit('no slots')")), blocks=[BLOCK])
+    assert "no slots" in failed["fake"]
+    assert failed_patterns(events) == {}
+
+
 def test_without_such_points_nothing_is_tried(fake: Fake, go: Go, tmp_path: Path) -> None:
     block = Block(["pingpong"], [2], "1,8", axes={"memory": "host,pinned"})
     _, events = go(with_memory(fake(each="'device' in line and os._exit(11)")), blocks=[block])
