@@ -171,6 +171,11 @@ class Pattern {
   /// nothing.
   [[nodiscard]] virtual std::optional<double> timed_s() const { return std::nullopt; }
 
+  /// Seconds of each operation of the last run at this rank, for patterns whose samples are single
+  /// operations: as many at all ranks, below 0 where a rank had no part, NaN where it is no
+  /// sample.
+  [[nodiscard]] virtual std::span<const double> operations_s() const { return {}; }
+
   /// Bytes that move in the time of one sample, where that is not size times bytes_factor.
   [[nodiscard]] virtual std::optional<std::uint64_t> moved_bytes() const { return std::nullopt; }
 

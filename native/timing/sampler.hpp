@@ -79,7 +79,7 @@ class Sampler {
       if (!verification.after(pattern)) return {};
     }
     result.elapsed_s = transport_.now_s() - start_s;
-    advise(info, result);
+    if (!result.samples_s.empty()) advise(info, result);
     return result;
   }
 
@@ -239,8 +239,15 @@ class Sampler {
       if constexpr (Transport<T>) {
         if (everyone) end.wait(transport_, began_s_);
       }
-      const double sample_s = everyone ? ranks.add(collect_times(transport_, own_s)) : *own_s;
-      result.samples_s.push_back(sample_s);
+      const auto singles_s = pattern.operations_s();
+      double sample_s = 0;
+      if (!singles_s.empty()) {
+        result.batch_rounds = 1;
+        add_means(singles_s, result.samples_s);
+      } else {
+        sample_s = everyone ? ranks.add(collect_times(transport_, own_s)) : *own_s;
+        result.samples_s.push_back(sample_s);
+      }
       verdict.span_s = std::max(time_s, everyone ? sample_s * operations : 0);
       spent_s += verdict.span_s;
       if (transport_.rank() == 0) {
@@ -252,6 +259,23 @@ class Sampler {
     }
     result.stop = verdict.stop;
     result.rank_s = ranks.medians();
+  }
+
+  /// Adds each operation's mean time over the ranks that had a part in it, but for those that are
+  /// no sample at one of them; at rank 0 only. In the mean it does not matter which of two ranks
+  /// was ahead, as one of them stays where each waits for the other.
+  void add_means(std::span<const double> mine_s, std::vector<double>& samples_s) {
+    const auto everyone_s = collect(transport_, mine_s);
+    for (std::size_t operation = 0; operation < mine_s.size(); ++operation) {
+      double sum_s = 0;
+      int count = 0;
+      for (std::size_t at = operation; at < everyone_s.size(); at += mine_s.size()) {
+        if (everyone_s[at] < 0) continue;
+        sum_s += everyone_s[at];
+        ++count;
+      }
+      if (count > 0 && !std::isnan(sum_s)) samples_s.push_back(sum_s / count);
+    }
   }
 
   /// Samples whole runs until there are enough, or one is not verified.

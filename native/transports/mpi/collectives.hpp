@@ -39,6 +39,14 @@ class MpiCollectives {
     MPI_Comm_dup(MPI_COMM_WORLD, &under_test_);
   }
 
+  /// From here on operations without a root are among the ranks of one group, until `unite`; all
+  /// ranks call both.
+  void divide(int group) {
+    if (under_test_ != MPI_COMM_WORLD) MPI_Comm_free(&under_test_);
+    MPI_Comm_split(MPI_COMM_WORLD, group, rank_, &under_test_);
+  }
+  void unite() { renew_collectives(); }
+
   void reduce_by(const Reduction& reduction) {
     if (reduction != reduced_.reduction()) reduced_ = MpiReduction(reduction);
   }

@@ -42,7 +42,9 @@ struct Alone {
   bool all(bool mine) { return mine; }
   std::vector<std::string> gather(const std::string& text) { return {text, text}; }
   std::vector<double> collect(std::span<const double> mine) {
-    return {mine[0], other_factor * mine[0]};
+    std::vector<double> both(mine.begin(), mine.end());
+    for (const double own : mine) both.push_back(other_factor * own);
+    return both;
   }
   std::string library() const { return ""; }
 };
@@ -71,12 +73,14 @@ struct Steady : Pattern {
   }
   bool verify() override { return right && runs.size() != wrong_run; }
   std::optional<double> timed_s() const override { return inner_s; }
+  std::span<const double> operations_s() const override { return singles_s; }
   std::vector<Value> values() override { return {{"what", 7}}; }
 
   Alone& transport;
   std::vector<std::uint64_t> runs;
   double round_s = 0x1p-20;
   double inner_s = 0;
+  std::vector<double> singles_s;
   double skew_s = 0;
   double reply_s = 0;
   std::uint64_t window = std::numeric_limits<std::uint32_t>::max();
@@ -271,6 +275,22 @@ TEST_CASE("a time below 0 is not cut off by a rank that times nothing") {
   const auto measured = tried.measure();
   CHECK(measured.samples_s.front() == -1);
   CHECK(measured.rank_s == std::vector<double>{-1, 0});
+}
+
+TEST_CASE("single operations are samples of their own, the mean of the ranks that had a part") {
+  constexpr double not_one = std::numeric_limits<double>::quiet_NaN();
+  Tried tried;
+  tried.info.timing = Timing::inner;
+  tried.pattern.singles_s = {1, not_one, 3};
+  tried.transport.other_factor = 3;
+  const auto both = tried.measure();
+  REQUIRE(both.samples_s.size() % 2 == 0);
+  CHECK(both.samples_s[0] == 2);
+  CHECK(both.samples_s[1] == 6);
+  CHECK(both.batch_rounds == 1);
+  CHECK(both.rank_s.empty());
+  tried.transport.other_factor = -1;
+  CHECK(tried.measure().samples_s[1] == 3);
 }
 
 TEST_CASE("batches that turn out short for the clock are worth an advice") {

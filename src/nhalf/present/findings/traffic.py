@@ -10,6 +10,7 @@ from nhalf.facts import traffic
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
+from nhalf.facts.victims import congested
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight
 from nhalf.results.b_eff import PATTERN as B_EFF_PATTERN
@@ -161,3 +162,23 @@ def _scattered(who: str, row: Row) -> Finding:
         label="Random neighbours",
         figure=percent(share),
     )
+
+
+class Congestion(Finder[Facts]):
+    """How much longer an operation takes while other ranks load the network."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        certain = (one for one in congested(facts) if one.ratio.low > COSTLY)
+        for one in sorted(certain, key=lambda one: -one.ratio.median):
+            tail = one.tail_ratio
+            slowest = "" if tail is None else f"; its slowest 1 % {times(tail.median)}"
+            yield Finding.of(
+                one,
+                f"{one.series}, {count(one.victims, 'rank')} of {one.ranks}: {one.of} of "
+                f"{format_size(one.size_bytes)} takes {times(one.ratio.median)} as long "
+                f"({between(one.ratio)}) beside {one.load} of {format_size(one.load_bytes)} "
+                f"messages among the others{slowest}.",
+                (45, 72),
+                "congestion",
+                "Congestion",
+            )
