@@ -267,7 +267,9 @@ inline constexpr std::array operation_axes{
     AxisInfo{"root", "0", "0", "the rank that is the root, of operations that have one"},
     AxisInfo{"arrival", "together", "together",
              "when ranks come: together; one-late, the last rank after all others; ramp, one after "
-             "the other; random, another time in every operation; timed from the last start on"},
+             "the other; random, another time in every operation; trace:FOLDER, as they did in a "
+             "recording of nhalf trace, which becomes a table of microseconds by rank; timed from "
+             "the last start on"},
     AxisInfo{"spread_us", "100", "100", "microseconds from the first of these starts to the last"}};
 
 /// Axes of operations that belong to something made before, whose first call is like any other.

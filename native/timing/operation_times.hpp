@@ -24,7 +24,7 @@ struct Conditions {
                                 .cold = point.choice("buffers", buffers) == 1,
                                 .first_call = point.choice("call", calls) == 1,
                                 .root = point.axes.number("root", 0),
-                                .arrival = Arrival(point)};
+                                .arrival = Arrival(point, ranks)};
     if (!conditions.arrival.is_together() && conditions.start != Start::together)
       throw InputError("axis arrival says when ranks start: leave axis start out");
     if (conditions.first_call && point.axes.text("algorithm", "native") != "native")

@@ -70,7 +70,7 @@ def _operations(loaded: pl.DataFrame, facts: Facts) -> Iterator[CongestedOperati
 
 
 def _launches(facts: Facts) -> pl.DataFrame:
-    """A row per launch of a point: its axes, `median_s`, and `tail_s`, null with too few samples."""
+    """A row per launch of a point: its axes, `median_s`, and `tail_s`, null of too few samples."""
     points = facts.launches.filter(
         pl.col("pattern") == PATTERN, pl.col("median_s") > 0
     ).with_columns(

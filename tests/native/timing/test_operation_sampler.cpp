@@ -66,8 +66,16 @@ TEST_CASE("where ranks come late, an operation is timed from the last start on")
   CHECK(value_of(random, "skew_s") > 0);
   CHECK(value_of(random, "skew_s") < spread_s);
   CHECK(std::ranges::max(random.samples_s) > std::ranges::min(random.samples_s));
+  // A table says it rank by rank, and a second row is for every other operation.
+  const auto table = measured<Flat>({.ranks = ranks, .axes = "arrival=0-0-0-50"});
+  CHECK(table.samples_s == late.samples_s);
+  const auto rows = measured<Flat>({.ranks = ranks, .axes = "arrival=0-0-0-50_0-0-0-0"});
+  CHECK(std::abs(std::ranges::min(rows.samples_s) - o_r) <= 1e-12);
+  CHECK(std::abs(std::ranges::max(rows.samples_s) - (2 * g + way_s)) <= 1e-12);
   for (const auto* wrong :
-       {"arrival=early", "arrival=ramp,spread_us=-1", "spread_us=5", "arrival=ramp,start=barrier"})
+       {"arrival=0-50", "arrival=0-0-0-0_0-1", "arrival=0-0-0-0_", "arrival=0-0--0-0",
+        "arrival=0-0-0-2000000", "arrival=0-0-0-50,spread_us=5", "arrival=early",
+        "arrival=ramp,spread_us=-1", "spread_us=5", "arrival=ramp,start=barrier"})
     CHECK_THROWS_AS(measured<Ring>({.ranks = ranks, .axes = wrong}), InputError);
 }
 

@@ -21,6 +21,8 @@ from nhalf.sites.site import Site, find_site
 SOAK_PARTS = 50
 """Parts of a long series; the probe measures them one by one (native/patterns/launch/soak.hpp)."""
 SOAK_CALLS_MAX = 10**10
+ARRIVAL, FROM_TRACE = "arrival", "trace:"
+"""The axis that says when ranks come, and its values that name a trace instead."""
 
 
 def check_options(text: str, described: Sequence[dict[str, Any]]) -> None:
@@ -249,6 +251,10 @@ def _axes(texts: Iterable[str]) -> dict[str, str]:
         if name.strip() in axes:
             raise InputError(f"axis {name.strip()} is given twice", "give all its values at once")
         axes[name.strip()] = values
+    if axes.get(ARRIVAL, "").startswith(FROM_TRACE):
+        from nhalf.measure.traced.arrivals import arrival_table
+
+        axes[ARRIVAL] = arrival_table(axes[ARRIVAL].removeprefix(FROM_TRACE))
     return axes
 
 

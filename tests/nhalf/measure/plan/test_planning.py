@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.jobs.request import RunRequest
+from nhalf.measure.plan.axes import expand
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.planning import check_options, parse_precision, placed, plan_of
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import Site
+from tests.nhalf.traced_programs import call, stored, timed
 
 TWO_CORES = Site((Host("n1", 2),))
 BLOCK = Block(["pair-map-latency"], [5], "8", placements=["whole-host"])
@@ -116,3 +119,12 @@ def test_a_long_series_needs_a_number_of_calls(calls: str) -> None:
 def test_a_long_series_repeats_one_pattern(asked: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="--soak repeats one pattern"):
         plan_of(RunRequest(soak="1e6", **asked), TWO_CORES)
+
+
+def test_arrivals_of_a_trace_become_a_table(tmp_path: Path) -> None:
+    calls = [call(rank, "MPI_Bcast", "collective", -1, 1 + 5e-6 * rank, 2) for rank in range(3)]
+    folder = stored(timed(3, *calls), tmp_path / "trace")
+    request = RunRequest(pattern="bcast", axis=(f"arrival=trace:{folder}", "part=1K"))
+    [block] = plan_of(request, TWO_CORES).blocks
+    assert block.axes == {"arrival": "0-5-10", "part": "1K"}
+    assert expand(block.axes["arrival"], {"ranks": 3}) == ["0-5-10"]
