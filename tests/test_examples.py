@@ -109,7 +109,7 @@ def test_example(transcript: Path, tmp_path: Path, start_nhalf: Callable[..., An
     assert steps
     if NEEDS_SIMGRID.search(text) and ctypes.util.find_library("simgrid") is None:
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
-    for given in (*transcript.parent.glob("*.toml"), *transcript.parent.glob("osu_*.txt")):
+    for given in (*transcript.parent.glob("*.toml"), *transcript.parent.glob("*_*.txt")):
         shutil.copy(given, tmp_path)
     follow(steps, start_nhalf)
 

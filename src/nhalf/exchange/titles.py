@@ -32,6 +32,17 @@ def axes_of(text: str) -> dict[str, str]:
     return dict(part.split("=") for part in text.split(",") if part)
 
 
+def memory_axis(*sides: str, usual: str = "host") -> dict[str, str]:
+    """The axis of where the buffers of each side are; none if that is the `usual` memory.
+
+    Sides are `host`, `pinned`, `managed` or `device`: of the sender and the receiver, or of one for
+    all. Different ones are a pair, such as `device-host`.
+    """
+    if set(sides) <= {usual}:
+        return {}
+    return {"memory": sides[0] if len(set(sides)) == 1 else "-".join(sides)}
+
+
 def own_axes(test: Test) -> dict[str, str]:
     """The axes of a test, but for what its tables say: the time beside work is another point."""
     axes = axes_of(test.axes)
@@ -78,6 +89,10 @@ def identity_of(title: str) -> tuple[str, TableIdentity]:
     head, _, memory = (words[0] if words else "").partition("-")
     operation = " ".join(words[1:]).lower()
     kind = head.lower()
+    if memory and operation.startswith("managed "):
+        memory, operation = "managed", operation.removeprefix("managed ")
+    elif memory:
+        memory = "device"
     if kind.startswith("mpi_"):
         name = _ONE_SIDED.get(f"{kind[4:]} {operation}", "")
         operation = f"{kind[4:]} {operation}"
@@ -88,8 +103,14 @@ def identity_of(title: str) -> tuple[str, TableIdentity]:
     transport = {"openshmem": "shmem"}.get(kind, "mpi" if kind.startswith("mpi") else slug(head))
     identity = _identity(name, operation, transport)
     if memory:
-        identity = replace(identity, axes={**identity.axes, "memory": slug(memory)})
+        axes = memory_axis(memory, usual=usual_memory(transport))
+        identity = replace(identity, axes={**identity.axes, **axes})
     return name if identity.is_known else "", identity
+
+
+def usual_memory(transport: str) -> str:
+    """Where buffers of a transport are that says nothing else: NCCL and RCCL know GPU memory."""
+    return "device" if transport in ("nccl", "rccl") else "host"
 
 
 def identity_of_test(name: str) -> TableIdentity | None:

@@ -4,6 +4,7 @@ from nhalf.base.operations import TABLE
 from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
 GPU = "GPU buffers: not yet"
+IMPORTED = "`nhalf import` reads the tables, with the axis `memory`"
 OPERATIONS = {
     row.name: row.pattern
     for row in sorted(TABLE, key=lambda row: row.name)
@@ -126,13 +127,13 @@ OPENSHMEM = SuitePart(
 OTHERS = SuitePart(
     "Other interfaces",
     [
-        Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}"),
+        Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}. {IMPORTED}"),
         Test(
             "-d cuda, D, H, M",
             "pingpong",
             note="and most patterns of `mpi` and `rma`: `--axis memory=device-host`",
         ),
-        Test("-d rocm, openacc", why_not="GPUs of other makes than NVIDIA's: not yet"),
+        Test("-d rocm, openacc", why_not=f"GPUs of other makes than NVIDIA's: not yet. {IMPORTED}"),
         Test("osu_upc_*, osu_upcxx_*", why_not="UPC and UPC++: no compiler of theirs is at hand"),
         Test(
             "the suite in Java and in Python",

@@ -19,7 +19,7 @@ from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
-from nhalf.exchange.titles import TableIdentity, own_axes
+from nhalf.exchange.titles import TableIdentity, memory_axis, own_axes
 
 _TESTS = {test.name: test for test in IMB.tests if test.is_covered}
 _BY_LETTERS = {name.lower(): name for name in reversed(_TESTS)}
@@ -92,6 +92,9 @@ _OVERLAPPED = "t_ovrl[usec]"
 _GROUPS = re.compile(r"# *\( *(\d{1,7}) groups? of (\d{1,7}) process")
 _PROCESSES = re.compile(r"#processes *= *(\d{1,7})\b(?:.{0,20}\(threads: *(\d{1,4})\))?")
 _LIBRARY = re.compile(r"Intel\(R\) MPI Library,? Version ([\d.]{1,20})")
+_MEMORY = re.compile(r"\s-mem_alloc_type[ =]{1,4}(device|host|shared|cpu)\b")
+_MEMORIES = {"device": "device", "host": "pinned", "shared": "managed", "cpu": "host"}
+"""The memory of buffers by the suite's word for it: `host` is what cudaMallocHost gives."""
 _VERSION = re.compile(r"MPI Benchmarks? (?:Suite V?)?(20\d\d|\d)\b")
 _OF_BLOCKS = 2019
 """Since this version the size of a reduce-scatter is that of a rank's block."""
@@ -110,6 +113,7 @@ class _Table:
     ranks: int = 0
     threads: int = 0
     groups: int = 1
+    memory: str = "host"
     mode: str = ""
     columns: list[str] = field(default_factory=list)
     head: dict[str, str] = field(default_factory=dict)
@@ -128,6 +132,8 @@ class _Header:
     mpi: str = UNNAMED
     suite: str = ""
     version: int = 0
+    memory: str = ""
+    is_of_gpu: bool = False
     head: dict[str, str] = field(default_factory=dict)
     is_own: bool = False
 
@@ -185,6 +191,9 @@ def _table(number: int, name: str, header: _Header, part: LogPart) -> _Table:
         head["command"] = " ".join(part.launch.words)
     table = _Table(number, name, test, identity, header.version, head=head)
     table.is_of_command, table.is_own = is_of_command, header.is_own
+    if header.is_of_gpu:
+        asked = _MEMORY.search(part.launch.text) if is_of_command else None
+        table.memory = header.memory or _MEMORIES[asked[1] if asked else "device"]
     return table
 
 
@@ -195,8 +204,11 @@ def _note(header: _Header, line: str) -> None:
     if "MPI Bench" in line:
         header.suite = suite_of(line, header.suite)
         header.is_own = "Measured by nhalf" in line
+        header.memory, header.is_of_gpu = "", "(GPU)" in line
         if version := _VERSION.search(line[:200]):
             header.version = int(version[1])
+    elif memory := _MEMORY.search(line[:1000]):
+        header.memory = _MEMORIES[memory[1]]
     elif line.startswith("# MPI_") and ":" in line:
         key, _, value = line[:200].partition(":")
         header.head[slug(key)] = slug(value)
@@ -296,7 +308,7 @@ def _own_size(size_bytes: int, table: _Table, ranks: int) -> int:
 
 def _identity(table: _Table, ranks: int, cells: dict[str, float]) -> tuple[str, dict[str, str]]:
     """Pattern and axes of a benchmark: several pairs or groups at once are not one of them."""
-    pattern, axes = table.identity.pattern, dict(table.identity.axes)
+    pattern, axes = table.identity.pattern, {**table.identity.axes, **memory_axis(table.memory)}
     if table.mode and table.mode != "non-aggregate":
         axes["mode"] = table.mode
     if table.threads:

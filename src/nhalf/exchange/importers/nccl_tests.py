@@ -3,15 +3,16 @@
 Times are microseconds, the mean of a loop. `size` is the larger of what a rank sends and receives,
 so of some operations it is the data of all ranks: their block is `count` elements. Rates (algbw,
 and busbw, which is scaled by the operation) are kept as values. In place and out of place are two
-points. With -I the JSON file has each iteration, which are then the samples. A table names
-no operation, the command does; reductions follow from the columns without it.
+points. With -I the JSON file has each iteration, which are then the samples, as the means of
+cycles (-N) are. A table names no operation, the command does; reductions follow from the columns
+without it.
 """
 
 import itertools
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,13 +35,17 @@ _TYPE_BYTES = {
 _VALUES = {
     "i_min": ("minimum_s", 1e-6), "i_max": ("maximum_s", 1e-6), "i_p99": ("p99_s", 1e-6),
     "algbw": ("algbw_Bps", 1e9), "busbw": ("busbw_Bps", 1e9),
+    "alg_bw": ("algbw_Bps", 1e9), "bus_bw": ("busbw_Bps", 1e9),
 }  # fmt: skip
 _NAME = re.compile(r"\b([a-z_]{4,30})_perf(?:[_-]mpi)?\b")
 _RANK = re.compile(r"#?\s{1,8}Rank\s{1,8}(\d{1,7})\b")
 _THREADS = re.compile(r"nThread (\d{1,4}) nGpus (\d{1,4})\b")
-_TOKENS = re.compile(r'\{\s{0,40}"size"\s{0,4}:|"device_hex"|"args"\s{0,4}:')
+_TOKENS = re.compile(
+    r'\{\s{0,40}"size"\s{0,4}:|"rank"\s{0,4}:|"args"\s{0,4}:|"(?:nthreads|ngpus)"\s{0,4}:'
+)
 IN_PLACE = {"place": "in"}
 _UNITS = {"(B)", "(elements)", "(us)", "(GB/s)"}
+_DIGITS = re.compile(r"\d{1,7}\b")
 BLANK = 20
 """More blanks than this between two columns are columns without numbers."""
 
@@ -96,7 +101,22 @@ class NcclTests(Importer):
                 all_points += points
                 if not points:
                     part.pass_over(place)
-        return all_points + list(_records("\n".join(part.lines), part, table.number + 1))
+        records = _records("\n".join(part.lines), part, table.number + 1)
+        return _cycles([*all_points, *records])
+
+
+def _cycles(points: Sequence[Imported]) -> list[Imported]:
+    """The points of a table; cycles of one process (-N) repeat them, and are samples, no launches."""
+    merged: dict[tuple[object, ...], Imported] = {}
+    for point in points:
+        key = (point.table, point.pattern, point.size_bytes, *sorted(point.axes.items()))
+        if first := merged.get(key):
+            samples_s, verified = (*first.samples_s, *point.samples_s), first.verified
+            point = msgspec.structs.replace(
+                first, samples_s=samples_s, verified=verified and point.verified, values={}, raw=True
+            )
+        merged[key] = point
+    return list(merged.values())
 
 
 def _pattern(name: str) -> str:
@@ -131,16 +151,17 @@ def _row(line: str, table: _Table, part: LogPart) -> list[Imported]:
         point = _timed(cells, size_bytes, axes, table, part)
         if point is None or not pattern:
             return []
-        axes_of_type = {} if head.get("redop", "sum") in ("sum", "none") else {"op": head["redop"]}
-        points.append(
-            msgspec.structs.replace(
-                point,
-                pattern=pattern,
-                axes={**point.axes, **axes_of_type},
-                head={**table.head, **({"datatype": head["type"]} if "type" in head else {})},
-            )
-        )
+        points.append(msgspec.structs.replace(_typed(point, head, table), pattern=pattern))
     return points
+
+
+def _typed(point: Imported, head: dict[str, str], table: _Table) -> Imported:
+    """A point with the reduction of its row as an axis, and the type of its elements."""
+    axes_of_type = {} if head.get("redop", "sum") in ("sum", "none") else {"op": head["redop"]}
+    types = {"datatype": head["type"]} if head.get("type") else {}
+    return msgspec.structs.replace(
+        point, axes={**point.axes, **axes_of_type}, head={**table.head, **types}
+    )
 
 
 def _names(columns: list[str], count: int) -> list[str]:
@@ -235,8 +256,10 @@ def _records(text: str, part: LogPart, number: int) -> Iterator[Imported]:
     table = _Table(number)
     place = 0
     for kind, chunk in _chunks(text) if "{" in text else ():
-        if kind == "device":
-            table.ranks += 1
+        if kind == "rank":
+            _count_rank(table, int(number[0]) if (number := _DIGITS.match(chunk)) else -1)
+        elif kind == "per process":
+            table.per_process *= int(number[0]) if (number := _DIGITS.match(chunk)) else 1
         elif kind in ("record", "arguments"):
             try:
                 value, _ = decode(chunk)
@@ -248,8 +271,16 @@ def _records(text: str, part: LogPart, number: int) -> Iterator[Imported]:
             elif kind == "arguments":
                 words = value if isinstance(value, list) else []
                 name = _NAME.search(str(words[0])[-100:]) if words else None
-                table = _Table(table.number + 1, _pattern(name[1]) if name else "")
+                table = _Table(table.number + 1, _pattern(name[1]) if name else "", per_process=1)
         place += chunk.count("\n")
+
+
+def _count_rank(table: _Table, rank: int) -> None:
+    """Take the number of a rank: the files hold only the first rank of every process."""
+    per_process = max(table.per_process, 1)
+    if 0 <= rank < RANKS_MOST:
+        is_first_of_process = rank % per_process == 0
+        table.ranks = max(table.ranks, rank + (per_process if is_first_of_process else 1))
 
 
 def _chunks(text: str) -> Iterator[tuple[str, str]]:
@@ -266,12 +297,14 @@ def _chunks(text: str) -> Iterator[tuple[str, str]]:
         elif match[0].startswith('"args"'):
             yield "arguments", text[match.end() : end].lstrip(" ")
         else:
-            yield "device", text[match.start() : end]
+            kind = "rank" if match[0].startswith('"rank"') else "per process"
+            yield kind, text[match.end() : end].lstrip(" ")
 
 
 def _record(record: dict[str, Any], table: _Table, part: LogPart) -> Iterator[Imported]:
     """The points of one record of JSON."""
-    head = {name: str(record.get(name, "")) for name in ("size", "count", "type")}
+    head = {name: str(record.get(name, "")) for name in ("size", "count", "type", "redop")}
+    head["redop"] = head["redop"] or "none"
     size_bytes = _message_bytes(head, table.pattern, part)
     for way, axes in (("out_of_place", {}), ("in_place", IN_PLACE)):
         half = record.get(way)
@@ -283,7 +316,13 @@ def _record(record: dict[str, Any], table: _Table, part: LogPart) -> Iterator[Im
         if is_time(time_s) and size_bytes >= 0:
             verified = wrong is None or wrong == 0
             values = {"average_s": time_s} if samples_s else {}
-            yield _point(table, size_bytes, samples_s or (time_s,), axes, values, verified)
+            values |= {
+                _VALUES[name][0]: rate * _VALUES[name][1]
+                for name in ("alg_bw", "bus_bw")
+                if math.isfinite(rate := _number(half.get(name)))
+            }
+            point = _point(table, size_bytes, samples_s or (time_s,), axes, values, verified)
+            yield _typed(point, head, table)
 
 
 def _number(value: object) -> float:
@@ -295,9 +334,11 @@ def _number(value: object) -> float:
 
 
 def _iterations(report: object) -> list[float]:
-    """The times of single iterations, seconds; none if any of them is invalid."""
+    """The times of single iterations but those of -K, seconds; none if any is invalid."""
     times = report.get("times_us") if isinstance(report, dict) else None
     if not isinstance(times, list):
         return []
-    samples_s = [_number(value) / 1e6 for value in times]
+    skipped = report.get("skipped_iterations") if isinstance(report, dict) else 0
+    begin = skipped if isinstance(skipped, int) and 0 <= skipped < len(times) else 0
+    samples_s = [_number(value) / 1e6 for value in times[begin:]]
     return samples_s if all(map(is_time, samples_s)) else []

@@ -15,7 +15,13 @@ import msgspec
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST, Heading, heading_of
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
-from nhalf.exchange.titles import TableIdentity, identity_of, identity_of_test
+from nhalf.exchange.titles import (
+    TableIdentity,
+    identity_of,
+    identity_of_test,
+    memory_axis,
+    usual_memory,
+)
 
 _COLUMN = re.compile(
     r"transmitsize|size(?:\(b(?:ytes)?\))?|iterations|validation|messages/s|overlap\(%\)|"
@@ -47,9 +53,8 @@ _TITLE = re.compile(r"# (?:OSU|OMB[ -]Py(?:thon)?)[ :]")
 _THREADS = re.compile(r"Number of (?:(Sender|Receiver) )?threads: *(\d{1,4})\b", re.IGNORECASE)
 _PARTS = re.compile(r"partitions?\b[^\d\n]{0,20}(\d{1,4})\b|(\d{1,4}) partitions", re.IGNORECASE)
 _BUFFERS = re.compile(r"(?:Buffer|Memory) on [A-Z ]{1,20}\(([A-Z]{1,2})\)")
-_PLACES = {
-    "H": "host", "D": "device", "M": "managed", "MD": "managed-device", "MH": "managed-host",
-}  # fmt: skip
+_ACCELERATOR = re.compile(r"\S{2,40}-(CUDA|ROCM|SYCL|OPENACC)\b", re.IGNORECASE)
+_PLACES = {"H": "host", "D": "device", "M": "managed", "MD": "managed", "MH": "managed"}
 _WINDOWS = {"create-dynamic": "dynamic", "allocate-shared": "shared", "allocate": ""}
 _ACCESSES = {
     "lock-unlock": "lock", "lock-all-unlock-all": "lock-all", "flush": "",
@@ -149,6 +154,8 @@ def _table(line: str, number: int, part: LogPart, threads: dict[str, int]) -> _T
         name, identity = program, identity_of_test(program) or identity
     is_of_command = not program or not name or program == name
     head = {"command": " ".join(part.launch.words)} if is_of_command and part.launch.text else {}
+    if accelerator := _ACCELERATOR.match(title):
+        head["accelerator"] = accelerator[1].lower()
     table = _Table(number, title.partition(" Test")[0], name, identity, axes)
     table.head, table.threads, table.is_of_command = head, threads, is_of_command
     return table
@@ -169,7 +176,12 @@ def _comment(table: _Table, line: str) -> None:
         table.pairs, table.window = [*numbers, 0, 0][:2]
         return
     if buffers := _BUFFERS.findall(words[:300]):
-        table.axes["buffers"] = "-".join(_PLACES.get(place, place.lower()) for place in buffers)
+        sides = [_PLACES.get(place, place.lower()) for place in buffers]
+        table.axes.pop("memory", None)
+        table.axes |= memory_axis(*sides, usual=usual_memory(table.identity.transport))
+        if residence := {place for place in buffers if len(place) > 1}:
+            # Managed memory that was last used by the host (MH) or by the GPU (MD).
+            table.head["managed"] = "-".join(sorted(residence)).lower()
         return
     if table.pattern.endswith("-partitioned") and (parts := _PARTS.search(words[:200])):
         table.axes["parts"] = parts[1] or parts[2]

@@ -2,7 +2,7 @@
 
 Latencies are half a round trip of sends and writes, and the whole of reads, microseconds: the
 typical one counts, which is the median. Rates are averages, in 10^6 or 2^20 bytes or 10^9 bits per
-second, and count both directions where both send.
+second, and count both directions where both send. Of two sides' memories a log says its own.
 """
 
 import math
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
+from nhalf.exchange.titles import memory_axis
 
 TRANSPORT = "verbs"
 _TITLE = re.compile(
@@ -18,6 +19,7 @@ _TITLE = re.compile(
     r"(?: Post List)? (Bidirectional )?(BW|Latency|Bandwidth) Test\b"
 )
 _COMMAND = re.compile(r"\bib_(send|write|read|atomic)_(lat|bw)\b(.{0,400})")
+_OF_GPU = re.compile(r"\s--use_(?:cuda|rocm|hl|mlu)|bytes GPU buffer|allocated GPU buffer")
 _BOTH_WAYS = re.compile(r"\s(?:-b|--bidirectional)(?=\s|$)")
 _SETTING = re.compile(
     r"(Number of qps|Connection type|Mtu|Number of messages)\s{1,20}:\s?(\S{1,20})"
@@ -49,6 +51,7 @@ class _Table:
     both_ways: bool = False
     columns: list[str] = field(default_factory=list)
     head: dict[str, str] = field(default_factory=dict)
+    memory: str = "host"
     has_rows: bool = False
 
 
@@ -67,7 +70,9 @@ class Perftest(Importer):
         """Every valid row of every table."""
         points: list[Imported] = []
         table = _Table(0)
+        memory = "host"
         for place, line in enumerate(part.lines):
+            memory = "device" if _OF_GPU.search(line[:1000]) else memory
             if title := _TITLE.search(line[:200]):
                 operation = title[1].lower().replace("rdma", "").strip(" _")
                 table = _Table(table.number + 1, operation, title[3] != "Latency", bool(title[2]))
@@ -82,7 +87,8 @@ class Perftest(Importer):
             elif settings := _SETTING.findall(line[:200]):
                 table.head |= {slug(name): slug(value) for name, value in settings}
             elif table.columns and is_row(line):
-                table.has_rows = True
+                if not table.has_rows:
+                    table.has_rows, table.memory, memory = True, memory, "host"
                 point = _row(line.split(), table, part)
                 if point is None:
                     part.pass_over(place)
@@ -114,7 +120,7 @@ def _row(tokens: list[str], table: _Table, part: LogPart) -> Imported | None:
         if name in _VALUES_S and math.isfinite(value)
     }
     pattern = _PATTERNS[table.operation, bool(rate)]
-    axes = {"ways": "both"} if table.both_ways else {}
+    axes = {**memory_axis(table.memory), **({"ways": "both"} if table.both_ways else {})}
     return Imported(
         pattern, size_bytes, (time_s,), 2, ways * size_bytes, table.number, axes, values, (),
         TRANSPORT, "", head=dict(table.head),

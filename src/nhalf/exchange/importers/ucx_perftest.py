@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
 from nhalf.exchange.logs.part import LogPart, is_time, ratio
+from nhalf.exchange.titles import memory_axis
 
 MEGABYTE = 1 << 20
 DEFAULT_BYTES = 8
@@ -49,7 +50,7 @@ CELLS, OF_THREADS = 8, 4
 _OTHER = {True: "latency", False: "overhead"}
 """What the head says where a table is of the other kind, by whether its rate counts."""
 _PLACES = {
-    "cuda": "device", "rocm": "device", "ze-device": "device", "ze-host": "host",
+    "cuda": "device", "rocm": "device", "ze-device": "device", "ze-host": "pinned",
     "cuda-managed": "managed", "rocm-managed": "managed", "ze-managed": "managed",
 }  # fmt: skip
 
@@ -237,8 +238,7 @@ def _identity(table: _Table) -> tuple[str, dict[str, str]]:
     pattern = _PATTERNS.get((table.operation, is_rate), "")
     axes = {} if pattern else {"call": table.operation.replace("_", "-")}
     places = [table.fields.get(f"{end} memory", "host") for end in ("Send", "Recv")]
-    if places != ["host", "host"]:
-        axes["buffers"] = "-".join(_PLACES.get(place, place) for place in places)
+    axes |= memory_axis(*(_PLACES.get(place, place) for place in places))
     layout = table.fields.get("Data layout", "(")
     if not layout.startswith("("):
         axes["layout"] = layout.replace(" ", "-")

@@ -236,3 +236,20 @@ def test_a_ping_pong_of_many_processes_is_one_of_pairs() -> None:
 """
     (point,) = read_text(text, name="log").points
     assert (point.pattern, point.axes["pairs"]) == ("pairs-latency", "4")
+
+
+def test_the_memory_of_the_gpu_build_is_an_axis(read: Read) -> None:
+    pinned, _, device, _ = read("imb_gpu.txt").points
+    # What the suite calls host is page-locked by the driver; it takes device memory unless asked.
+    assert (pinned.pattern, dict(pinned.axes)) == ("pingpong", {"memory": "pinned"})
+    assert (device.pattern, dict(device.axes)) == ("pingpong", {"memory": "device"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "axes"),
+    [("cpu", {}), ("shared", {"memory": "managed"}), ("device", {"memory": "device"})],
+)
+def test_the_command_may_say_the_memory(logs: Path, asked: str, axes: dict[str, str]) -> None:
+    text = (logs / "imb_gpu.txt").read_text("utf-8").replace(" -mem_alloc_type host", "")
+    command = f"mpirun -np 2 ./IMB-MPI1-GPU PingPong -mem_alloc_type {asked}\n"
+    assert dict(read_text(command + text).points[0].axes) == axes

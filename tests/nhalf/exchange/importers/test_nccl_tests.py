@@ -46,7 +46,9 @@ def test_json_has_iterations_as_samples(read: Read) -> None:
     assert (first.pattern, first.ranks, first.size_bytes) == ("reduce-scatter", 2, 1048576)
     assert first.samples_s == pytest.approx([51e-6, 52e-6, 53.75e-6])
     assert (first.raw, second.raw) == (True, False)
-    assert first.values == pytest.approx({"average_s": 52.25e-6})
+    assert first.values == pytest.approx(
+        {"average_s": 52.25e-6, "algbw_Bps": 20.1e9, "busbw_Bps": 10.0e9}
+    )
     assert (dict(second.axes), second.verified) == ({"place": "in"}, False)
     assert (third.size_bytes, *third.samples_s) == (2097152, pytest.approx(100.5e-6))
 
@@ -164,3 +166,29 @@ def test_rows_without_data_do_not_refuse_a_reduction() -> None:
     text = ONE_HALF.replace("# all_reduce_perf\n", "").replace("      1024", first + "      1024")
     (point,) = read_text(text, ranks=2, name="log").points
     assert (point.pattern, point.size_bytes) == ("allreduce", 1024)
+
+
+JSON = """{"version":3,"args":["all_reduce_perf","-g","2"],"nccl_version":23007,"config":{
+"nthreads":1,"ngpus":2,"devices":[{"rank":0,"device_hex":"0"},{"rank":2,"device_hex":"0"}]},
+"results":[{"size":1024,"count":256,"type":"float","redop":"max","root":"    -1",
+"out_of_place":{"time":20.5,"alg_bw":0.05,"bus_bw":0.075,"nwrong":0.0},
+"out_of_place_per_iter":{"skipped_iterations":1,"times_us":[900.0,20.0,21.0]}}]}"""
+
+
+def test_json_holds_one_rank_of_a_process_and_all_iterations() -> None:
+    (point,) = read_text(JSON).points
+    assert (point.pattern, point.ranks) == ("allreduce", 4)
+    # The first is one that -K left out of the statistics.
+    assert point.samples_s == pytest.approx([20e-6, 21e-6])
+    assert dict(point.axes) == {"op": "max"}
+    assert point.values["busbw_Bps"] == pytest.approx(75e6)
+    assert point.head["datatype"] == "float"
+
+
+def test_cycles_of_one_process_are_samples_and_no_launches() -> None:
+    row = ONE_HALF.splitlines(keepends=True)[-1]
+    (point,) = read_text(ONE_HALF + row.replace("35.49", "37.25"), ranks=2).points
+    assert point.samples_s == pytest.approx([35.49e-6, 37.25e-6])
+    assert point.raw
+    first, second = read_text(ONE_HALF + ONE_HALF, ranks=2).points
+    assert first.table != second.table

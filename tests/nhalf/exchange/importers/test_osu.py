@@ -116,8 +116,8 @@ def test_pairs_are_an_axis(read: Read) -> None:
 
 def test_overlap_is_a_point_of_its_own(read: Read) -> None:
     log = read("osu_nonblocking.txt")
-    pure, _ = only(log, "ibcast", memory="cuda")
-    busy, _ = only(log, "ibcast", memory="cuda", work="1")
+    pure, _ = only(log, "ibcast", memory="device")
+    busy, _ = only(log, "ibcast", memory="device", work="1")
     assert pure.samples_s == pytest.approx([5.5e-6])
     assert busy.samples_s == pytest.approx([11.09e-6])
     assert busy.values["overlap"] == pytest.approx(0.25)
@@ -186,8 +186,10 @@ mpirun -np 2 ./osu_latency D H
 
 def test_where_buffers_are_is_an_axis() -> None:
     host, device = read_text(CUDA).points
-    assert dict(host.axes) == {"memory": "cuda", "buffers": "host-host"}
-    assert dict(device.axes) == {"memory": "cuda", "buffers": "device-managed-host"}
+    assert dict(host.axes) == {}
+    assert dict(device.axes) == {"memory": "device-managed"}
+    assert device.head["managed"] == "mh"
+    assert device.head["accelerator"] == "cuda"
     text = (
         "# OSU MPI_Put-ROCM Latency Test v7.2\n# Window creation: MPI_Win_create\n"
         "# Synchronization: MPI_Win_lock/unlock\n# Datatype: MPI_CHAR.\n"
@@ -197,7 +199,7 @@ def test_where_buffers_are_is_an_axis() -> None:
     (put,) = read_text(text).points
     assert (put.pattern, put.transport) == ("rma-put", "rma")
     assert dict(put.axes) == {
-        "memory": "rocm", "buffers": "device-host", "window": "create", "access": "lock",
+        "memory": "device-host", "window": "create", "access": "lock",
     }  # fmt: skip
 
 
@@ -354,3 +356,14 @@ def test_headings_of_spack_name_the_library() -> None:
     libraries = ["openmpi-1.10.7", "mpich-3.3.2", "mpich-3.3.2", "imported"]
     assert [point.mpi for point in points] == libraries
     assert points[1].head["library"] != points[2].head["library"]
+
+
+def test_tables_of_gpu_memory_and_of_nccl(read: Read) -> None:
+    latency, large, allreduce, mixed, managed = read("osu_gpu.txt", 4).points
+    assert (latency.pattern, latency.transport, latency.ranks) == ("pingpong", "nccl", 2)
+    assert large.samples_s == pytest.approx([96.5e-6])
+    assert (allreduce.pattern, allreduce.transport, allreduce.ranks) == ("allreduce", "nccl", 4)
+    # NCCL knows no other memory: its points are those of nccl-tests.
+    assert dict(latency.axes) == dict(allreduce.axes) == {}
+    assert (mixed.transport, dict(mixed.axes)) == ("mpi", {"memory": "device-host"})
+    assert (managed.pattern, dict(managed.axes)) == ("bcast", {"memory": "managed"})

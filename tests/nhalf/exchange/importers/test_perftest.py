@@ -72,3 +72,16 @@ def test_other_queue_pairs_are_another_curve() -> None:
     )
     heads = [point.head["number-of-qps"] for point in read_text(text, name="log").points]
     assert heads == ["1", "8"]
+
+
+def test_memory_of_a_gpu_is_an_axis() -> None:
+    table = """                    RDMA_Write BW Test
+ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+ 65536      5000             11000.00            10500.00            0.168000
+"""
+    gpu = "cuMemAlloc() of a 131072 bytes GPU buffer\n"
+    for text in (f"$ ib_write_bw --use_cuda=0 n2\n{table}", gpu + table):
+        (device,) = read_text(text).points
+        assert dict(device.axes) == {"memory": "device"}
+    first, second = read_text(gpu + table + table).points
+    assert (dict(first.axes), dict(second.axes)) == ({"memory": "device"}, {})

@@ -37,7 +37,7 @@ def test_the_median_of_a_latency_counts_and_the_overall_rate() -> None:
     assert latency.values["average_s"] == pytest.approx(2.25e-6)
     assert dict(latency.axes) == {"call": "tag"}
     assert (rate.pattern, rate.transport, rate.size_bytes) == ("put-stream", "ucp", 65536)
-    assert dict(rate.axes) == {"buffers": "device-device"}
+    assert dict(rate.axes) == {"memory": "device"}
     assert rate.size_bytes / rate.samples_s[0] == pytest.approx(10000 * 2**20)
 
 
