@@ -8,8 +8,9 @@
 // spoils a bit); a missing symbol is planted by compiling with NHALF_STAND_IN_WITHOUT_LAUNCH.
 // NHALF_STAND_IN_DEVICES is their number, NHALF_STAND_IN_WAITS=1 lets a host that synchronises wait
 // as long as the device says. Times: NHALF_STAND_IN_LAUNCH_S (5e-6), NHALF_STAND_IN_COPY_S (1e-6),
-// NHALF_STAND_IN_BYTES_PER_S (1e10), NHALF_STAND_IN_CLOCK_HZ (1e9).
+// NHALF_STAND_IN_BYTES_PER_S (1e10), NHALF_STAND_IN_CLOCK_HZ (1e9), NHALF_STAND_IN_FLAG_S (2e-6).
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -71,6 +72,26 @@ int run_clock(void** arguments) {
   return success;
 }
 
+int run_empty(void**) {
+  return success;
+}
+
+/// Answers flags in a thread of its own, each after NHALF_STAND_IN_FLAG_S of the device's time.
+int run_flag(void** arguments) {
+  auto* flag = reinterpret_cast<std::uint32_t*>(argument<Address>(arguments, 0));
+  const auto rounds = argument<std::uint32_t>(arguments, 1);
+  state().running = std::thread([=] {
+    const std::atomic_ref<std::uint32_t> seen(*flag);
+    for (std::uint32_t i = 0; i < rounds; ++i) {
+      while (seen.load() != 2 * i + 1) std::this_thread::yield();
+      const std::lock_guard hold(state().lock);
+      state().now_s += setting("NHALF_STAND_IN_FLAG_S", 2e-6);
+      seen.store(2 * i + 2);
+    }
+  });
+  return success;
+}
+
 /// The kernels that the stand-in knows, by the names of their entries.
 struct Kernel {
   const char* name;
@@ -78,7 +99,9 @@ struct Kernel {
 };
 constexpr std::array known_kernels{Kernel{"nhalf_fill", run_fill},
                                    Kernel{"nhalf_verify", run_verify},
-                                   Kernel{"nhalf_clock", run_clock}};
+                                   Kernel{"nhalf_clock", run_clock},
+                                   Kernel{"nhalf_empty", run_empty},
+                                   Kernel{"nhalf_flag", run_flag}};
 
 /// A host that waits for the device waits until then, if it is to.
 int wait_for_device(double since_s) {
@@ -96,6 +119,11 @@ struct Event {
 }  // namespace
 
 extern "C" {
+/// The device's time, for programs that are to take it for theirs.
+double nhalf_stand_in_now_s() {
+  const std::lock_guard hold(state().lock);
+  return state().now_s;
+}
 int cuInit(unsigned) {
   if (planted("no-device")) return no_device;
   return success;
@@ -232,6 +260,7 @@ int cuStreamCreate(void** stream, unsigned) {
 }
 int cuStreamSynchronize(void* stream) {
   if (stream == nullptr) return success;
+  if (state().running.joinable()) state().running.join();
   auto& waited_s = static_cast<Stream*>(stream)->waited_s;
   wait_for_device(waited_s);
   waited_s = state().now_s;

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 
 namespace {
 using Address = std::uint64_t;
@@ -56,6 +57,7 @@ struct State {
   int context = 0;
   int foreign_context = 0;
   int retained = 0;
+  std::thread running;
 };
 State& state() {
   static State& kept = *new State;

@@ -1,4 +1,4 @@
-"""`nhalf node`: measure the caches, units and memory bandwidth of one node."""
+"""`nhalf node`: measure the caches, units and memory bandwidth of one node, or its GPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.base.printable import say
 from nhalf.base.request import option
 from nhalf.base.rows import members
@@ -19,14 +19,17 @@ with lazily(globals()):
     from nhalf.facts.facts import Facts
     from nhalf.loops.livermore.keeping import keep
     from nhalf.loops.livermore.table import as_json
+    from nhalf.machines.machine_file import write as write_machine
     from nhalf.machines.processor import Processor
     from nhalf.machines.processor_file import write
     from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.plan.plan import parse_sizes
     from nhalf.node.described import described, keep_here
+    from nhalf.node.gpu import begin_gpu, measure_gpu
     from nhalf.node.measuring import begin, measure
     from nhalf.node.reading import readings
     from nhalf.present.terminal.bounds import show_livermore
-    from nhalf.present.terminal.node import show_node, show_place
+    from nhalf.present.terminal.node import show_gpu, show_node, show_place
     from nhalf.store.run import Run
 
 GROUP = "measure"
@@ -41,6 +44,12 @@ class Request(RunOptions, heading=OUTPUT):
         "Run the 24 Livermore kernels instead: bound, time and advice for each.",
         heading="What",
     )
+    gpu: bool = option(
+        False,
+        "Measure the GPU instead: launches, flags, and copies between its memory and the host's.",
+        heading="What",
+    )
+    bytes: str = option("", "Sizes of the GPU's copies; default: 8 B to 64 MiB.", heading="What")
 
 
 def command(request: Request) -> None:
@@ -49,7 +58,13 @@ def command(request: Request) -> None:
     nhalf node --out runs/node
     nhalf node --report --json
     nhalf node --lfk
+    nhalf node --gpu --out runs/gpu
     """
+    if request.gpu:
+        _gpu(request)
+        return
+    if request.bytes:
+        raise InputError("--bytes are the sizes of a GPU's copies", "give it with --gpu")
     if request.lfk:
         _livermore(request)
         return
@@ -143,6 +158,36 @@ def _livermore(request: Request) -> None:
     elif not request.quiet:
         show_livermore(stdout_console(), processor, table)
         show_place(run, report_path)
+
+
+def _gpu(request: Request) -> None:
+    """Measure the GPU, write its curves as a machine file, and show what a message pays."""
+    from nhalf.facts.fit import SIZES_MIN
+    from nhalf.node.gpu import SIZES
+
+    sizes = parse_sizes(request.bytes).size_bytes if request.bytes else SIZES
+    if request.lfk or 0 in sizes:
+        raise InputError("--gpu goes with neither --lfk nor copies of 0 bytes", "leave one out")
+    outcome = measure_gpu(begin_gpu(request.out), Progress(request.is_silent), sizes)
+    run, facts = outcome.run, Facts.of([outcome.run])
+    if len(sizes) >= SIZES_MIN and not facts.summary.is_empty():
+        write_machine(facts.machine, run.path / "machine.toml")
+    report_path = _report(request, facts, run)
+    if request.json:
+        emit_json({"run": str(run.path), **gpu_json(run, facts), "failed": outcome.failed})
+    elif not request.quiet:
+        show_gpu(run, facts, outcome.failed, report_path)
+    if facts.results.get("gpu") is None:
+        raise InputError("the GPU did nothing that could be verified", "see the lines above")
+
+
+def gpu_json(run: Run, facts: Facts) -> dict[str, Any]:
+    """The GPU and what it takes, as `node --gpu --json` prints them."""
+    environment = run.environment
+    return {
+        "gpu": {key: environment[key] for key in environment if key.startswith("gpu")},
+        "costs": facts.results.get("gpu", []),
+    }
 
 
 def _report(request: Request, facts: Facts, run: Run) -> Path | None:

@@ -14,6 +14,7 @@ from nhalf.present.terminal.bounds import show_doubts
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.results.caches import size_words
+from nhalf.results.gpu import Gpu
 from nhalf.results.stream import Stream
 from nhalf.results.sweeps import Sweeps
 from nhalf.results.translation import Translation
@@ -37,6 +38,28 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     if described is not None:
         _show_units(described)
     _show_stream(facts.results.get("stream", []))
+    show_place(run, report)
+
+
+def show_gpu(run: Run, facts: Facts, failed: Mapping[str, str], report: Path | None) -> None:
+    """Print what a message of GPU memory pays, what failed, and the paths."""
+    console, kind = stdout_console(), Gpu()
+    environment = run.environment
+    console.print(
+        f"{environment['gpu']} at {environment['gpu_pci']}, {environment['gpu_driver']}",
+        markup=False,
+    )
+    console.print(f"\n{kind.title}", style="bold", markup=False)
+    rows = facts.results.get("gpu", [])
+    show_table(
+        [column.title for column in kind.columns],
+        [[column.cell(row) for column in kind.columns] for row in rows],
+    )
+    for row in rows:
+        for sentence in (*kind.sentences(row), *row["doubts"]):
+            console.print(sentence, markup=False)
+    for name, reason in failed.items():
+        console.print(f"{name}: {reason}", markup=False, style="yellow")
     show_place(run, report)
 
 

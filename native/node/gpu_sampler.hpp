@@ -1,0 +1,114 @@
+// Samples operations of a GPU on the host's clock, and looks at the GPU's own clock beside each.
+#pragma once
+
+#include <thread>
+
+#include "host/gpu_kernels.hpp"
+#include "timing/sampler.hpp"
+
+namespace nhalf::gpu {
+/// The host's clock. A driver whose time is its own, as that of the tests, brings another one: then
+/// the work of the device takes what the driver says, and the host takes no time.
+class HostClock {
+ public:
+  static constexpr std::string_view name = SteadyClock::name;
+
+  HostClock() {
+    const char* file = std::getenv("NHALF_CUDA_LIBRARY");
+    void* library = file == nullptr ? nullptr : dlopen(file, RTLD_NOW | RTLD_NOLOAD);
+    if (library != nullptr)
+      virtual_s_ = reinterpret_cast<double (*)()>(dlsym(library, "nhalf_stand_in_now_s"));
+  }
+  [[nodiscard]] double now_s() const {
+    return virtual_s_ == nullptr ? clock_.now_s() : virtual_s_();
+  }
+  [[nodiscard]] bool is_virtual() const { return virtual_s_ != nullptr; }
+
+  void pause(double time_s) const {
+    if (!is_virtual()) std::this_thread::sleep_for(std::chrono::duration<double>(time_s));
+  }
+
+ private:
+  SteadyClock clock_;
+  double (*virtual_s_)() = nullptr;
+};
+
+/// A GPU that is ready for work: its context, a stream and the kernels.
+struct Gpu {
+  /// `wait` is how a host that waits for the device does: one of `wait_names`.
+  Gpu(int number, std::size_t wait) : device((schedule(number, wait), number)) {}
+  static constexpr std::string_view wait_names[] = {"spin", "yield", "block"};
+
+  Device device;
+  OwnedStream stream = gpu::stream();
+  OwnedModule kernels = module(gpu::kernels().c_str());
+
+ private:
+  static void schedule(int number, std::size_t wait) {
+    constexpr unsigned flags[] = {1, 2, 4};
+    int device = 0;
+    if (number < 0 || number >= device_count()) return;  // the device says so itself
+    driver().check(driver().device(&device, number), "device");
+    driver().check(driver().context_set_flags(device, flags[wait]), "how to wait");
+  }
+};
+
+/// Says how fast a GPU runs at this moment, without rights or other libraries: a kernel counts the
+/// cycles of its own clock against the global timer, whose steps are up to 1 us long.
+class ClockWitness {
+ public:
+  explicit ClockWitness(Gpu& gpu)
+      : gpu_(gpu), kernel_(function(gpu.kernels, "nhalf_clock")), times_(device_memory(32)) {}
+
+  double clock_hz() {
+    std::array<std::uint64_t, 4> times{};
+    launch(kernel_, 1, 1, gpu_.stream.get(), times_.get(), cycles);
+    synchronise(gpu_.stream.get());
+    driver().check(driver().copy_out(times.data(), times_.get(), sizeof times), "clock");
+    const auto elapsed_ns = static_cast<double>(times[3] - times[1]);
+    return elapsed_ns > 0 ? 1e9 * static_cast<double>(times[2] - times[0]) / elapsed_ns : 0;
+  }
+
+ private:
+  static constexpr std::uint64_t cycles = 200'000;
+  Gpu& gpu_;
+  Function kernel_;
+  DeviceMemory times_;
+};
+
+/// Samples a pattern, each sample after `prepare`, which is not timed. A pattern that times itself
+/// (`timed_s`) is taken at its word.
+inline Measurement measure(Pattern& pattern, Gpu& gpu, HostClock& clock, double overhead_s,
+                           std::uint64_t rounds, const Effort& effort) {
+  constexpr int warm_up = 3;
+  Measurement result;
+  const double began_s = clock.now_s();
+  result.batch_rounds = rounds;
+  result.verified = pattern.verify();
+  if (!result.verified) return result;
+  ClockWitness witness(gpu);
+  Criterion criterion(effort);
+  std::vector<double> clocks_hz;
+  double spent_s = 0;
+  for (int i = 0; i < warm_up; ++i) pattern.run(rounds);
+  while (result.stop == Stop::none) {
+    pattern.prepare();
+    const double start_s = clock.now_s();
+    pattern.run(rounds);
+    const double time_s = pattern.timed_s().value_or(clock.now_s() - start_s) - overhead_s;
+    result.samples_s.push_back(std::max(time_s, 0.0) / static_cast<double>(rounds));
+    clocks_hz.push_back(witness.clock_hz());
+    spent_s += time_s;
+    result.stop = criterion.decide(result.samples_s, spent_s);
+  }
+  result.verified = pattern.is_right();
+  result.values = pattern.values();
+  const auto last = static_cast<double>(clocks_hz.size() - 1);
+  for (const auto& [name, share] :
+       {std::pair{"gpu_clock_p10_hz", 0.1}, {"gpu_clock_hz", 0.5}, {"gpu_clock_p90_hz", 0.9}})
+    result.values.push_back(
+        {name, order_statistic(clocks_hz, static_cast<std::size_t>(std::lround(share * last)))});
+  result.elapsed_s = clock.now_s() - began_s;
+  return result;
+}
+}  // namespace nhalf::gpu

@@ -1,0 +1,124 @@
+"""Measuring a GPU: launches, copies and flags, in several launches of its probe.
+
+The GPU is timed on the host's clock; beside every sample a kernel counts the GPU's own. Methods:
+native/node/gpu_loops.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nhalf.base import native_files
+from nhalf.base.errors import MissingError
+from nhalf.base.native_files import describe
+from nhalf.measure.loop.ending import RunOutcome, keep_end
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.records import ProbeAnswer, Records
+from nhalf.measure.loop.session import default_folder
+from nhalf.measure.plan.plan import Point, Start
+from nhalf.measure.plan.state import RunState
+from nhalf.measure.probe.process import LaunchError, Probe
+from nhalf.measure.probe.subject import Subject
+from nhalf.sites.environment import environment
+from nhalf.store.run import Run
+
+TRANSPORT = "gpu"
+LAUNCH, COPY, FLAG = "gpu-launch", "gpu-copy", "gpu-flag"
+PATTERNS = (LAUNCH, COPY, FLAG)
+PROGRAM = "gpu-probe"
+PLACEMENT = "cores"
+LAUNCHES = 5
+TIMEOUT_S = 120.0
+SIZES = tuple(8 << place for place in range(24))
+"""Bytes of copies: 8 B to 64 MiB."""
+USUAL_MEMORY = "pinned-device"
+MEMORIES = (
+    *(USUAL_MEMORY, "device-pinned", "host-device", "device-host"),
+    *("managed-device", "device"),
+)
+WAITS = ("spin", "yield", "block")
+PAUSES_S = ("0.001", "0.01", "0.1")
+
+
+def gpu_subject() -> Subject:
+    """The probe of a GPU; raises MissingError if it was not built."""
+    command = [str(native_files.executable(PROGRAM))]
+    return Subject(TRANSPORT, tuple(command), describe(command))
+
+
+def begin_gpu(out: Path | None) -> Run:
+    """Create the run directory, with what the driver says of its GPU.
+
+    Raises MissingError without a GPU, a driver or the probe, in one line that says which; InputError
+    if the directory holds a run already.
+    """
+    try:
+        with Probe([*gpu_subject().command], {}, TIMEOUT_S) as processes:
+            opening = processes.launch
+    except LaunchError as error:
+        raise MissingError(str(error), "`nhalf node` measures the cores without it") from error
+    gpu: dict[str, Any] = opening["gpu"]
+    description = {
+        "environment": {
+            **environment(),
+            "gpu": gpu["name"],
+            "gpu_driver": opening["library"],
+            "gpu_pci": gpu["pci"],
+            "gpu_multiprocessors": gpu["multiprocessors"],
+            "gpus": gpu["gpus"],
+        },
+        "titles": {TRANSPORT: gpu["name"]},
+    }
+    return Run.create(out or default_folder(), description)
+
+
+def measure_gpu(run: Run, progress: Progress, sizes: Sequence[int] = SIZES) -> RunOutcome:
+    """Measure all launches into a run; raises LaunchError if that fails.
+
+    What the GPU refuses, such as a copy that its memory has no room for, is in `failed`.
+    """
+    subject, points = gpu_subject(), list(plan(sizes))
+    failed: dict[str, str] = {}
+    with run.measuring(), run.journal() as journal, progress:
+        records = Records(journal, RunState(), progress)
+        records.planned(LAUNCHES * len(points))
+        for launch in range(LAUNCHES):
+            with Probe([*subject.command], {}, TIMEOUT_S) as processes:
+                records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
+                for position, point in enumerate(points):
+                    answer = _answer(processes, position, point)
+                    records.point(subject, launch, ProbeAnswer(position, point, answer), [])
+                    if answer.get("nhalf") == "error":
+                        name = " ".join((point.pattern, point.axes, str(point.size_bytes)))
+                        failed[name] = answer["message"]
+    outcome = RunOutcome(run, failed)
+    keep_end(outcome)
+    run.finish()
+    return outcome
+
+
+def plan(sizes: Sequence[int]) -> Iterator[Point]:
+    """The points of a launch. Each way to wait makes the GPU's context anew: those come last."""
+    yield _point(LAUNCH)
+    for pause_s in PAUSES_S:
+        yield _point(LAUNCH, f"pause_s={pause_s}")
+    yield _point(FLAG)
+    for memory in MEMORIES:
+        axes = "" if memory == USUAL_MEMORY else f"memory={memory}"
+        for size_bytes in sizes:
+            yield _point(COPY, axes, size_bytes)
+    for wait in WAITS[1:]:
+        yield _point(LAUNCH, f"wait={wait}")
+
+
+def _point(pattern: str, axes: str = "", size_bytes: int = 0) -> Point:
+    return Point(pattern, 1, size_bytes, PLACEMENT, axes)
+
+
+def _answer(processes: Probe, position: int, point: Point) -> dict[str, Any]:
+    axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
+    identity = str(position)
+    processes.send(f"id={identity} pattern={point.pattern} bytes={point.size_bytes}{axes}")
+    return processes.receive(TIMEOUT_S, identity=identity)
