@@ -1,6 +1,6 @@
 // The probe of one GPU: reads one point per line, measures it, writes one line.
 
-#include "node/gpu_loops.hpp"
+#include "node/gpu_peer.hpp"
 #include "probe/session.hpp"
 
 namespace {
@@ -57,6 +57,10 @@ const Entry entries[] = {
      [](Session& session, Gpu& gpu, const Case&) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Flag>(gpu, session.clock);
      }},
+    {nhalf::gpu::peer_info,
+     [](Session& session, Gpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
+       return std::make_unique<nhalf::gpu::Peer>(gpu, session.clock, point);
+     }},
     {nhalf::gpu::launch_info,
      [](Session& session, Gpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Launch>(gpu, session.clock, point);
@@ -79,8 +83,9 @@ std::string answer(Session& session, const Options& words, const std::string& id
   try {
     auto& gpu = session.of(point);
     const auto pattern = make(session, gpu, point);
-    const auto measured = nhalf::gpu::measure(*pattern, gpu, session.clock, session.overhead_s,
-                                              info.rounds_min, effort_of(words, usual_effort));
+    const auto measured =
+        nhalf::gpu::measure(*pattern, info, gpu, session.clock, session.overhead_s,
+                            effort_of(words, usual_effort));
     const auto moved_bytes = info.sized ? point.size_bytes : 0;
     return nhalf::point_record(id, info, 1, point.size_bytes, moved_bytes, measured);
   } catch (const nhalf::gpu::DriverError& error) {
@@ -137,6 +142,10 @@ int serve() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--peer") {
+    nhalf::die_with_parent();
+    return nhalf::gpu::serve_peer();
+  }
   return nhalf::run_program(
       "gpu-probe", usage, argc, argv, [](const nhalf::Arguments&) { return description(); },
       [](const nhalf::Arguments&) { return serve(); });

@@ -78,9 +78,11 @@ class ClockWitness {
 
 /// Samples a pattern, each sample after `prepare`, which is not timed. A pattern that times itself
 /// (`timed_s`) is taken at its word.
-inline Measurement measure(Pattern& pattern, Gpu& gpu, HostClock& clock, double overhead_s,
-                           std::uint64_t rounds, const Effort& effort) {
+inline Measurement measure(Pattern& pattern, const PatternInfo& info, Gpu& gpu, HostClock& clock,
+                           double overhead_s, const Effort& effort) {
   constexpr int warm_up = 3;
+  const auto rounds = info.rounds_min;
+  const double messages = info.messages_per_round;
   Measurement result;
   const double began_s = clock.now_s();
   result.batch_rounds = rounds;
@@ -96,7 +98,7 @@ inline Measurement measure(Pattern& pattern, Gpu& gpu, HostClock& clock, double 
     const double start_s = clock.now_s();
     pattern.run(rounds);
     const double time_s = pattern.timed_s().value_or(clock.now_s() - start_s) - overhead_s;
-    result.samples_s.push_back(std::max(time_s, 0.0) / static_cast<double>(rounds));
+    result.samples_s.push_back(std::max(time_s, 0.0) / (static_cast<double>(rounds) * messages));
     clocks_hz.push_back(witness.clock_hz());
     spent_s += time_s;
     result.stop = criterion.decide(result.samples_s, spent_s);

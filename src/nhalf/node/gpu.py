@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from nhalf.base import native_files
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.native_files import describe
+from nhalf.base.units import format_size
 from nhalf.measure.loop.ending import RunOutcome, keep_end
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import ProbeAnswer, Records
@@ -25,8 +26,8 @@ from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 TRANSPORT = "gpu"
-LAUNCH, COPY, FLAG = "gpu-launch", "gpu-copy", "gpu-flag"
-PATTERNS = (LAUNCH, COPY, FLAG)
+LAUNCH, COPY, FLAG, PEER = "gpu-launch", "gpu-copy", "gpu-flag", "gpu-ipc"
+PATTERNS = (LAUNCH, COPY, FLAG, PEER)
 PROGRAM = "gpu-probe"
 PLACEMENT = "cores"
 LAUNCHES = 5
@@ -51,8 +52,8 @@ def gpu_subject() -> Subject:
 def begin_gpu(out: Path | None) -> Run:
     """Create the run directory, with what the driver says of its GPU.
 
-    Raises MissingError without a GPU, a driver or the probe, in one line that says which; InputError
-    if the directory holds a run already.
+    Raises MissingError without a GPU, a driver or the probe, in one line that says which;
+    InputError if the directory holds a run already.
     """
     try:
         with Probe([*gpu_subject().command], {}, TIMEOUT_S) as processes:
@@ -75,9 +76,10 @@ def begin_gpu(out: Path | None) -> Run:
 
 
 def measure_gpu(run: Run, progress: Progress, sizes: Sequence[int] = SIZES) -> RunOutcome:
-    """Measure all launches into a run; raises LaunchError if that fails.
+    """Measure all launches into a run; raises FailedError if the probe ends before its answers.
 
-    What the GPU refuses, such as a copy that its memory has no room for, is in `failed`.
+    What the GPU refuses, such as a copy that its memory has no room for, and data that arrived
+    wrong, is in `failed`.
     """
     subject, points = gpu_subject(), list(plan(sizes))
     failed: dict[str, str] = {}
@@ -85,18 +87,34 @@ def measure_gpu(run: Run, progress: Progress, sizes: Sequence[int] = SIZES) -> R
         records = Records(journal, RunState(), progress)
         records.planned(LAUNCHES * len(points))
         for launch in range(LAUNCHES):
-            with Probe([*subject.command], {}, TIMEOUT_S) as processes:
-                records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
-                for position, point in enumerate(points):
-                    answer = _answer(processes, position, point)
-                    records.point(subject, launch, ProbeAnswer(position, point, answer), [])
-                    if answer.get("nhalf") == "error":
-                        name = " ".join((point.pattern, point.axes, str(point.size_bytes)))
-                        failed[name] = answer["message"]
+            try:
+                failed |= _launch(subject, records, launch, points)
+            except LaunchError as error:
+                raise FailedError(f"the GPU's probe ended: {error}", f"see {run.path}") from error
     outcome = RunOutcome(run, failed)
     keep_end(outcome)
     run.finish()
     return outcome
+
+
+def _launch(
+    subject: Subject, records: Records, launch: int, points: Sequence[Point]
+) -> dict[str, str]:
+    """Measure every point in one launch; what failed, by point."""
+    failed = {}
+    with Probe([*subject.command], {}, TIMEOUT_S) as processes:
+        records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
+        for position, point in enumerate(points):
+            answer = _answer(processes, position, point)
+            records.point(subject, launch, ProbeAnswer(position, point, answer), [])
+            name = " ".join(
+                filter(None, (point.pattern, point.axes, format_size(point.size_bytes)))
+            )
+            if answer.get("nhalf") == "error":
+                failed[name] = answer["message"]
+            elif not answer.get("verified"):
+                failed[name] = "wrong data arrived"
+    return failed
 
 
 def plan(sizes: Sequence[int]) -> Iterator[Point]:
@@ -109,6 +127,8 @@ def plan(sizes: Sequence[int]) -> Iterator[Point]:
         axes = "" if memory == USUAL_MEMORY else f"memory={memory}"
         for size_bytes in sizes:
             yield _point(COPY, axes, size_bytes)
+    for size_bytes in sizes:
+        yield _point(PEER, size_bytes=size_bytes)
     for wait in WAITS[1:]:
         yield _point(LAUNCH, f"wait={wait}")
 

@@ -10,13 +10,14 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.models.forms import Curve
 from nhalf.models.forms.segmented import Segmented
-from nhalf.node.gpu import COPY, FLAG, LAUNCH, TRANSPORT, USUAL_MEMORY
+from nhalf.node.gpu import COPY, FLAG, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY
 from nhalf.results import Column, Result
 from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT, parse_axes
 
 MOVED = 1.05
 """A clock whose tenth and ninetieth percentile lie further apart changed its state."""
 SIZES_MIN = 3
+SLICES = "a message between two processes on this GPU, in time slices: no network"
 HOST = {"pinned": "pinned host memory", "host": "pageable host memory", "managed": "managed memory"}
 
 
@@ -24,7 +25,7 @@ class Gpu(Result):
     """One row per kind of launch, for the flag, and per pair of memories that is copied between."""
 
     title = "What a message pays before it is on the wire"
-    patterns = frozenset({LAUNCH, COPY, FLAG})
+    patterns = frozenset(PATTERNS)
     columns = (
         Column("what", "what"),
         Column("time_s", "time", format_time),
@@ -41,14 +42,15 @@ class Gpu(Result):
         (Segmented). `doubts` tell of a GPU clock that moved.
         """
         points = summary.filter(pl.col("transport") == TRANSPORT, "verified")
-        points = points.filter(pl.col("pattern").is_in([LAUNCH, COPY, FLAG]))
+        points = points.filter(pl.col("pattern").is_in(PATTERNS))
         rows: list[Row] = []
         for _, curve in points.sort(*RUN_CURVE, "bytes").group_by(RUN_CURVE, maintain_order=True):
             first = curve.row(0, named=True)
             subject = {name: first[name] for name in RUN_SUBJECT}
             axes = parse_axes(first["axes"])
             gpu = axes.pop("gpu", "0")
-            of_curve = _copies(curve, axes) if first["pattern"] == COPY else _calls(first, axes)
+            has_sizes = first["pattern"] in (COPY, PEER)
+            of_curve = _copies(curve, axes) if has_sizes else _calls(first, axes)
             doubts = _moved_clocks(curve)
             for row in of_curve:
                 name = row["what"] if gpu == "0" else f"{row['what']}, GPU {gpu}"
@@ -89,12 +91,15 @@ def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Iterator[Row]:
     """The row of one pair of memories."""
     sizes, times_s = curve["bytes"].to_numpy(), curve["median_s"].to_numpy()
     least, most = curve.row(0, named=True), curve.row(-1, named=True)
-    row: Row = {"order": 4, "what": _copy_words(axes)}
+    is_copy = least["pattern"] == COPY
+    row: Row = {"order": 4 if is_copy else 5, "what": _copy_words(axes) if is_copy else SLICES}
     row["time_s"] = least["median_s"]
     row["time_s_ci"] = [least["ci_low_s"], least["ci_high_s"]]
     row["rate_Bps"] = most["bytes_per_time"] / most["median_s"]
     if most["ci_low_s"] and most["ci_high_s"]:
-        row["rate_Bps_ci"] = [most["bytes_per_time"] / most[f"ci_{end}_s"] for end in ("high", "low")]
+        row["rate_Bps_ci"] = [
+            most["bytes_per_time"] / most[f"ci_{end}_s"] for end in ("high", "low")
+        ]
     if sizes.size >= SIZES_MIN and times_s.min() > 0:
         low = np.minimum(curve["ci_low_s"].fill_null(float("nan")).to_numpy(), times_s)
         high = np.maximum(curve["ci_high_s"].fill_null(float("nan")).to_numpy(), times_s)

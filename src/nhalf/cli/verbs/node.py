@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.printable import say
 from nhalf.base.request import option
 from nhalf.base.rows import members
@@ -176,9 +176,11 @@ def _gpu(request: Request) -> None:
     if request.json:
         emit_json({"run": str(run.path), **gpu_json(run, facts), "failed": outcome.failed})
     elif not request.quiet:
-        show_gpu(run, facts, outcome.failed, report_path)
-    if facts.results.get("gpu") is None:
-        raise InputError("the GPU did nothing that could be verified", "see the lines above")
+        show_gpu(run, facts, report_path)
+    if outcome.failed:
+        name, reason = next(iter(outcome.failed.items()))
+        points = f"{len(outcome.failed)} of the GPU's points failed"
+        raise FailedError(f"{points}, the first is {name}: {reason}")
 
 
 def gpu_json(run: Run, facts: Facts) -> dict[str, Any]:

@@ -106,14 +106,17 @@ class NcclTests(Importer):
 
 
 def _cycles(points: Sequence[Imported]) -> list[Imported]:
-    """The points of a table; cycles of one process (-N) repeat them, and are samples, no launches."""
+    """The points of each table: cycles of one process (-N), which repeat them, are samples."""
     merged: dict[tuple[object, ...], Imported] = {}
     for point in points:
         key = (point.table, point.pattern, point.size_bytes, *sorted(point.axes.items()))
         if first := merged.get(key):
-            samples_s, verified = (*first.samples_s, *point.samples_s), first.verified
             point = msgspec.structs.replace(
-                first, samples_s=samples_s, verified=verified and point.verified, values={}, raw=True
+                first,
+                samples_s=(*first.samples_s, *point.samples_s),
+                verified=first.verified and point.verified,
+                values={},
+                raw=True,
             )
         merged[key] = point
     return list(merged.values())

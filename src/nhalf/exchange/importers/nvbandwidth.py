@@ -100,7 +100,8 @@ def _of_json(text: str, part: LogPart, size_bytes: int) -> list[Imported]:
             record = {"status": "incomplete"}
         status, matrix = record.get("status"), record.get("bandwidth_matrix")
         rows = matrix if isinstance(matrix, list) and status == "Passed" else []
-        table = _Table(-1 - number, str(record.get("name")), str(record.get("bandwidth_description")))
+        description = str(record.get("bandwidth_description"))
+        table = _Table(-1 - number, str(record.get("name")), description)
         cells = [
             point
             for row_number, row in enumerate(rows)

@@ -41,8 +41,8 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     show_place(run, report)
 
 
-def show_gpu(run: Run, facts: Facts, failed: Mapping[str, str], report: Path | None) -> None:
-    """Print what a message of GPU memory pays, what failed, and the paths."""
+def show_gpu(run: Run, facts: Facts, report: Path | None) -> None:
+    """Print what a message of GPU memory pays, and the paths."""
     console, kind = stdout_console(), Gpu()
     environment = run.environment
     console.print(
@@ -58,8 +58,6 @@ def show_gpu(run: Run, facts: Facts, failed: Mapping[str, str], report: Path | N
     for row in rows:
         for sentence in (*kind.sentences(row), *row["doubts"]):
             console.print(sentence, markup=False)
-    for name, reason in failed.items():
-        console.print(f"{name}: {reason}", markup=False, style="yellow")
     show_place(run, report)
 
 

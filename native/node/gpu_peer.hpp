@@ -1,0 +1,190 @@
+// Two processes on one GPU, each of which writes into the memory of the other: a ping-pong by the
+// driver's shared memory, with words through pipes. The GPU gives processes its time in turns, so
+// this is the price of time slices, and never that of a network.
+#pragma once
+
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "node/gpu_loops.hpp"
+
+namespace nhalf::gpu {
+/// What a process of the pair opens with: its memory, or why it has none.
+struct Opening {
+  int gpu = 0;
+  std::uint64_t size_bytes = 0;
+  SharedHandle memory{};
+  std::array<char, 200> error{};
+};
+
+/// A byte each way, or whole openings; ends with the other process, and after a while without it.
+class Pipes {
+ public:
+  Pipes(int in, int out) : in_(in), out_(out) {}
+
+  template <class Whole>
+  void put(const Whole& whole) const {
+    if (write(out_, &whole, sizeof whole) != ssize_t{sizeof whole})
+      throw InputError("the other process of the pair has ended");
+  }
+  /// None where the other process has closed its end.
+  template <class Whole>
+  [[nodiscard]] std::optional<Whole> take(int limit_ms) const {
+    Whole whole{};
+    pollfd watched{.fd = in_, .events = POLLIN, .revents = 0};
+    if (poll(&watched, 1, limit_ms) == 0)
+      throw InputError("the other process of the pair did not answer within " +
+                       std::to_string(limit_ms / 1000) + " s");
+    if (read(in_, &whole, sizeof whole) != ssize_t{sizeof whole}) return std::nullopt;
+    return whole;
+  }
+
+ private:
+  int in_, out_;
+};
+
+inline constexpr char message_word = 'm', empty_word = 'e';
+inline constexpr int answer_limit_ms = 20'000;
+
+/// The life of the other process, which has the pipes for its input and output: a message comes
+/// back as one, an empty word at once. Returns at the end of the input.
+inline int serve_peer() {
+  const Pipes pipes(0, 1);
+  Opening opening;
+  std::optional<Gpu> gpu;
+  DeviceMemory own;
+  OpenedMemory theirs;
+  const auto asked = pipes.take<Opening>(answer_limit_ms);
+  if (!asked) return 0;
+  try {
+    gpu.emplace(asked->gpu, 0);
+    own = device_memory(asked->size_bytes);
+    driver().check(driver().share(&opening.memory, own.get()), "shared memory");
+    Address address = 0;
+    driver().check(driver().share_open(&address, asked->memory, 1), "memory of another process");
+    theirs = OpenedMemory(address);
+  } catch (const DriverError& error) {
+    std::snprintf(opening.error.data(), opening.error.size(), "%s", error.what());
+  }
+  pipes.put(opening);
+  while (const auto word = pipes.take<char>(-1)) {
+    if (*word == message_word) {
+      driver().check(driver().copy_within_async(theirs.get(), own.get(), asked->size_bytes,
+                                                gpu->stream.get()),
+                     "copy");
+      synchronise(gpu->stream.get());
+    }
+    pipes.put(*word);
+  }
+  return 0;
+}
+
+inline constexpr PatternInfo peer_info{
+    .name = "gpu-ipc",
+    .what = "a message between the GPU memories of two processes on one GPU, in time slices: half "
+            "of there and back",
+    .messages_per_round = 2,
+    .ranks_min = 1,
+    .axes = flag_axes};
+
+class Peer : public Pattern {
+ public:
+  Peer(Gpu& gpu, const HostClock& clock, const Case& point)
+      : gpu_(gpu),
+        clock_(clock),
+        size_bytes_(point.size_bytes),
+        from_(gpu, "device", at_least_one(size_bytes_)),
+        to_(gpu, "device", size_bytes_) {
+    start();
+    Opening opening{.gpu = point.axes.number("gpu", 0), .size_bytes = size_bytes_};
+    driver().check(driver().share(&opening.memory, to_.address()), "shared memory");
+    pipes().put(opening);
+    const auto answer = pipes().take<Opening>(answer_limit_ms);
+    if (!answer) throw InputError("the other process of the pair ended at once");
+    if (answer->error.front() != '\0') throw InputError(answer->error.data());
+    Address address = 0;
+    driver().check(driver().share_open(&address, answer->memory, 1), "memory of another process");
+    theirs_ = OpenedMemory(address);
+  }
+  ~Peer() override {
+    close(ends_[0]);
+    close(ends_[1]);
+    if (process_ > 0) waitpid(process_, nullptr, 0);
+  }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  void run(std::uint64_t rounds) override {
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      driver().check(driver().copy_within_async(theirs_.get(), from_.address(), size_bytes_,
+                                                gpu_.stream.get()),
+                     "copy");
+      synchronise(gpu_.stream.get());
+      exchange(message_word);
+    }
+  }
+  bool verify() override {
+    ++seed_;
+    from_.write(seed_);
+    to_.write(seed_ + 1);
+    run(1);
+    return to_.has(seed_);
+  }
+  bool is_right() override { return to_.has(seed_); }
+
+  /// What the words through pipes take by themselves, half of there and back.
+  std::vector<Value> values() override {
+    constexpr int times = 51;
+    std::vector<double> words_s;
+    for (int i = 0; i < times; ++i) {
+      const double start_s = clock_.now_s();
+      exchange(empty_word);
+      words_s.push_back((clock_.now_s() - start_s) / 2);
+    }
+    return {{"words_s", order_statistic(words_s, words_s.size() / 2)}};
+  }
+
+ private:
+  static std::size_t at_least_one(std::size_t size_bytes) {
+    if (size_bytes == 0) throw InputError("a message has 1 byte or more here");
+    return size_bytes;
+  }
+  [[nodiscard]] Pipes pipes() const { return {ends_[0], ends_[1]}; }
+
+  void exchange(char word) const {
+    pipes().put(word);
+    if (pipes().take<char>(answer_limit_ms) != word)
+      throw InputError("the other process of the pair has ended");
+  }
+
+  /// Starts this program once more: the driver allows no fork without it.
+  void start() {
+    std::array<int, 2> there{}, back{};
+    if (pipe2(there.data(), O_CLOEXEC) != 0 || pipe2(back.data(), O_CLOEXEC) != 0)
+      throw InputError("no pipes for a pair of processes");
+    posix_spawn_file_actions_t ends;
+    posix_spawn_file_actions_init(&ends);
+    posix_spawn_file_actions_adddup2(&ends, there[0], 0);
+    posix_spawn_file_actions_adddup2(&ends, back[1], 1);
+    std::string words[] = {"gpu-probe", "--peer"};
+    char* arguments[] = {words[0].data(), words[1].data(), nullptr};
+    const int failure =
+        posix_spawn(&process_, "/proc/self/exe", &ends, nullptr, arguments, environ);
+    posix_spawn_file_actions_destroy(&ends);
+    close(there[0]);
+    close(back[1]);
+    ends_ = {back[0], there[1]};
+    if (failure != 0) throw InputError(std::string("no second process: ") + std::strerror(failure));
+  }
+
+  Gpu& gpu_;
+  const HostClock& clock_;
+  std::size_t size_bytes_;
+  Place from_, to_;
+  OpenedMemory theirs_;
+  pid_t process_ = -1;
+  std::array<int, 2> ends_{-1, -1};
+  std::uint32_t seed_ = 1;
+};
+}  // namespace nhalf::gpu

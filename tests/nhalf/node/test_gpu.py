@@ -1,0 +1,179 @@
+"""A GPU whose times are known: the driver of the tests has a clock of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.exchange.logs.imported_run import write_run
+from nhalf.exchange.logs.log import LogFile, read_file
+from nhalf.facts.facts import Facts
+from nhalf.machines.machine_file import read
+from nhalf.present.panels import Table
+from nhalf.present.panels.gpu import GpuCosts
+from nhalf.results.gpu import Gpu
+from nhalf.store.record import event, named_values
+from nhalf.store.run import Run
+from tests.nhalf.cli.in_process import call_here
+from tests.nhalf.facts.test_node import record
+from tests.schemas import check_schema
+from tests.server import Ended
+
+ROOT = Path(__file__).resolve().parents[3]
+COMPILER = shutil.which("g++") or shutil.which("c++")
+LAUNCH_S, COPY_S, FLAG_S, RATE_BPS, CLOCK_HZ = 4e-6, 3e-6, 1.5e-6, 2e10, 1.5e9
+N_HALF_BYTES = COPY_S * RATE_BPS
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The driver of the tests."""
+    if COMPILER is None:
+        pytest.skip("no compiler of C++")
+    library = tmp_path_factory.mktemp("driver") / "libcuda-stand-in.so"
+    source = ROOT / "tests/native/host/gpu_stand_in.cpp"
+    words = [COMPILER, "-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-o", library, source]
+    subprocess.run(words, check=True)
+    return library
+
+
+@pytest.fixture
+def gpu(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A machine with the GPU of the tests; the patch plants faults."""
+    times = {
+        "LAUNCH_S": LAUNCH_S, "COPY_S": COPY_S, "FLAG_S": FLAG_S, "BYTES_PER_S": RATE_BPS,
+        "CLOCK_HZ": CLOCK_HZ,
+    }  # fmt: skip
+    for name, value in times.items():
+        monkeypatch.setenv(f"NHALF_STAND_IN_{name}", str(value))
+    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(stand_in))
+    return monkeypatch
+
+
+def node(folder: Path, *words: str) -> Ended:
+    return call_here("node", "--gpu", "--bytes", "8,4K,64K,256K", *words, folder=folder)
+
+
+def costs_of(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["what"]: row for row in said["costs"]}
+
+
+def test_known_times_are_measured_exactly(gpu: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gpu.setattr("nhalf.node.gpu.LAUNCHES", 2)
+    ended = node(tmp_path, "--json", "--out", "gpu", "--report")
+    assert (ended.code, ended.err) == (0, "")
+    check_schema(ended.out)
+    said = json.loads(ended.out)
+    assert (said["gpu"]["gpu"], said["gpu"]["gpu_driver"]) == ("stand-in", "CUDA driver 13.0")
+    costs = costs_of(said)
+    assert costs["a launch, until the host knows its end"]["time_s"] == pytest.approx(LAUNCH_S)
+    assert costs["a launch, until the host returns"]["time_s"] == pytest.approx(LAUNCH_S)
+    assert costs["a flag to the GPU and back"]["time_s"] == pytest.approx(FLAG_S)
+    for memories in (
+        *("from pinned host memory to the GPU", "from the GPU to pinned host memory"),
+        *("from pageable host memory to the GPU", "within the GPU's memory"),
+        "from managed memory to the GPU",
+    ):
+        copy = costs[f"a copy {memories}"]
+        assert copy["time_s"] == pytest.approx(COPY_S + 8 / RATE_BPS)
+        assert copy["rate_Bps"] == pytest.approx((256 << 10) / (COPY_S + (256 << 10) / RATE_BPS))
+        assert copy["n_half_bytes"] == pytest.approx(N_HALF_BYTES, rel=1e-3)
+        assert copy["switches"] is None
+    # The other process has the device's time for itself: half of the copies are in this one's.
+    pair = costs["a message between two processes on this GPU, in time slices: no network"]
+    assert pair["time_s"] == pytest.approx((COPY_S + 8 / RATE_BPS) / 2)
+    assert not any(row["doubts"] or row.get("falls") for row in said["costs"])
+    run = Run.open(tmp_path / "gpu")
+    assert set(run.measurements().collect()["transport"]) == {"gpu"}
+    curve = next(model for model in read(run.path / "machine.toml").models if not model.axes)
+    assert curve.segments[0].r_inf_Bps == pytest.approx(RATE_BPS, rel=1e-3)
+    assert read(run.path / "machine.toml").environment["gpu"] == "stand-in"
+    assert Gpu.title in (run.path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        ("no-device", 3, ("the driver finds no GPU",)),
+        ("old-driver", 3, ("for CUDA 10.2", "CUDA 11.0 or newer")),
+        ("busy", 3, ("another context",)),
+        ("out-of-memory", 1, ("the GPU has not enough free memory",)),
+        ("foreign-context", 1, ("another context",)),
+        ("wrong-data", 1, ("gpu-copy 8 B: wrong data arrived",)),
+    ],
+)
+def test_faults_are_named_in_a_line(
+    gpu: pytest.MonkeyPatch, tmp_path: Path, fault: str, code: int, words: tuple[str, ...]
+) -> None:
+    gpu.setenv("NHALF_STAND_IN_FAULT", fault)
+    gpu.setattr("nhalf.node.gpu.LAUNCHES", 1)
+    ended = call_here("node", "--gpu", "--bytes", "8", "--quiet", folder=tmp_path)
+    assert "Traceback" not in ended.err
+    ended.is_error(code, *words)
+
+
+def test_a_machine_without_a_driver_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(tmp_path / "libcuda.so.1"))
+    node(tmp_path).is_error(3, "no GPU driver", "NHALF_CUDA_LIBRARY")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("--bytes", "8"), ("--gpu", "--lfk"), ("--gpu", "--bytes", "0,8")]
+)
+def test_options_that_do_not_go_together(tmp_path: Path, words: tuple[str, ...]) -> None:
+    call_here("node", *words, folder=tmp_path).is_error(2, "--")
+
+
+def run_of(folder: Path, times_s: dict[int, list[float]], clock_hz: float = 1e9) -> Facts:
+    """A run of pinned copies with these times by size and launch."""
+    run = Run.create(folder / "gpu", {"environment": {}, "titles": {"gpu": "GPU"}})
+    clock = {"gpu_clock_p10_hz": clock_hz, "gpu_clock_p90_hz": 1e9}
+    with run.journal() as journal:
+        for size, launches in times_s.items():
+            for launch, time_s in enumerate(launches):
+                point = record(
+                    0, "gpu-copy", size, transport="gpu", launch=launch, bytes_per_time=size,
+                    samples_s=[time_s] * 5,
+                    values=named_values(clock),
+                )  # fmt: skip
+                journal.append(event("point", "gpu", point))
+    run.finish()
+    return Facts.of([run])
+
+
+def test_a_size_that_takes_longer_than_a_larger_one_is_told(tmp_path: Path) -> None:
+    near = [0.99, 1.0, 1.01, 1.0, 1.0]
+    times_s = {16 << 10: [14e-6 * x for x in near], 32 << 10: [9.8e-6 * x for x in near]}
+    facts = run_of(tmp_path, {8: [9e-6 * x for x in near], **times_s})
+    (row,) = facts.results["gpu"]
+    (sentence,) = Gpu().sentences(row)
+    assert "16 KiB takes 14 µs, longer than 32 KiB with 9.8 µs" in sentence
+    table = GpuCosts().render(facts)
+    assert isinstance(table, Table)
+    assert table.rows[0][0] == "a copy from pinned host memory to the GPU"
+
+
+def test_a_clock_that_moved_is_a_doubt(tmp_path: Path) -> None:
+    (row,) = run_of(tmp_path, {8: [9e-6] * 3}, clock_hz=3.45e8).results["gpu"]
+    assert row["doubts"] == [
+        "gpu-copy: the GPU's clock moved between 345 and 1000 MHz: its times are those of several "
+        "states"
+    ]
+    assert "n_half_bytes" not in row
+
+
+def test_imported_copies_are_rows_as_well(tmp_path: Path) -> None:
+    path = ROOT / "tests/data/logs/nvbandwidth.json"
+    log, size_bytes = read_file(path)
+    run, _ = write_run([LogFile(path, size_bytes, log)], tmp_path / "nv", placement="cores")
+    rows = Facts.of([run]).results["gpu"]
+    assert "a copy from pinned host memory to the GPU" in [row["what"] for row in rows]
+    assert "a copy from pinned host memory to the GPU, GPU 1" in [row["what"] for row in rows]
