@@ -70,9 +70,9 @@ inline int serve_peer() {
   pipes.put(opening);
   while (const auto word = pipes.take<char>(-1)) {
     if (*word == message_word) {
-      driver().check(driver().copy_within_async(theirs.get(), own.get(), asked->size_bytes,
-                                                gpu->stream.get()),
-                     "copy");
+      driver().check(
+          driver().copy_within_async(theirs.get(), own.get(), asked->size_bytes, gpu->stream.get()),
+          "copy");
       synchronise(gpu->stream.get());
     }
     pipes.put(*word);
@@ -82,8 +82,9 @@ inline int serve_peer() {
 
 inline constexpr PatternInfo peer_info{
     .name = "gpu-ipc",
-    .what = "a message between the GPU memories of two processes on one GPU, in time slices: half "
-            "of there and back",
+    .what =
+        "a message between the GPU memories of two processes on one GPU, in time slices: half "
+        "of there and back",
     .messages_per_round = 2,
     .ranks_min = 1,
     .axes = flag_axes};

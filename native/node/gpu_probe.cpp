@@ -83,9 +83,8 @@ std::string answer(Session& session, const Options& words, const std::string& id
   try {
     auto& gpu = session.of(point);
     const auto pattern = make(session, gpu, point);
-    const auto measured =
-        nhalf::gpu::measure(*pattern, info, gpu, session.clock, session.overhead_s,
-                            effort_of(words, usual_effort));
+    const auto measured = nhalf::gpu::measure(*pattern, info, gpu, session.clock,
+                                              session.overhead_s, effort_of(words, usual_effort));
     const auto moved_bytes = info.sized ? point.size_bytes : 0;
     return nhalf::point_record(id, info, 1, point.size_bytes, moved_bytes, measured);
   } catch (const nhalf::gpu::DriverError& error) {
@@ -106,10 +105,9 @@ std::string launch(const Session& session) {
       .add("ranks", 1)
       .add("library", "CUDA driver " + std::to_string(version / 1000) + "." +
                           std::to_string(version % 1000 / 10))
-      .add("clock",
-           nhalf::json::Object{}
-               .add("name", session.clock.is_virtual() ? "virtual" : HostClock::name)
-               .add("overhead_s", session.overhead_s))
+      .add("clock", nhalf::json::Object{}
+                        .add("name", session.clock.is_virtual() ? "virtual" : HostClock::name)
+                        .add("overhead_s", session.overhead_s))
       .add("placement", std::vector<nhalf::json::Raw>{{nhalf::Placement().of(0)}})
       .add("gpu", nhalf::json::Object{}
                       .add("name", device.name())

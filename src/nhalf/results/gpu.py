@@ -75,16 +75,16 @@ def _calls(point: Row, axes: Mapping[str, str]) -> Iterator[Row]:
         return
     values = {value["name"]: value["value"] for value in point["values"]}
     if not axes:
-        for name, what in (
+        for name, words in (
             ("host_returns_s", "a launch, until the host returns"),
             ("device_s", "an empty kernel, on the GPU's clock"),
         ):
             if values.get(name) is not None:
-                yield {"order": 0, "what": what, "time_s": values[name]}
+                yield {"order": 0, "what": words, "time_s": values[name]}
     waiting = f", {axes['wait']}" if "wait" in axes else ""
     pause = f", after {format_time(float(axes['pause_s']))} of nothing" if "pause_s" in axes else ""
-    what = f"a launch, until the host knows its end{waiting}{pause}"
-    yield {"order": 2 if pause else 1, "what": what, **time}
+    words = f"a launch, until the host knows its end{waiting}{pause}"
+    yield {"order": 2 if pause else 1, "what": words, **time}
 
 
 def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Iterator[Row]:
@@ -127,7 +127,7 @@ def _copy_words(axes: Mapping[str, str]) -> str:
     """Such as 'a copy from pinned host memory to the GPU'."""
     memory = axes.get("memory", USUAL_MEMORY)
     source, _, target = memory.partition("-")
-    others = [f"{name} {text}" for name, text in axes.items() if name != "memory"]
+    further = [f"{name} {text}" for name, text in axes.items() if name != "memory"]
     ends = "a copy within the GPU's memory"
     if target:
         names = [HOST.get(end, "the GPU") for end in (source, target)]
@@ -136,7 +136,7 @@ def _copy_words(axes: Mapping[str, str]) -> str:
         ends = f"a copy within {HOST.get(source, source)}"
     elif "-" in axes.get("gpu", ""):
         ends = "a copy from one GPU to another"
-    return ", ".join([ends, *others])
+    return ", ".join([ends, *further])
 
 
 def _moved_clocks(curve: pl.DataFrame) -> list[str]:

@@ -97,11 +97,10 @@ struct Kernel {
   const char* name;
   int (*run)(void** arguments);
 };
-constexpr std::array known_kernels{Kernel{"nhalf_fill", run_fill},
-                                   Kernel{"nhalf_verify", run_verify},
-                                   Kernel{"nhalf_clock", run_clock},
-                                   Kernel{"nhalf_empty", run_empty},
-                                   Kernel{"nhalf_flag", run_flag}};
+constexpr std::array known_kernels{
+    Kernel{"nhalf_fill", run_fill}, Kernel{"nhalf_verify", run_verify},
+    Kernel{"nhalf_clock", run_clock}, Kernel{"nhalf_empty", run_empty},
+    Kernel{"nhalf_flag", run_flag}};
 
 /// A host that waits for the device waits until then, if it is to.
 int wait_for_device(double since_s) {

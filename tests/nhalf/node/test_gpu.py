@@ -1,4 +1,4 @@
-"""A GPU whose times are known: the driver of the tests has a clock of its own."""
+"""A GPU whose times are known: the driver of the tests has its own clock."""
 
 from __future__ import annotations
 

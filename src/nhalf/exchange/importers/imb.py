@@ -192,8 +192,8 @@ def _table(number: int, name: str, header: _Header, part: LogPart) -> _Table:
     table = _Table(number, name, test, identity, header.version, head=head)
     table.is_of_command, table.is_own = is_of_command, header.is_own
     if header.is_of_gpu:
-        asked = _MEMORY.search(part.launch.text) if is_of_command else None
-        table.memory = header.memory or _MEMORIES[asked[1] if asked else "device"]
+        option = _MEMORY.search(part.launch.text) if is_of_command else None
+        table.memory = header.memory or _MEMORIES[option[1] if option else "device"]
     return table
 
 

@@ -260,9 +260,9 @@ def _records(text: str, part: LogPart, number: int) -> Iterator[Imported]:
     place = 0
     for kind, chunk in _chunks(text) if "{" in text else ():
         if kind == "rank":
-            _count_rank(table, int(number[0]) if (number := _DIGITS.match(chunk)) else -1)
+            _count_rank(table, _leading(chunk, -1))
         elif kind == "per process":
-            table.per_process *= int(number[0]) if (number := _DIGITS.match(chunk)) else 1
+            table.per_process *= _leading(chunk, 1)
         elif kind in ("record", "arguments"):
             try:
                 value, _ = decode(chunk)
@@ -276,6 +276,12 @@ def _records(text: str, part: LogPart, number: int) -> Iterator[Imported]:
                 name = _NAME.search(str(words[0])[-100:]) if words else None
                 table = _Table(table.number + 1, _pattern(name[1]) if name else "", per_process=1)
         place += chunk.count("\n")
+
+
+def _leading(text: str, fallback: int) -> int:
+    """The whole number with which a text begins."""
+    digits = _DIGITS.match(text)
+    return int(digits[0]) if digits else fallback
 
 
 def _count_rank(table: _Table, rank: int) -> None:

@@ -179,9 +179,8 @@ def _comment(table: _Table, line: str) -> None:
         sides = [_PLACES.get(place, place.lower()) for place in buffers]
         table.axes.pop("memory", None)
         table.axes |= memory_axis(*sides, usual=usual_memory(table.identity.transport))
-        if residence := {place for place in buffers if len(place) > 1}:
-            # Managed memory that was last used by the host (MH) or by the GPU (MD).
-            table.head["managed"] = "-".join(sorted(residence)).lower()
+        if last_used := {place for place in buffers if len(place) > 1}:  # MH or MD
+            table.head["managed"] = "-".join(sorted(last_used)).lower()
         return
     if table.pattern.endswith("-partitioned") and (parts := _PARTS.search(words[:200])):
         table.axes["parts"] = parts[1] or parts[2]

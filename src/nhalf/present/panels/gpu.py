@@ -11,7 +11,7 @@ class GpuCosts(Panel[Facts]):
     how_to_read = (
         "A message from GPU memory waits for a launch or a flag, and is copied where the network "
         "does not reach that memory: the time is that of the fewest bytes, the rate that of the "
-        "most. Two processes on one GPU take turns, which is no network."
+        "most; two processes on one GPU take turns, which is no network."
     )
     order = 69
     patterns = PATTERNS
