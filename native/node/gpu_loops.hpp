@@ -50,7 +50,7 @@ inline constexpr PatternInfo launch_info{
 /// Three times of a launch: the host returns from it, the device has done it, the host knows.
 class Launch : public Pattern {
  public:
-  Launch(Gpu& gpu, const HostClock& clock, const Case& point)
+  Launch(ReadyGpu& gpu, const HostClock& clock, const Case& point)
       : gpu_(gpu), clock_(clock), pause_s_(point.axes.number("pause_s", 0.0)) {
     if (!(pause_s_ >= 0 && pause_s_ <= 10)) throw InputError("axis pause_s is from 0 to 10");
   }
@@ -84,7 +84,7 @@ class Launch : public Pattern {
   }
 
  private:
-  Gpu& gpu_;
+  ReadyGpu& gpu_;
   const HostClock& clock_;
   double pause_s_;
   OwnedModule module_ = module(loop_kernels);
@@ -105,7 +105,7 @@ inline constexpr PatternInfo copy_info{
 /// Memory of one kind, filled and checked where it is.
 class Place {
  public:
-  Place(Gpu& gpu, const std::string& kind, std::size_t size_bytes)
+  Place(ReadyGpu& gpu, const std::string& kind, std::size_t size_bytes)
       : gpu_(gpu), size_bytes_(size_bytes) {
     if (kind == "device" || kind == "managed") {
       device_ = kind == "device" ? device_memory(size_bytes) : managed_memory(size_bytes);
@@ -153,7 +153,7 @@ class Place {
 
  private:
   static constexpr unsigned blocks = 64, threads = 256;
-  Gpu& gpu_;
+  ReadyGpu& gpu_;
   std::size_t size_bytes_;
   DeviceMemory device_;
   PinnedMemory pinned_;
@@ -164,7 +164,7 @@ class Place {
 
 class Copy : public Pattern {
  public:
-  Copy(Gpu& gpu, const Case& point)
+  Copy(ReadyGpu& gpu, const Case& point)
       : gpu_(gpu),
         size_bytes_(sized(point)),
         from_(gpu, side(point, true), size_bytes_),
@@ -211,7 +211,7 @@ class Copy : public Pattern {
     return is_first ? words.substr(0, dash) : words.substr(dash + 1);
   }
 
-  Gpu& gpu_;
+  ReadyGpu& gpu_;
   std::size_t size_bytes_;
   Place from_, to_;
   std::uint32_t seed_ = 1;
@@ -229,7 +229,7 @@ inline constexpr PatternInfo flag_info{
 
 class Flag : public Pattern {
  public:
-  Flag(Gpu& gpu, const HostClock& clock) : gpu_(gpu), clock_(clock) {
+  Flag(ReadyGpu& gpu, const HostClock& clock) : gpu_(gpu), clock_(clock) {
     driver().check(driver().pinned_address(&address_, memory_.get(), 0), "mapped memory");
   }
   /// The round before those that are timed waits for the kernel to start.
@@ -268,7 +268,7 @@ class Flag : public Pattern {
     return true;
   }
 
-  Gpu& gpu_;
+  ReadyGpu& gpu_;
   const HostClock& clock_;
   OwnedModule module_ = module(loop_kernels);
   Function kernel_ = function(module_, "nhalf_flag");

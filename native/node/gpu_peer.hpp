@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <csignal>
 
 #include "node/gpu_loops.hpp"
 
@@ -44,40 +45,44 @@ class Pipes {
   int in_, out_;
 };
 
+inline OpenedMemory opened(const SharedHandle& handle) {
+  Address address = 0;
+  driver().check(driver().share_open(&address, handle, 1), "memory of another process");
+  return OpenedMemory(address);
+}
+
+inline void copy_message(const ReadyGpu& gpu, const OpenedMemory& to, Address from,
+                         std::size_t size_bytes) {
+  driver().check(driver().copy_within_async(to.get(), from, size_bytes, gpu.stream.get()), "copy");
+  synchronise(gpu.stream.get());
+}
+
 inline constexpr char message_word = 'm', empty_word = 'e';
 inline constexpr int answer_limit_ms = 20'000;
 
 /// The life of the other process, which has the pipes for its input and output: a message comes
-/// back as one, an empty word at once. Returns at the end of the input.
-inline int serve_peer() {
+/// back as one, an empty word at once. Ends with the input.
+inline void serve_peer() {
   const Pipes pipes(0, 1);
+  const auto asked = pipes.take<Opening>(answer_limit_ms);
+  if (!asked) return;
   Opening opening;
-  std::optional<Gpu> gpu;
+  std::optional<ReadyGpu> gpu;
   DeviceMemory own;
   OpenedMemory theirs;
-  const auto asked = pipes.take<Opening>(answer_limit_ms);
-  if (!asked) return 0;
   try {
     gpu.emplace(asked->gpu, 0);
     own = device_memory(asked->size_bytes);
     driver().check(driver().share(&opening.memory, own.get()), "shared memory");
-    Address address = 0;
-    driver().check(driver().share_open(&address, asked->memory, 1), "memory of another process");
-    theirs = OpenedMemory(address);
+    theirs = opened(asked->memory);
   } catch (const DriverError& error) {
     std::snprintf(opening.error.data(), opening.error.size(), "%s", error.what());
   }
   pipes.put(opening);
   while (const auto word = pipes.take<char>(-1)) {
-    if (*word == message_word) {
-      driver().check(
-          driver().copy_within_async(theirs.get(), own.get(), asked->size_bytes, gpu->stream.get()),
-          "copy");
-      synchronise(gpu->stream.get());
-    }
+    if (*word == message_word) copy_message(*gpu, theirs, own.get(), asked->size_bytes);
     pipes.put(*word);
   }
-  return 0;
 }
 
 inline constexpr PatternInfo peer_info{
@@ -91,7 +96,7 @@ inline constexpr PatternInfo peer_info{
 
 class Peer : public Pattern {
  public:
-  Peer(Gpu& gpu, const HostClock& clock, const Case& point)
+  Peer(ReadyGpu& gpu, const HostClock& clock, const Case& point)
       : gpu_(gpu),
         clock_(clock),
         size_bytes_(point.size_bytes),
@@ -104,24 +109,20 @@ class Peer : public Pattern {
     const auto answer = pipes().take<Opening>(answer_limit_ms);
     if (!answer) throw InputError("the other process of the pair ended at once");
     if (answer->error.front() != '\0') throw InputError(answer->error.data());
-    Address address = 0;
-    driver().check(driver().share_open(&address, answer->memory, 1), "memory of another process");
-    theirs_ = OpenedMemory(address);
+    theirs_ = opened(answer->memory);
   }
   ~Peer() override {
     close(ends_[0]);
     close(ends_[1]);
-    if (process_ > 0) waitpid(process_, nullptr, 0);
+    // It has nothing to keep, and may wait for the driver.
+    if (process_ > 0 && kill(process_, SIGKILL) == 0) waitpid(process_, nullptr, 0);
   }
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
   void run(std::uint64_t rounds) override {
     for (std::uint64_t i = 0; i < rounds; ++i) {
-      driver().check(driver().copy_within_async(theirs_.get(), from_.address(), size_bytes_,
-                                                gpu_.stream.get()),
-                     "copy");
-      synchronise(gpu_.stream.get());
+      copy_message(gpu_, theirs_, from_.address(), size_bytes_);
       exchange(message_word);
     }
   }
@@ -162,6 +163,7 @@ class Peer : public Pattern {
   /// Starts this program once more: the driver allows no fork without it.
   void start() {
     std::array<int, 2> there{}, back{};
+    std::signal(SIGPIPE, SIG_IGN);
     if (pipe2(there.data(), O_CLOEXEC) != 0 || pipe2(back.data(), O_CLOEXEC) != 0)
       throw InputError("no pipes for a pair of processes");
     posix_spawn_file_actions_t ends;
@@ -179,7 +181,7 @@ class Peer : public Pattern {
     if (failure != 0) throw InputError(std::string("no second process: ") + std::strerror(failure));
   }
 
-  Gpu& gpu_;
+  ReadyGpu& gpu_;
   const HostClock& clock_;
   std::size_t size_bytes_;
   Place from_, to_;

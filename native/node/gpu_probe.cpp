@@ -9,8 +9,8 @@ using nhalf::InputError;
 using nhalf::Options;
 using nhalf::Pattern;
 using nhalf::PatternInfo;
-using nhalf::gpu::Gpu;
 using nhalf::gpu::HostClock;
+using nhalf::gpu::ReadyGpu;
 
 constexpr std::string_view usage =
     "usage: gpu-probe [--describe] [--cpus N]\n"
@@ -25,16 +25,16 @@ struct Session {
   int count = nhalf::gpu::device_count();
   HostClock clock;
   double overhead_s = clock.is_virtual() ? 0 : nhalf::calibrate(clock).overhead_s;
-  std::unique_ptr<Gpu> gpu = std::make_unique<Gpu>(0, 0);
+  std::unique_ptr<ReadyGpu> gpu = std::make_unique<ReadyGpu>(0, 0);
   int number = 0;
   std::size_t wait = 0;
 
-  Gpu& of(const Case& point) {
+  ReadyGpu& of(const Case& point) {
     const auto wanted = point.axes.number("gpu", 0);
-    const auto wanted_wait = point.choice("wait", Gpu::wait_names);
+    const auto wanted_wait = point.choice("wait", ReadyGpu::wait_names);
     if (!gpu || wanted != number || wanted_wait != wait) {
       gpu.reset();
-      gpu = std::make_unique<Gpu>(wanted, wanted_wait);
+      gpu = std::make_unique<ReadyGpu>(wanted, wanted_wait);
       number = wanted;
       wait = wanted_wait;
     }
@@ -45,24 +45,24 @@ struct Session {
 
 struct Entry {
   PatternInfo info;
-  std::unique_ptr<Pattern> (*make)(Session& session, Gpu& gpu, const Case& point);
+  std::unique_ptr<Pattern> (*make)(Session& session, ReadyGpu& gpu, const Case& point);
 };
 
 const Entry entries[] = {
     {nhalf::gpu::copy_info,
-     [](Session&, Gpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
+     [](Session&, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Copy>(gpu, point);
      }},
     {nhalf::gpu::flag_info,
-     [](Session& session, Gpu& gpu, const Case&) -> std::unique_ptr<Pattern> {
+     [](Session& session, ReadyGpu& gpu, const Case&) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Flag>(gpu, session.clock);
      }},
     {nhalf::gpu::peer_info,
-     [](Session& session, Gpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
+     [](Session& session, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Peer>(gpu, session.clock, point);
      }},
     {nhalf::gpu::launch_info,
-     [](Session& session, Gpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
+     [](Session& session, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Launch>(gpu, session.clock, point);
      }}};
 
@@ -141,8 +141,14 @@ int serve() {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--peer") {
-    nhalf::die_with_parent();
-    return nhalf::gpu::serve_peer();
+    // Errors are said where the pair is measured, which finds the end of this process.
+    try {
+      nhalf::die_with_parent();
+      nhalf::gpu::serve_peer();
+      return 0;
+    } catch (const std::exception&) {
+      return 2;
+    }
   }
   return nhalf::run_program(
       "gpu-probe", usage, argc, argv, [](const nhalf::Arguments&) { return description(); },

@@ -34,9 +34,9 @@ class HostClock {
 };
 
 /// A GPU that is ready for work: its context, a stream and the kernels.
-struct Gpu {
+struct ReadyGpu {
   /// `wait` is how a host that waits for the device does: one of `wait_names`.
-  Gpu(int number, std::size_t wait) : device((schedule(number, wait), number)) {}
+  ReadyGpu(int number, std::size_t wait) : device((schedule(number, wait), number)) {}
   static constexpr std::string_view wait_names[] = {"spin", "yield", "block"};
 
   Device device;
@@ -57,7 +57,7 @@ struct Gpu {
 /// cycles of its own clock against the global timer, whose steps are up to 1 us long.
 class ClockWitness {
  public:
-  explicit ClockWitness(Gpu& gpu)
+  explicit ClockWitness(ReadyGpu& gpu)
       : gpu_(gpu), kernel_(function(gpu.kernels, "nhalf_clock")), times_(device_memory(32)) {}
 
   double clock_hz() {
@@ -71,15 +71,15 @@ class ClockWitness {
 
  private:
   static constexpr std::uint64_t cycles = 200'000;
-  Gpu& gpu_;
+  ReadyGpu& gpu_;
   Function kernel_;
   DeviceMemory times_;
 };
 
 /// Samples a pattern, each sample after `prepare`, which is not timed. A pattern that times itself
 /// (`timed_s`) is taken at its word.
-inline Measurement measure(Pattern& pattern, const PatternInfo& info, Gpu& gpu, HostClock& clock,
-                           double overhead_s, const Effort& effort) {
+inline Measurement measure(Pattern& pattern, const PatternInfo& info, ReadyGpu& gpu,
+                           HostClock& clock, double overhead_s, const Effort& effort) {
   constexpr int warm_up = 3;
   const auto rounds = info.rounds_min;
   const double messages = info.messages_per_round;

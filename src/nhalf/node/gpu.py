@@ -34,6 +34,8 @@ LAUNCHES = 5
 TIMEOUT_S = 120.0
 SIZES = tuple(8 << place for place in range(24))
 """Bytes of copies: 8 B to 64 MiB."""
+PEER_STEP = 4
+"""Of so many sizes one is exchanged between two processes, which are started for each."""
 USUAL_MEMORY = "pinned-device"
 MEMORIES = (
     *(USUAL_MEMORY, "device-pinned", "host-device", "device-host"),
@@ -127,7 +129,7 @@ def plan(sizes: Sequence[int]) -> Iterator[Point]:
         axes = "" if memory == USUAL_MEMORY else f"memory={memory}"
         for size_bytes in sizes:
             yield _point(COPY, axes, size_bytes)
-    for size_bytes in sizes:
+    for size_bytes in sizes[::PEER_STEP]:
         yield _point(PEER, size_bytes=size_bytes)
     for wait in WAITS[1:]:
         yield _point(LAUNCH, f"wait={wait}")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ from nhalf.exchange.logs.imported_run import write_run
 from nhalf.exchange.logs.log import LogFile, read_file
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine_file import read
+from nhalf.measure.probe.process import Probe
+from nhalf.node.gpu import gpu_subject
 from nhalf.present.panels import Table
 from nhalf.present.panels.gpu import GpuCosts
 from nhalf.results.gpu import Gpu
@@ -21,6 +26,7 @@ from nhalf.store.record import event, named_values
 from nhalf.store.run import Run
 from tests.nhalf.cli.in_process import call_here
 from tests.nhalf.facts.test_node import record
+from tests.patience import patience_s
 from tests.schemas import check_schema
 from tests.server import Ended
 
@@ -177,3 +183,24 @@ def test_imported_copies_are_rows_as_well(tmp_path: Path) -> None:
     rows = Facts.of([run]).results["gpu"]
     assert "a copy from pinned host memory to the GPU" in [row["what"] for row in rows]
     assert "a copy from pinned host memory to the GPU, GPU 1" in [row["what"] for row in rows]
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_dead_partner_ends_the_point_and_not_the_probe() -> None:
+    with Probe([*gpu_subject().command], {}, patience_s(60)) as probe:
+        probe.send("id=1 pattern=gpu-ipc bytes=8388608 samples_min=1000000 slice_s=1000")
+        partner = _partner_of(probe.launch["placement"][0]["pid"])
+        os.kill(partner, signal.SIGKILL)
+        answer = probe.receive(patience_s(60), identity="1")
+        assert answer["message"] == "the other process of the pair has ended"
+        probe.send("id=2 pattern=gpu-copy bytes=8")
+        assert probe.receive(patience_s(60), identity="2")["verified"]
+
+
+def _partner_of(process: int) -> int:
+    children = Path(f"/proc/{process}/task/{process}/children")
+    end_s = time.monotonic() + patience_s(60)
+    while not (numbers := children.read_text("utf-8").split()):
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
+    return int(numbers[0])
