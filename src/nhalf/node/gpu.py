@@ -22,6 +22,7 @@ from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Subject
+from nhalf.node.measuring import answer_of
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
@@ -35,7 +36,7 @@ TIMEOUT_S = 120.0
 SIZES = tuple(8 << place for place in range(24))
 """Bytes of copies: 8 B to 64 MiB."""
 PEER_STEP = 4
-"""Of so many sizes one is exchanged between two processes, which are started for each."""
+"""Every fourth size is exchanged between two processes, which are started for each size."""
 USUAL_MEMORY = "pinned-device"
 MEMORIES = (
     *(USUAL_MEMORY, "device-pinned", "host-device", "device-host"),
@@ -107,7 +108,7 @@ def _launch(
     with Probe([*subject.command], {}, TIMEOUT_S) as processes:
         records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
         for position, point in enumerate(points):
-            answer = _answer(processes, position, point)
+            answer = answer_of(processes, position, point, TIMEOUT_S)
             records.point(subject, launch, ProbeAnswer(position, point, answer), [])
             name = " ".join(
                 filter(None, (point.pattern, point.axes, format_size(point.size_bytes)))
@@ -137,10 +138,3 @@ def plan(sizes: Sequence[int]) -> Iterator[Point]:
 
 def _point(pattern: str, axes: str = "", size_bytes: int = 0) -> Point:
     return Point(pattern, 1, size_bytes, PLACEMENT, axes)
-
-
-def _answer(processes: Probe, position: int, point: Point) -> dict[str, Any]:
-    axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
-    identity = str(position)
-    processes.send(f"id={identity} pattern={point.pattern} bytes={point.size_bytes}{axes}")
-    return processes.receive(TIMEOUT_S, identity=identity)

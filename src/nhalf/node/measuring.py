@@ -289,7 +289,7 @@ class CoreProbe:
             return self._reading_by_point[key]
         point = Point(pattern, 1, size_bytes, PLACEMENT, axes_text(texts))
         position = len(self.readings)
-        answer = self._answer(position, point)
+        answer = answer_of(self.processes, position, point, TIMEOUT_S)
         self.records.point(self.subject, self.launch, ProbeAnswer(position, point, answer), [])
         if answer.get("nhalf") != "point" or not answer["verified"]:
             return None
@@ -306,8 +306,12 @@ class CoreProbe:
         axes = self.subject.infos[pattern].axes
         return next(info.fallback for info in axes if info.name == axis)
 
-    def _answer(self, position: int, point: Point) -> dict[str, Any]:
-        axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
-        identity = str(position)
-        self.processes.send(f"id={identity} pattern={point.pattern} bytes={point.size_bytes}{axes}")
-        return self.processes.receive(TIMEOUT_S, identity=identity)
+
+def answer_of(
+    processes: Processes, position: int, point: Point, timeout_s: float
+) -> dict[str, Any]:
+    """The answer of a program without ranks to a point; raises LaunchError if it does not come."""
+    axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
+    identity = str(position)
+    processes.send(f"id={identity} pattern={point.pattern} bytes={point.size_bytes}{axes}")
+    return processes.receive(timeout_s, identity=identity)
