@@ -23,6 +23,11 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
       ClockError::described[0],
       ClockError::described[1]};
   static constexpr TransportInfo info{"ucx", "tagged messages and remote memory of UCX", described};
+  /// UCX finds out where an address is; regions and collectives are in memory of the host.
+  static constexpr bool offers_gpu_memory(const PatternInfo& pattern) {
+    constexpr std::string_view messages[] = {"", "duplex", "non-blocking", "synchronous-send"};
+    return std::ranges::find(messages, pattern.needs) != std::end(messages);
+  }
 
   /// A started operation. `handle` is null where UCX was done with it at once.
   struct Request {

@@ -36,8 +36,8 @@ class RmaWindow : public Operation<T> {
   bool verify() override {
     auto window =
         this->transport_.open_window(this->size_bytes_, kind_, WindowAccess::fence, {}, {});
-    const bool good = std::ranges::all_of(OnHost(ConstBytes(window.local())).bytes(),
-                                          [](std::byte b) { return b == std::byte{0}; });
+    const bool good =
+        std::ranges::all_of(window.local(), [](std::byte b) { return b == std::byte{0}; });
     this->transport_.close_window(window);
     return good;
   }

@@ -365,39 +365,3 @@ def test_noise_around_the_records_does_no_harm(tmp_path: Path, script: Script) -
     body = f'echo "*** welcome ***"; echo "{{"; exec {library.mpiexec} "$@"'
     noisy = script(tmp_path / "mpiexec", body)
     assert hello(replace(library, mpiexec=noisy)).reason == ""
-
-
-def test_a_driver_of_gpus_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NHALF_CUDA_LIBRARY", "/nowhere/libcuda.so.1")
-    absent = module.gpu_driver()
-    assert (absent.state, "/nowhere" in absent.found) == (ABSENT, True)
-    assert "NHALF_CUDA_LIBRARY" in absent.remedy
-    monkeypatch.setenv("NHALF_CUDA_LIBRARY", "libm.so.6")
-    assert module.gpu_driver().state == GOOD
-
-
-@pytest.mark.parametrize(
-    ("reason", "has_probe", "state", "words"),
-    [
-        ("", True, GOOD, "device buffers: yes"),
-        ("signal 11", True, ABSENT, "device buffers: no (signal 11)"),
-        ("", False, ABSENT, "not tried"),
-    ],
-)
-def test_a_library_takes_device_buffers_or_not(
-    reason: str, has_probe: bool, state: str, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    def answer(library: Library, axes: str) -> Hello:
-        asked.append(axes)
-        return Hello(reason, 1.0, has_probe=has_probe)
-
-    monkeypatch.setattr(module, "hello", answer)
-    library = Library(
-        *("intel-2021.19", "intel", "2021.19", Path("/opt"), None, "hydra"), False, None, "path"
-    )
-    finding = module.device_buffers(library)
-    assert (finding.state, words in finding.found) == (state, True)
-    assert asked == ["axis.memory=device"]
-    assert finding.remedy or state == GOOD
