@@ -40,6 +40,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (ThreadMultiple<T>) names.push_back("thread-multiple");
   if constexpr (ThreadCollectives<T>) names.push_back("thread-collectives");
   if constexpr (StartUp<T>) names.push_back("start-up");
+  if constexpr (Sessions<T>) names.push_back("sessions");
   if constexpr (FirstMessages<T>) names.push_back("first-messages");
   return names;
 }

@@ -150,6 +150,22 @@ concept StartUp = Transport<T> && requires(T& transport) {
   { T::finalised_s() } -> std::same_as<double>;
 };
 
+/// Seconds of a session at this rank: until it knows the ranks there are, until they have a
+/// communicator, and of its end.
+struct SessionTimes {
+  double initialised_s = 0;
+  double communicator_s = 0;
+  double finalised_s = 0;
+  /// Whether that communicator was of all ranks.
+  bool is_right = false;
+};
+
+/// Ranks that can start the library once more beside what runs already; all of them call it.
+template <class T>
+concept Sessions = Transport<T> && requires(T& transport) {
+  { transport.session() } -> std::same_as<SessionTimes>;
+};
+
 /// What the first two messages to a rank that was never written to before, and their answers, took
 /// at rank 0; all ranks ask. Below 0 where the transport was not told to time them.
 template <class T>

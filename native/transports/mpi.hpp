@@ -6,13 +6,13 @@
 #include "contract/pattern.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/mpi/messages.hpp"
-#include "transports/mpi/prepared.hpp"
+#include "transports/mpi/sessions.hpp"
 
 namespace nhalf {
 /// The MPI transport, composed of layers of features.
 using MpiMessagesOfAllKinds = MpiThreads<MpiDataTypes<MpiPartitioned<MpiPersistent<MpiMessages>>>>;
-using MpiLibrary = MpiCommunicators<
-    MpiNeighbourhoods<MpiPersistentCollectives<MpiVarying<MpiMessagesOfAllKinds>>>>;
+using MpiLibrary = MpiSessions<MpiCommunicators<
+    MpiNeighbourhoods<MpiPersistentCollectives<MpiVarying<MpiMessagesOfAllKinds>>>>>;
 
 /// Options of the transport, beside those of its clock.
 inline constexpr std::array mpi_options{

@@ -62,7 +62,9 @@ NHALF_PATTERN(first_message, FirstMessage);
 
 inline constexpr AxisInfo startup_axes[] = {
     {"part", "init,launch", "",
-     "init: MPI_Init; launch: from the call of the launcher until MPI is ready, on its own host"}};
+     "init: MPI_Init; launch: from the call of the launcher until MPI is ready, on its own host; "
+     "session: a session of MPI 4 until all ranks have a communicator in it; session-end: its "
+     "end"}};
 
 inline constexpr PatternInfo startup{
     .name = "startup",
@@ -76,12 +78,38 @@ template <StartUp T>
 class Startup : public LaunchTime<T> {
  public:
   Startup(T& transport, const Case& point) : LaunchTime<T>(transport) {
-    constexpr std::string_view parts[] = {"init", "launch"};
-    this->took_s_ =
-        point.choice("part", parts) == 0 ? transport.initialised_s() : transport.launched_s();
+    constexpr std::string_view parts[] = {"init", "launch", "session", "session-end"};
+    part_ = point.choice("part", parts);
+    if (part_ > 1) {
+      begin_session();
+      return;
+    }
+    this->took_s_ = part_ == 0 ? transport.initialised_s() : transport.launched_s();
     if (this->took_s_ < 0)
       throw InputError("when the launcher was called is known on its own host only");
   }
+
+  bool verify() override { return part_ < 2 || session_.is_right; }
+
+  std::vector<Value> values() override {
+    if (part_ != 2) return {};
+    return {{"initialised_s", session_.initialised_s}, {"communicator_s", session_.communicator_s}};
+  }
+
+ private:
+  /// The first one of this launch counts: it makes what later ones find.
+  void begin_session() {
+    if constexpr (Sessions<T>) {
+      static const SessionTimes first = this->transport_.session();
+      session_ = first;
+      this->took_s_ = part_ == 2 ? first.initialised_s + first.communicator_s : first.finalised_s;
+    } else {
+      throw InputError("this library has no sessions: they came with MPI 4");
+    }
+  }
+
+  std::size_t part_ = 0;
+  SessionTimes session_;
 };
 NHALF_PATTERN(startup, Startup);
 
