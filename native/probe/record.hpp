@@ -23,12 +23,16 @@ std::string launch_record(T& transport, const ClockQuality& clock,
                           std::vector<std::string> placement) {
   std::vector<json::Raw> ranks;
   for (auto& rank : placement) ranks.push_back({std::move(rank)});
+  json::Object variables;
+  if constexpr (requires { transport.library_variables(); })
+    for (const auto& [name, value] : transport.library_variables()) variables.add(name, value);
   return json::Object{}
       .add("nhalf", "launch")
       .add("schema", schema_version)
       .add("transport", T::info.name)
       .add("ranks", transport.size())
       .add("library", transport.library())
+      .add("variables", variables)
       .add("clock", json::Object{}
                         .add("name", clock.is_virtual ? "virtual" : T::clock_name)
                         .add("resolution_s", clock.resolution_s)

@@ -8,6 +8,7 @@
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
 #include "transports/mpi/collectives.hpp"
+#include "transports/mpi/tool.hpp"
 
 namespace nhalf {
 /// For transports whose data MPI carries.
@@ -20,6 +21,9 @@ class MpiNamed {
     // Some libraries count the NUL at the end.
     return {text, strnlen(text, static_cast<std::size_t>(length))};
   }
+
+  /// What the library says of its own parameters.
+  [[nodiscard]] static MpiTool::Variables library_variables() { return MpiTool::variables(); }
 
   /// Checks that messages of this size can be named in an MPI call.
   static void check_size(std::size_t size_bytes) {

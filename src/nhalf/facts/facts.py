@@ -244,9 +244,10 @@ class Facts:
         """A model of time against size for every curve that can be fitted."""
         from nhalf.facts.causes import with_causes
         from nhalf.facts.fit import fit_summary
+        from nhalf.facts.reported import environments
 
         try:
-            return with_causes(fit_summary(self.summary, self.launches), self.environments)
+            return with_causes(fit_summary(self.summary, self.launches), environments(self))
         except InputError:
             return []
 

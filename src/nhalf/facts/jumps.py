@@ -13,6 +13,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.units import parse_size
 from nhalf.facts.difference import COSTLY
 from nhalf.machines.machine import FittedModel, Segment
+from nhalf.measure.plan.plan import split_name
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 
 NEAR = 1.15
@@ -22,6 +23,8 @@ PREFIXES = {"OMPI_MCA_": "openmpi", "MPIR_CVAR_": "mpich", "MPICH_": "mpich", "I
 """Beginnings of variables, and of the names of the libraries that read them ('' all)."""
 SHARED_MEMORY = frozenset({"sm", "vader", "smcuda"})
 """Components of Open MPI for messages within a host."""
+REPORTED = "reported"
+"""In an environment: what libraries reported of their parameters."""
 WORDS = ("EAGER_LIMIT", "EAGER_MAX", "EAGER_THRESHOLD", "RNDV_THRESH")
 
 
@@ -31,6 +34,8 @@ class EagerLimit:
 
     parameter: str
     size_bytes: int
+    is_reported: bool = False
+    """Whether the library said so in the launch itself (MPI_T)."""
 
     def is_between(self, before_bytes: int, after_bytes: int) -> bool:
         """Whether times that change between two sizes may change because of it."""
@@ -38,14 +43,24 @@ class EagerLimit:
 
 
 def eager_limits_of(environment: Mapping[str, Any], mpi: str) -> tuple[EagerLimit, ...]:
-    """The limits of a library in the environment of a run; variables override the library's own."""
+    """The limits of a library in the environment of a run; variables override the library's own.
+
+    What the library reported of them in its launches (reported.py) overrides both.
+    """
     recorded = environment.get("eager_limits")
-    of_library = recorded.get(mpi, {}) if isinstance(recorded, Mapping) else {}
+    by_library = recorded if isinstance(recorded, Mapping) else {}
+    reported = environment.get(REPORTED, {}).get(mpi, {})
+    knows_itself = mpi in by_library or not reported
+    of_library = by_library.get(mpi if knows_itself else split_name(mpi)[0], {})
     limits = {name: int(size) for name, size in of_library.items()}
     for name, size_bytes in _variables(environment, mpi):
         limits = {own: size for own, size in limits.items() if not name.endswith(own)}
         limits[name] = size_bytes
-    return tuple(EagerLimit(name, size) for name, size in limits.items())
+    told = {name: int(text) for name, text in reported.items() if text.isdecimal()}
+    return tuple(
+        EagerLimit(name, told.get(name, size), is_reported=name in told)
+        for name, size in limits.items()
+    )
 
 
 def limits_in_use(

@@ -27,6 +27,7 @@ class StartedLaunch(msgspec.Struct):
     """A launch in the journal: its ranks' places, and the seconds that they took to start.
 
     From starting the launcher until all ranks were ready to be asked; None in older journals.
+    `variables` are what the MPI library said of its own parameters at its start (MPI_T).
     """
 
     subject: str
@@ -35,6 +36,7 @@ class StartedLaunch(msgspec.Struct):
     placement: list[Place] = []
     start_s: float | None = None
     launch: int = 0
+    variables: dict[str, str] = {}
 
 
 def places(run: Run) -> dict[Start, list[Place]]:

@@ -20,6 +20,7 @@ from nhalf.facts.switches import bends, jumps, switches
 from nhalf.machines.machine import PeriodicSteps, Segment
 from nhalf.present.findings.protocols import PacketSteps, ProtocolSwitch, RateFalls
 from nhalf.store.keys import MEASUREMENT_COLUMNS
+from nhalf.store.places import StartedLaunch
 from tests.nhalf.synthetic import USUAL
 
 LAUNCHES = 5
@@ -217,6 +218,20 @@ def test_the_eager_limit_is_compared_with_what_the_library_says(
     [finding] = ProtocolSwitch().find(Facts(measured, environments={"run": environment}))
     assert finding.label == "Eager limit"
     assert place in finding.text
+
+
+def test_what_the_library_reports_in_the_launch_is_the_limit() -> None:
+    sizes = sorted([*DOUBLINGS, 4097])
+    times_s = {size: time_s * (1.5 if size > 4096 else 1) for size, time_s in line(sizes).items()}
+    library = "openmpi-5.0.11"
+    launch = StartedLaunch(library, variables={"btl_sm_eager_limit": "4096"})
+    facts = Facts(
+        curve(times_s, mpi=library),
+        environments={"run": {"eager_limits": {library: {"btl_sm_eager_limit": 65536}}}},
+        find_started=lambda: {"run": {(library, 2, "cores"): [launch]}},
+    )
+    [finding] = ProtocolSwitch().find(facts)
+    assert "(btl_sm_eager_limit is 4 KiB by MPI_T; rendezvous above it)" in finding.text
 
 
 @pytest.mark.parametrize(

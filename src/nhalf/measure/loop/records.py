@@ -74,6 +74,7 @@ class Records:
                 "ranks": start.ranks,
                 "asked_placement": start.placement,
                 "library": opening.get("library", ""),
+                "variables": opening.get("variables", {}),
                 "clock": opening.get("clock", {}),
                 "placement": opening.get("placement", []),
                 "advice": advice,

@@ -8,6 +8,7 @@ from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.causes import CoreCache, outgrown
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, RateFall, rate_fall
+from nhalf.facts.reported import ignored_settings
 from nhalf.facts.series import MAIN_PATTERN, library_label
 from nhalf.facts.switches import ProtocolSwitchPoint, measured_fall, switches
 from nhalf.machines.machine import FittedModel
@@ -74,7 +75,11 @@ def _subject(switch: ProtocolSwitchPoint) -> str:
 def _limit_words(switch: ProtocolSwitchPoint) -> str:
     """'btl_sm_eager_limit is 4 KiB; ': what the library itself calls its limit, if it does."""
     limits = switch.limits_there[:LIMITS_MAX] if switch.is_eager else ()
-    words = [f"{limit.parameter} is {exact_size(limit.size_bytes)}" for limit in limits]
+    by_tool = {True: " by MPI_T", False: ""}
+    words = [
+        f"{limit.parameter} is {exact_size(limit.size_bytes)}{by_tool[limit.is_reported]}"
+        for limit in limits
+    ]
     return f"{', '.join(words)}; " if words else ""
 
 
@@ -198,3 +203,21 @@ def _rate_falls_finding(facts: Facts, cache: CoreCache, fallen: list[Fallen]) ->
         size_bytes=first,
         mpi=fallen[0][0].mpi if len(fallen) == 1 else "",
     )
+
+
+class SettingIgnored(Finder[Facts]):
+    """A setting that the library does not have in its launches, as it reports itself."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for ignored in ignored_settings(facts):
+            yield Finding(
+                f"{library_label(facts, '', ignored.mpi)} was started with "
+                f"{ignored.variable}={ignored.asked}, but reports {ignored.has} (MPI_T): the "
+                "setting did not take effect.",
+                importance=90,
+                kind="setting-ignored",
+                label="Setting",
+                remedy="Look for a file or a variable of the site that overrides it.",
+                figure="–",
+                mpi=ignored.mpi,
+            )

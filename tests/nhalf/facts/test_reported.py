@@ -1,0 +1,85 @@
+"""What libraries report of their own parameters, against what was asked and what was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.jumps import EagerLimit, eager_limits_of
+from nhalf.facts.reported import environments, ignored_settings, may_be_same, reported
+from nhalf.present.findings.protocols import SettingIgnored
+from nhalf.store.places import StartedLaunch
+from tests.nhalf.synthetic import build_measurements
+
+OPEN_MPI, ASKED = "openmpi-5.0.11", "openmpi-5.0.11+asked"
+LIMIT = "btl_sm_eager_limit"
+
+
+def facts_of(asked: dict[str, str], **variables: str) -> Facts:
+    """A run of Open MPI with and without a setting, under which it reports these variables."""
+    settings = [{"name": "asked", "variables": asked}]
+    environment: dict[str, Any] = {
+        "plan": {"settings": settings}, "eager_limits": {OPEN_MPI: {LIMIT: 4096}},
+    }  # fmt: skip
+    started = {
+        (OPEN_MPI, 2, "cores"): [StartedLaunch(OPEN_MPI, variables={LIMIT: "4096"})],
+        (ASKED, 2, "cores"): [StartedLaunch(ASKED, variables=variables)],
+    }
+    return Facts(
+        build_measurements(libraries=(OPEN_MPI,), sizes=(8,)),
+        environments={"run": environment},
+        find_started=lambda: {"run": started},
+    )
+
+
+def test_a_setting_that_the_library_has_is_no_finding() -> None:
+    facts = facts_of(
+        {"OMPI_MCA_btl_sm_eager_limit": "16384", "OMPI_MCA_unknown": "1", "OTHER": "x"},
+        btl_sm_eager_limit="16384",
+    )
+    assert reported(facts, "run", ASKED) == {LIMIT: "16384"}
+    assert reported(facts, "other", ASKED) == {}
+    assert list(SettingIgnored().find(facts)) == []
+
+
+def test_a_setting_that_it_does_not_have_is_named_once() -> None:
+    facts = facts_of({"OMPI_MCA_btl_sm_eager_limit": "16384"}, btl_sm_eager_limit="4096")
+    assert [(one.mpi, one.has) for one in ignored_settings(facts)] == [(ASKED, "4096")]
+    [finding] = SettingIgnored().find(facts)
+    assert finding.text.endswith(
+        "was started with OMPI_MCA_btl_sm_eager_limit=16384, but reports 4096 (MPI_T): the setting "
+        "did not take effect."
+    )
+
+
+def test_the_limit_in_the_launch_counts_and_not_that_of_other_launches() -> None:
+    facts = facts_of({"OMPI_MCA_btl_sm_eager_limit": "16384"}, btl_sm_eager_limit="16384")
+    environment = environments(facts)["run"]
+    assert eager_limits_of(environment, ASKED) == (EagerLimit(LIMIT, 16384, is_reported=True),)
+    assert eager_limits_of(environment, OPEN_MPI) == (EagerLimit(LIMIT, 4096, is_reported=True),)
+    # A library that reports nothing keeps what its program says, without the setting's name none.
+    silent = environments(facts_of({}))["run"]
+    assert eager_limits_of(silent, ASKED) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "has", "same"),
+    [
+        ("6", "6 (binomial)", True),
+        ("Binomial", "6 (binomial)", True),
+        ("5", "6 (binomial)", False),
+        ("true", "1", True),
+        ("no", "1", False),
+        ("16k", "16384", True),  # it may be
+        ("4096", "16384", False),
+        ("-1", "-1", True),
+        ("/a/rules", "/a/rules", True),
+        ("/a/rules", "", False),
+    ],
+)
+def test_numbers_words_and_paths_are_compared_as_libraries_read_them(
+    asked: str, has: str, *, same: bool
+) -> None:
+    assert may_be_same(asked, has) is same
