@@ -6,9 +6,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tools.benchmarks import gates
 
 from nhalf.base.native_files import executable
-from tools.benchmarks import gates
 
 PAST, TRIALS = 20, gates.TRIALS
 

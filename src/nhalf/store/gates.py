@@ -25,6 +25,7 @@ began it: no file has two writers."""
 SUFFIX = ".jsonl"
 TAIL_BYTES = 4 << 20
 """No more of a file is read for a baseline: years of gates lie before that."""
+ALL_BYTES = 1 << 62
 OTHER_FOLDER = "name a folder that this user can write to with --baseline"
 GateVerdict = Literal["go", "no-go", "unsure"]
 
@@ -104,18 +105,7 @@ def read_pair_gates(folder: Path) -> GateFile:
 
     Raises MissingError as `read_gates` does.
     """
-    return read_all_gates(folder, PAIRS, TAIL_BYTES)
-
-
-def read_all_gates(folder: Path, beginning: str = "", tail_bytes: int = 1 << 62) -> GateFile:
-    """The gates of all files of a folder whose names begin in this way, oldest first.
-
-    Raises MissingError as `read_gates` does.
-    """
-    paths = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
-    files = [read_gates(path, tail_bytes) for path in paths]
-    records = sorted((r for file in files for r in file.records), key=lambda record: record.at)
-    return GateFile(tuple(records), sum(file.unread for file in files))
+    return _merged(folder.glob(f"{PAIRS}*{SUFFIX}"), TAIL_BYTES)
 
 
 def read_places(places: Iterable[Path]) -> GateFile:
@@ -124,11 +114,12 @@ def read_places(places: Iterable[Path]) -> GateFile:
     Raises MissingError as `read_gates` does.
     """
     folders = [place for place in places if not (place / RUN_DESCRIPTION).is_file()]
-    files = [
-        read_all_gates(place) if place.is_dir() else read_gates(place, tail_bytes=1 << 62)
-        for place in folders
-        if place.is_dir() or place.suffix == SUFFIX
-    ]
+    paths = [p for place in folders for p in (place.glob("*") if place.is_dir() else [place])]
+    return _merged({path.resolve() for path in paths if path.suffix == SUFFIX}, ALL_BYTES)
+
+
+def _merged(paths: Iterable[Path], tail_bytes: int) -> GateFile:
+    files = [read_gates(path, tail_bytes) for path in sorted(paths)]
     records = sorted((r for file in files for r in file.records), key=lambda record: record.at)
     return GateFile(tuple(records), sum(file.unread for file in files))
 
@@ -138,8 +129,8 @@ def timed_on(node: str, name: str) -> tuple[str, tuple[str, ...]]:
 
     'core 5' of a node n3 is itself, on n3; 'latency n1 n2' is a latency, between n1 and n2.
     """
-    kind, *nodes = name.split()
-    return (kind, tuple(nodes)) if node.startswith(PAIRS) and nodes else (name, (node,))
+    kind, _, nodes = name.partition(" ")
+    return (kind, tuple(nodes.split())) if node.startswith(PAIRS) and nodes else (name, (node,))
 
 
 def append_gate(folder: Path, record: GateRecord) -> None:

@@ -16,6 +16,8 @@ from nhalf.store.gates import (
     gate_path,
     read_gates,
     read_pair_gates,
+    read_places,
+    timed_on,
 )
 
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -102,3 +104,23 @@ def test_gates_of_pairs_are_those_of_all_hosts_in_the_order_of_time(tmp_path: Pa
     read = read_pair_gates(tmp_path)
     assert [each.times_s["core 0"] for each in read.records] == [1.0, 2.0, 3.0]
     assert read_pair_gates(tmp_path / "none").records == ()
+
+
+def test_places_are_folders_and_files_of_gates_each_read_once(tmp_path: Path) -> None:
+    append_gate(tmp_path, record(1))
+    append_gate(tmp_path, record(2, node=f"{PAIRS}n1"))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    append_gate(tmp_path / "run", record(3))
+    (tmp_path / "notes.txt").write_text("none")
+    places = [tmp_path, gate_path(tmp_path, "n1"), tmp_path / "run", tmp_path / "notes.txt"]
+    assert len(read_places(places).records) == 2
+    assert not read_places([tmp_path / "never"])
+    assert not read_places([])
+
+
+def test_a_time_is_of_a_node_or_of_two() -> None:
+    assert timed_on("n3", "core 5") == ("core 5", ("n3",))
+    assert timed_on("n3", "messages") == ("messages", ("n3",))
+    assert timed_on(f"{PAIRS}n1", "latency n1 n2") == ("latency", ("n1", "n2"))
+    assert timed_on(f"{PAIRS}n1", "") == ("", (f"{PAIRS}n1",))

@@ -21,7 +21,7 @@ class Request(TableOptions):
 
 
 def command(request: Request) -> None:
-    """Query runs with SQL: points, launches, samples, ranks, extras, runs, environment; or gates.
+    """Query runs with SQL: points, launches, samples, ranks, pairs, extras, runs …; or gates.
 
     nhalf show --sql 'select mpi, bytes, median_s from points where bytes < 64' runs/today
     nhalf show --sql 'show tables'
@@ -31,7 +31,7 @@ def command(request: Request) -> None:
     from nhalf.statistics.query import query as ask
     from nhalf.statistics.query import query_gates
     from nhalf.store.collection import collected
-    from nhalf.store.gates import read_all_gates
+    from nhalf.store.gates import read_places
 
     if request.query and not request.runs and Path(request.query).is_dir():
         raise InputError(
@@ -40,9 +40,8 @@ def command(request: Request) -> None:
         )
     if not request.runs and not USUAL.is_dir():
         raise InputError("no run to ask", "name runs or a folder of runs after the query")
-    gates = [gate for place in request.runs for gate in read_all_gates(place).records]
-    if gates:
-        answer = query_gates(request.query, gates)
+    if gates := read_places(request.runs):
+        answer = query_gates(request.query, gates.records)
     else:
         collection = collected(request.runs or (USUAL,))
         print_skipped(collection.unreadable.values())

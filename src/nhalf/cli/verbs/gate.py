@@ -38,7 +38,7 @@ with lazily(globals()):
     from nhalf.decide.check.junit import junit
     from nhalf.node.all_cores import all_cores
     from nhalf.node.all_pairs import all_pairs
-    from nhalf.sites.schedules import Repeated, schedule_text
+    from nhalf.sites.schedules import schedule_text
     from nhalf.sites.site import find_site
 
 GROUP = "look"
@@ -115,7 +115,7 @@ def command(request: Request) -> int:
     node = short_name(platform.node()) or "localhost"
     folder = request.baseline or make_folder(data_folder() / FOLDER)
     if request.print_schedule:
-        sys.stdout.write(schedule_text(request.print_schedule, _repeated(request, node, folder)))
+        sys.stdout.write(_schedule(request, node, folder))
         return 0
     if request.is_of_pairs:
         node = f"{PAIRS}{node}"
@@ -156,8 +156,8 @@ def command(request: Request) -> int:
     return result.exit_code
 
 
-def _repeated(request: Request, node: str, folder: Path) -> Repeated:
-    """This gate, to be repeated: with its options, wherever it will be called from."""
+def _schedule(request: Request, node: str, folder: Path) -> str:
+    """What repeats this gate with its options, wherever it will be called from."""
     texts = {
         "--baseline": str(folder.absolute()),
         "--tolerance": request.tolerance if request.tolerance != TOLERANCE else "",
@@ -172,8 +172,10 @@ def _repeated(request: Request, node: str, folder: Path) -> Repeated:
         texts |= {"--mpi": request.mpi, "--launcher": request.launcher}
     words = [word for name, text in texts.items() if text for word in (name, text)]
     called = Path(sys.argv[0])
-    program = [str(called.absolute())] if called.name == "nhalf" else [sys.executable, "-m", "nhalf"]
-    return Repeated([*program, "gate", *words], node, hosts)
+    program = (
+        [str(called.absolute())] if called.name == "nhalf" else [sys.executable, "-m", "nhalf"]
+    )
+    return schedule_text(request.print_schedule, [*program, "gate", *words], node, hosts)
 
 
 def _budget_s(request: Request) -> float:

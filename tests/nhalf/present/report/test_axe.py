@@ -8,6 +8,9 @@ from typing import Any
 import axe_core_python
 from selenium import webdriver
 
+from nhalf.decide.history.gates import gate_history
+from nhalf.present.report.history_page import history_page
+from tests.nhalf.decide.history.gated import cluster, three_faults
 from tests.nhalf.present.chromium import IN_BROWSER, show
 from tests.patience import patience_s
 
@@ -37,3 +40,12 @@ def test_axe_finds_no_violation(browser: webdriver.Chrome, report: Path) -> None
 def test_axe_finds_contrast_in_the_dark_on_a_phone(browser: webdriver.Chrome, report: Path) -> None:
     show(browser, report, width=360, scheme="dark")
     assert violations(browser, rules=("color-contrast", "scrollable-region-focusable")) == []
+
+
+def test_axe_finds_no_violation_in_the_page_of_a_cluster(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    history = gate_history(list(cluster(24, three_faults)), tmp_path)
+    (tmp_path / "cluster.html").write_text(history_page(history), encoding="utf-8")
+    show(browser, tmp_path / "cluster.html", width=1200)
+    assert violations(browser) == []
