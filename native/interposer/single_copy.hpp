@@ -10,6 +10,24 @@
 
 namespace nhalf::coll::single_copy {
 
+/// Lets a rank pause as long as others may copy, before it yields its core: who yields beside other
+/// programs waits for all their time slices. Where ranks outnumber cores they yield at once.
+class LongWaits {
+ public:
+  LongWaits(SharedMemory& memory, std::size_t copied_bytes) : waiting_(memory.waiting) {
+    if (pauses_ > 0) waiting_.pauses += static_cast<int>(copied_bytes / bytes_per_pause);
+  }
+  LongWaits(const LongWaits&) = delete;
+  LongWaits& operator=(const LongWaits&) = delete;
+  ~LongWaits() { waiting_.pauses = pauses_; }
+
+ private:
+  static constexpr std::size_t bytes_per_pause = 64;
+
+  Waiting& waiting_;
+  int pauses_ = waiting_.pauses;
+};
+
 // What ranks say to each other.
 
 /// Tells where data lie, null if this rank has none to show, and that it has got `is_complete` what
@@ -59,14 +77,15 @@ inline Bytes bytes_or_none(Scratch& scratch, std::size_t size_bytes) {
 /// Lets every rank `copy` what the root tells of. Ranks that cannot get it through slots, by
 /// `through_slots` in `parts` steps; all others need not wait for these.
 template <class Copy, class ThroughSlots>
-void from_root(Peers& peers, int root, const void* data, std::size_t parts, Copy copy,
+void from_root(Peers& peers, int root, ConstBytes data, std::size_t parts, Copy copy,
                ThroughSlots through_slots) {
   SharedMemory& memory = peers.memory();
+  const LongWaits waits(memory, data.size());
   const auto number = memory.begin();
   const auto answered = memory.begin();
   bool is_complete = true;
   if (memory.rank() == root) {
-    tell(memory, number, data);
+    tell(memory, number, data.data());
     is_complete = have_all(memory, answered, true);
   } else {
     is_complete = copy(number);
@@ -79,7 +98,7 @@ void from_root(Peers& peers, int root, const void* data, std::size_t parts, Copy
 
 inline void bcast(Peers& peers, int root, Bytes data) {
   from_root(
-      peers, root, data.data(), shared::parts_of(data.size(), Slot::size_bytes),
+      peers, root, data, shared::parts_of(data.size(), Slot::size_bytes),
       [&](Number number) { return take(peers, root, number, 0, data); },
       [&] { shared::bcast(peers.memory(), root, data); });
 }
@@ -89,13 +108,14 @@ inline void scatter(Peers& peers, int root, ConstBytes in, Bytes out) {
   const auto offset = static_cast<std::size_t>(memory.rank()) * out.size();
   if (memory.rank() == root) place(block_of(in, root, out.size()), out);
   from_root(
-      peers, root, in.data(), shared::parts_of(out.size(), shared::part_bytes(1, memory.size())),
+      peers, root, in, shared::parts_of(out.size(), shared::part_bytes(1, memory.size())),
       [&](Number number) { return take(peers, root, number, offset, out); },
       [&] { shared::scatter(memory, root, in, out); });
 }
 
 inline void gather(Peers& peers, int root, ConstBytes in, Bytes out) {
   SharedMemory& memory = peers.memory();
+  const LongWaits waits(memory, in.size() * static_cast<std::size_t>(memory.size()));
   const auto number = memory.begin();
   const auto answered = memory.begin();
   bool is_complete = true;
@@ -126,6 +146,7 @@ inline bool take_blocks(Peers& peers, Number number, std::size_t offset, Bytes o
 
 inline void allgather(Peers& peers, ConstBytes in, Bytes out) {
   SharedMemory& memory = peers.memory();
+  const LongWaits waits(memory, out.size());
   place(in, block_of(out, memory.rank(), in.size()));
   const auto number = memory.begin();
   tell(memory, number, in.data());
@@ -140,6 +161,7 @@ inline void allgather(Peers& peers, ConstBytes in, Bytes out) {
 /// In place, other ranks read a copy of the blocks.
 inline void alltoall(Peers& peers, Scratch& scratch, ConstBytes in, Bytes out) {
   SharedMemory& memory = peers.memory();
+  const LongWaits waits(memory, in.size());
   const auto block_bytes = in.size() / static_cast<std::size_t>(memory.size());
   const auto offset = static_cast<std::size_t>(memory.rank()) * block_bytes;
   const bool is_in_place = in.data() == out.data();
@@ -211,6 +233,7 @@ template <class Combine>
 void reduce_scatter(Peers& peers, Scratch& scratch, ConstBytes in, Bytes out,
                     const Combine& combine) {
   SharedMemory& memory = peers.memory();
+  const LongWaits waits(memory, in.size());
   const bool is_in_place = in.data() == out.data();
   const Room room(scratch, out.size(), is_in_place ? Bytes() : out, combine);
   const auto offset = static_cast<std::size_t>(memory.rank()) * out.size();
@@ -257,6 +280,7 @@ template <class Combine>
 void reduce_to(Peers& peers, Scratch& scratch, int root, ConstBytes in, Bytes out,
                const Combine& combine) {
   SharedMemory& memory = peers.memory();
+  const LongWaits waits(memory, 2 * in.size());
   const Shares shares(in.size(), combine.element_bytes(), memory.size());
   const bool is_apart = !out.empty() && in.data() != out.data();
   const auto rank = memory.rank();
