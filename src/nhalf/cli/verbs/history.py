@@ -19,7 +19,8 @@ from nhalf.store.gates import GateFile, read_places
 
 with lazily(globals()):
     from nhalf.decide.history.gates import gate_history
-    from nhalf.decide.history.history import History, as_json, history
+    from nhalf.decide.history.history import History, history
+    from nhalf.decide.history.history_json import as_json
     from nhalf.decide.history.levels import usable_runs
     from nhalf.decide.runs_compared import run_changes
     from nhalf.facts.facts import Facts

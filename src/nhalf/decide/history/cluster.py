@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from statistics import median
 
 from nhalf.decide.history.history import CurveHistory, History
@@ -23,8 +24,8 @@ PAIRS_LEAST, SHARE_LEAST = 2, 0.5
 class NowSlower:
     """What became slower: one time of a node, several pairs of a node, or one pair.
 
-    `nodes` are whom it is laid to, `ratio` is the last level over the first one; `pairs` is how
-    many pairs of that quantity the node has, 0 for its own times.
+    `nodes` are whom it is laid to, `ratio` is over the level before it became slower; `pairs` is
+    how many pairs of that quantity the node has, 0 for its own times.
     """
 
     nodes: tuple[str, ...]
@@ -35,12 +36,12 @@ class NowSlower:
     @property
     def ratio(self) -> float:
         """The median over the curves."""
-        return median(curve.ratio_now for curve in self.curves)
+        return median(prod(s.ratio for s in curve.slowdown) for curve in self.curves)
 
     @property
     def since_s(self) -> float:
-        """When the first of the curves became slower, for the last time."""
-        return min(curve.certain[-1].started_s for curve in self.curves)
+        """When the first of the curves became slower."""
+        return min(curve.slowdown[0].started_s for curve in self.curves)
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def node_changes(history: History) -> list[NodeChange]:
 def _node_change(
     node: str, own: Sequence[CurveHistory], pairs: Sequence[CurveHistory]
 ) -> NodeChange:
-    since_s = [c.certain[-1].started_s for c in (*own, *pairs) if c.is_slower]
+    since_s = [c.slowdown[0].started_s for c in (*own, *pairs) if c.is_slower]
     by_name: dict[str, list[float]] = {}
     for curve in pairs:
         by_name.setdefault(curve.levels.curve[NAME], []).append(curve.ratio_now)

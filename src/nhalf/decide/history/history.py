@@ -9,9 +9,8 @@ machine, or in one that is unknown.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -119,9 +118,15 @@ class CurveHistory:
         return [shift for shift in self.shifts if shift.verdict != "unclear"]
 
     @property
+    def slowdown(self) -> list[Shift]:
+        """The last changes that are certain, as many as are to slower without another between."""
+        last = takewhile(lambda shift: shift.verdict == "slower", reversed(self.certain))
+        return list(last)[::-1]
+
+    @property
     def is_slower(self) -> bool:
         """Whether the last change that is certain was to slower."""
-        return [shift.verdict for shift in self.certain[-1:]] == ["slower"]
+        return bool(self.slowdown)
 
     @property
     def ratio_now(self) -> float:
@@ -347,52 +352,3 @@ def _shift(
         _doubt(levels, changes, number),
         levels.threshold,
     )
-
-
-def as_json(history: History) -> dict[str, Any]:
-    """The output of `nhalf history --json`; an unknown interval is null."""
-    return {
-        "method": METHOD,
-        "error": history.error,
-        "runs": [{"run": run, "started_s": at} for run, at in history.started_s.items()],
-        "curves": [_curve_json(c) for c in history.curves if "quantile" not in c.levels.curve],
-        "tails": [_curve_json(c) for c in history.curves if "quantile" in c.levels.curve],
-    }
-
-
-def _curve_json(curve: CurveHistory) -> dict[str, Any]:
-    levels = curve.levels
-    return {
-        **levels.curve,
-        "bytes": list(levels.sizes),
-        "levels": [
-            {
-                "run": run,
-                "library": levels.libraries[i],
-                "launches": levels.launches[i],
-                "ratio": float(levels.ratio[i]),
-                "ci": [float(levels.low[i]), float(levels.high[i])],
-                "time_s": float(levels.time_s * levels.ratio[i]),
-            }
-            for i, run in enumerate(levels.runs)
-        ],
-        "changes": [_shift_json(shift) for shift in curve.shifts],
-        "last_apart": curve.last_ratio,
-        "unclear_runs": curve.unclear_runs,
-    }
-
-
-def _shift_json(shift: Shift) -> dict[str, Any]:
-    return {
-        "before": shift.before,
-        "at": shift.at,
-        "at_first": shift.first,
-        "at_last": shift.last,
-        "started_s": shift.started_s,
-        "verdict": shift.verdict,
-        "ratio": shift.ratio,
-        "ci": [shift.low, shift.high],
-        "reason": shift.doubt.reason,
-        "remedy": shift.doubt.remedy,
-        "environment": [vars(difference) for difference in shift.differences],
-    }

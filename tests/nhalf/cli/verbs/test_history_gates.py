@@ -46,6 +46,10 @@ def test_json_and_csv_have_every_curve(call: Call, gates: Path) -> None:
     assert len(found["curves"]) == 4 * len(NODES) + 12
     (curve,) = [c for c in found["curves"] if (c["nodes"], c["name"]) == ("n2", "core 1")]
     assert [change["verdict"] for change in curve["changes"]] == ["slower"]
+    blamed = [
+        (change["nodes"], change["slower_pairs"], change["pairs"]) for change in found["slower"]
+    ]
+    assert blamed == [(["n3"], 3, 3), (["n1", "n10"], 1, 1), (["n2"], 1, 0)]
     rows = list(csv.DictReader(io.StringIO(call("history", gates, "--format", "csv").out)))
     assert len(rows) == 24 * len(found["curves"])
     assert {"nodes", "name", "ratio", "changed"} <= set(rows[0])

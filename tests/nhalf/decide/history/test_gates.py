@@ -69,6 +69,16 @@ def test_what_became_faster_again_is_not_slower() -> None:
     assert slower(history) == [] and history.exit_code(3) == 0
 
 
+def test_what_was_fast_for_a_while_is_slower_than_that() -> None:
+    def fast(name: str, gate: int) -> float:
+        return 0.5 if name == "n2 core 1" and 8 <= gate < 16 else 1.0
+
+    (found,) = slower(gate_history(list(cluster(24, fast)), FOLDER))
+    assert (found.nodes, found.name) == (("n2",), "core 1")
+    assert found.ratio == pytest.approx(2.0, rel=0.02)
+    assert found.curves[0].ratio_now == pytest.approx(1.0, rel=0.02)
+
+
 def test_a_node_that_becomes_slower_little_by_little_is_found() -> None:
     history = gate_history(
         list(cluster(60, lambda name, gate: 1.004**gate if name == "n3 core 0" else 1.0)), FOLDER

@@ -15,11 +15,11 @@ import pytest
 from nhalf.decide.history.history import (
     CurveHistory,
     History,
-    as_json,
     curve_error,
     curve_history,
     history,
 )
+from nhalf.decide.history.history_json import as_json
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
 from nhalf.facts.facts import Facts
 from nhalf.statistics.change_points import ERROR
