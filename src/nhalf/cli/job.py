@@ -82,8 +82,7 @@ def allocate(request: RunRequest | AppRequest) -> None:
 
     The whole run has one allocation: no launch waits in the queue, all have the same hosts, and
     it ends when the run ends, however that happens. A host that dies does not end it. Does
-    nothing in any other case; raises MissingError if there is no Slurm, and for flux run outside
-    an instance.
+    nothing in any other case; raises MissingError if there is no Slurm, or no instance of Flux.
     """
     if os.environ.get("SLURM_JOB_ID"):
         return

@@ -68,8 +68,8 @@ def system_here(name: str = "") -> tuple[str, BatchSystem]:
     systems = batch_systems()
     if name and name not in systems:
         raise unknown("batch system", name, systems)
-    by_job = sorted(systems, key=lambda other: not systems[other].job_here(os.environ))
-    candidates = [name] if name else by_job
+    own_first = sorted(systems, key=lambda system: not systems[system].job_here(os.environ))
+    candidates = [name] if name else own_first
     for candidate in candidates:
         if systems[candidate].is_here():
             return candidate, systems[candidate]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """nhalf for Benchpark, in a copy of which it goes to experiments/nhalf.
 
-The application of Ramble that it names, packaging/ramble, goes to repo/nhalf there, with the package
-of Spack.
+The application of Ramble that it names, packaging/ramble, goes to repo/nhalf there, with the
+package of Spack.
 """
 
 from benchpark.directives import variant

@@ -85,7 +85,7 @@ class Pbs(OptionSystem):
         return "pbs_version" in run(["qsub", "--version"], ANSWER_TIMEOUT_S).stdout
 
     def names(self, option: str) -> set[str]:
-        """Of -l and -W also what they set: {'-l place', '-l walltime'}."""
+        """What an option sets; -l and -W name it: {'-l place', '-l walltime'}."""
         (name,) = super().names(option)
         if name not in ("-l", "-W"):
             return {name}

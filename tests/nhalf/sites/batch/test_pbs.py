@@ -19,7 +19,7 @@ Job Id: 7.server
     Job_Name = nhalf-r
     resources_used.walltime = 00:00:12
     job_state = {letter}
-    Variable_List = PBS_O_HOME=/home/u,PBS_O_NOTE=Exit_status = 9,
+    Variable_List = PBS_O_LANG=C,PBS_O_NOTE=Exit_status = 9,
 \tjob_state = Q
     exec_host = n1/0*2+n2/0*2+
 \tn2/1
