@@ -22,6 +22,8 @@ TIMED_ROOMS = ("native/patterns/", "native/algorithms/")
 TIMES_ITSELF = {
     "native/patterns/bases/collectives/forms.hpp",
     "native/patterns/traffic/traffic.hpp",
+    "native/patterns/traffic/victim.hpp",
+    "native/patterns/bases/traffic/congestors.hpp",
     "native/patterns/pairs/pair_map.hpp",
     "native/patterns/pairs/roundtrip_gap_overhead.hpp",
     "native/patterns/collectives/barrier_communicator.hpp",

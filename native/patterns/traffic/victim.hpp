@@ -46,7 +46,7 @@ class Victim : public Pattern {
         is_ring_(point.choice("of", operations) == 1),
         ranks_(VictimRanks::of(point, transport.size())),
         victims_(transport, is_ring_ ? shuffled(ranks_.victims) : ranks_.victims),
-        congestors_(transport, point, ranks_.others),
+        congestors_(transport, point, ranks_.congestors),
         in_(point.size_bytes),
         out_(point.size_bytes),
         times_s_(rounds_kept) {
@@ -101,7 +101,7 @@ class Victim : public Pattern {
     double load_Bps = 0;
     const double mine_Bps = congestors_.rate_Bps();
     for (const double rank_Bps : collect(transport_, std::span(&mine_Bps, 1))) load_Bps += rank_Bps;
-    std::vector<Value> columns{{"congestors", static_cast<double>(ranks_.others.size())}};
+    std::vector<Value> columns{{"congestors", static_cast<double>(ranks_.congestors.size())}};
     if (congestors_.are_any()) columns.push_back({"load_Bps", load_Bps});
     return columns;
   }

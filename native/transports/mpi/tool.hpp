@@ -29,10 +29,10 @@ class MpiTool {
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
   static Variables variables() {
-    Variables found;
+    Variables reported;
     int level = 0;
-    if (MPI_T_init_thread == nullptr || MPI_T_cvar_read == nullptr) return found;
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS) return found;
+    if (MPI_T_init_thread == nullptr || MPI_T_cvar_read == nullptr) return reported;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS) return reported;
     int count = 0;
     MPI_T_cvar_get_num(&count);
     struct sigaction before{};
@@ -40,11 +40,11 @@ class MpiTool {
     guard.sa_handler = [](int) { siglongjmp(place, 1); };
     sigaction(SIGSEGV, &guard, &before);
     if (sigsetjmp(place, 1) == 0) {
-      for (int number = 0; number < count; ++number) add(number, found);
+      for (int number = 0; number < count; ++number) add(number, reported);
       MPI_T_finalize();
     }
     sigaction(SIGSEGV, &before, nullptr);
-    return found;
+    return reported;
   }
 
  private:
@@ -57,7 +57,7 @@ class MpiTool {
     std::array<char, 4096> text;
   };
 
-  static void add(int number, Variables& found) {
+  static void add(int number, Variables& reported) {
     std::array<char, 256> name{};
     int length = static_cast<int>(name.size());
     int verbosity = 0, binding = 0, scope = 0, no_text = 0;
@@ -76,7 +76,7 @@ class MpiTool {
     auto text = value_of(number, type);
     if (!text || (!is_set && *text == "0")) return;
     if (values != MPI_T_ENUM_NULL) *text += word_for(values, *text);
-    found.emplace_back(called, *text);
+    reported.emplace_back(called, *text);
   }
 
   /// Open MPI's launcher has variables, too, that say where it listens.

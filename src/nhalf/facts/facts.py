@@ -18,6 +18,7 @@ import polars as pl
 from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact, supply
+from nhalf.facts.reported import with_reports
 from nhalf.results import parts, results
 from nhalf.statistics import summary as summaries
 from nhalf.statistics.advice import is_elsewhere
@@ -244,10 +245,10 @@ class Facts:
         """A model of time against size for every curve that can be fitted."""
         from nhalf.facts.causes import with_causes
         from nhalf.facts.fit import fit_summary
-        from nhalf.facts.reported import environments
 
         try:
-            return with_causes(fit_summary(self.summary, self.launches), environments(self))
+            models = fit_summary(self.summary, self.launches)
+            return with_causes(models, self.reported_environments)
         except InputError:
             return []
 
@@ -266,6 +267,12 @@ class Facts:
         from nhalf.facts.pattern_fit import fit_patterns
 
         return fit_patterns(self.summary)
+
+    @property
+    @fact
+    def reported_environments(self) -> Mapping[str, Mapping[str, Any]]:
+        """`environments` with what each MPI library said of its parameters (reported.py)."""
+        return with_reports(self.environments, self.started)
 
     @property
     @fact

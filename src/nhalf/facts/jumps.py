@@ -56,9 +56,9 @@ def eager_limits_of(environment: Mapping[str, Any], mpi: str) -> tuple[EagerLimi
     for name, size_bytes in _variables(environment, mpi):
         limits = {own: size for own, size in limits.items() if not name.endswith(own)}
         limits[name] = size_bytes
-    told = {name: int(text) for name, text in reported.items() if text.isdecimal()}
+    in_launch = {name: int(text) for name, text in reported.items() if text.isdecimal()}
     return tuple(
-        EagerLimit(name, told.get(name, size), is_reported=name in told)
+        EagerLimit(name, in_launch.get(name, size), is_reported=name in in_launch)
         for name, size in limits.items()
     )
 

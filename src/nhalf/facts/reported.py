@@ -1,77 +1,70 @@
 """What MPI libraries report of their own parameters (MPI_T), and settings that they do not have."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nhalf.facts.fact import fact
-from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import REPORTED
 from nhalf.measure.plan.plan import split_name
+from nhalf.store.places import Start, StartedLaunch
 
 PREFIX = "OMPI_MCA_"
 """What stands before Open MPI's names in the environment; MPICH's are the same there."""
 SAME = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 _CHOICE = re.compile(r"(-?\d+) \((.*)\)")
+Environments = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class IgnoredSetting:
-    """A variable of a setting, and what the library has instead of the value asked for."""
+    """A variable of a setting with its value, and the value that the library has instead."""
 
     mpi: str
     variable: str
-    asked: str
-    has: str
+    value: str
+    in_launch: str
 
 
-@fact
-def reported(facts: Facts, run: str, mpi: str) -> Mapping[str, str]:
-    """Values by name, as a library reported them at the start of its first launch in a run.
+def with_reports(
+    environments: Environments, started: Mapping[str, Mapping[Start, Sequence[StartedLaunch]]]
+) -> Environments:
+    """The environments of runs with what each library reported at the start of a launch.
 
-    A choice is its number and its word: '6 (binomial)'. Empty where it reported none.
+    Under REPORTED, by library: values by name. A choice is its number and its word: '6 (binomial)'.
     """
-    for (subject, _, _), launches in facts.started.get(run, {}).items():
-        if subject == mpi and launches and launches[0].variables:
-            return launches[0].variables
-    return {}
-
-
-@fact
-def environments(facts: Facts) -> Mapping[str, Mapping[str, Any]]:
-    """Those of the runs with what each library reported."""
     reports = {
-        run: {mpi: reported(facts, run, mpi) for mpi, _, _ in facts.started.get(run, {})}
-        for run in facts.environments
+        run: {
+            launch.subject: launch.variables for of_start in starts.values() for launch in of_start
+        }
+        for run, starts in started.items()
     }
-    return {run: {**own, REPORTED: reports[run]} for run, own in facts.environments.items()}
+    return {run: {**own, REPORTED: reports.get(run, {})} for run, own in environments.items()}
 
 
-@fact
-def ignored_settings(facts: Facts) -> list[IgnoredSetting]:
+def ignored_settings(environments: Environments) -> list[IgnoredSetting]:
     """Variables of settings that the library reports with another value."""
-    return list(dict.fromkeys(_ignored(facts)))
+    return list(_ignored(environments))
 
 
-def _ignored(facts: Facts) -> Iterator[IgnoredSetting]:
-    for run, environment in environments(facts).items():
+def _ignored(environments: Environments) -> Iterator[IgnoredSetting]:
+    for environment in environments.values():
         settings = environment.get("plan", {}).get("settings", [])
         variables_of = {setting["name"]: setting["variables"] for setting in settings}
-        for subject in environment.get(REPORTED, {}):
-            for variable, asked in variables_of.get(split_name(subject)[1], {}).items():
-                has = reported(facts, run, subject).get(variable.removeprefix(PREFIX))
-                if has is not None and not may_be_same(asked, has):
-                    yield IgnoredSetting(subject, variable, asked, has)
+        for mpi, reported in environment.get(REPORTED, {}).items():
+            for variable, value in variables_of.get(split_name(mpi)[1], {}).items():
+                in_launch = reported.get(variable.removeprefix(PREFIX))
+                if in_launch is not None and not may_be_same(value, in_launch):
+                    yield IgnoredSetting(mpi, variable, value, in_launch)
 
 
-def may_be_same(asked: str, has: str) -> bool:
+def may_be_same(value: str, in_launch: str) -> bool:
     """Whether a value in the environment may be what a library reports, which knows numbers."""
-    asked = asked.strip().casefold()
-    choice = _CHOICE.fullmatch(has)
+    value = value.strip().casefold()
+    choice = _CHOICE.fullmatch(in_launch)
     if choice:
-        return SAME.get(asked, asked) in (choice[1], choice[2].casefold())
-    if not has.lstrip("-").isdecimal():
-        return asked == has.strip().casefold()
-    asked = SAME.get(asked, asked)
-    return not asked.lstrip("-").isdecimal() or int(asked) == int(has)
+        return SAME.get(value, value) in (choice[1], choice[2].casefold())
+    if not in_launch.lstrip("-").isdecimal():
+        return value == in_launch.strip().casefold()
+    value = SAME.get(value, value)
+    return not value.lstrip("-").isdecimal() or int(value) == int(in_launch)

@@ -12,7 +12,6 @@ from nhalf.facts.causes import CoreCache, cache_near, is_decided_cache, packets_
 from nhalf.facts.contests import SETTING, contests
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.reported import environments
 from nhalf.facts.series import plain_points, with_series
 from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
 from nhalf.statistics.advice import APART
@@ -202,7 +201,7 @@ def _is_switch(facts: Facts, model: FittedModel, jump: curve_jumps.Jump) -> bool
 
 def _switch(facts: Facts, launches: pl.DataFrame, jump: curve_jumps.Jump) -> ProtocolSwitchPoint:
     first = launches.row(0, named=True)
-    environment = environments(facts).get(first["run"], {})
+    environment = facts.reported_environments.get(first["run"], {})
     switch = ProtocolSwitchPoint(
         series=with_series(launches.head(1), facts)["series"][0],
         mpi=first["mpi"],

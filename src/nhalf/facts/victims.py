@@ -62,9 +62,16 @@ def _operations(loaded: pl.DataFrame, facts: Facts) -> Iterator[CongestedOperati
             continue
         tails = frame.filter(pl.col("tail_ratio").is_not_null())["tail_ratio"].to_list()
         yield CongestedOperation(
-            *(row["series"], row["mpi"], PATTERN, row["bytes"]),
+            row["series"],
+            row["mpi"],
+            PATTERN,
+            row["bytes"],
             ratio_interval(frame["ratio"].to_list()),
-            *(row["of"], row["load"], int(row["load_bytes"]), row["ranks"], int(row["victims"])),
+            of=row["of"],
+            load=row["load"],
+            load_bytes=int(row["load_bytes"]),
+            ranks=row["ranks"],
+            victims=int(row["victims"]),
             tail_ratio=ratio_interval(tails) if tails else None,
         )
 

@@ -33,7 +33,7 @@ TEST_CASE("victims are evenly spread over ranks or nodes, rank 0 among them") {
   };
   CHECK(groups("victims=4").victims == std::vector{0, 2, 4, 6});
   CHECK(groups("victims=2").victims == std::vector{0, 4});
-  CHECK(groups("victims=4").others == std::vector{1, 3, 5, 7});
+  CHECK(groups("victims=4").congestors == std::vector{1, 3, 5, 7});
   CHECK(groups("victims=4,nodes=apart").victims == std::vector{0, 1, 4, 5});
   CHECK(groups("victims=2,nodes=apart").victims == std::vector{0, 1});
   for (const auto* wrong : {"", "victims=1", "victims=7", "victims=4,nodes=racks"})

@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import EagerLimit, eager_limits_of
-from nhalf.facts.reported import environments, ignored_settings, may_be_same, reported
+from nhalf.facts.reported import ignored_settings, may_be_same
 from nhalf.present.findings.protocols import SettingIgnored
 from nhalf.store.places import StartedLaunch
 from tests.nhalf.synthetic import build_measurements
@@ -39,14 +39,14 @@ def test_a_setting_that_the_library_has_is_no_finding() -> None:
         {"OMPI_MCA_btl_sm_eager_limit": "16384", "OMPI_MCA_unknown": "1", "OTHER": "x"},
         btl_sm_eager_limit="16384",
     )
-    assert reported(facts, "run", ASKED) == {LIMIT: "16384"}
-    assert reported(facts, "other", ASKED) == {}
+    assert facts.reported_environments["run"]["reported"][ASKED] == {LIMIT: "16384"}
     assert list(SettingIgnored().find(facts)) == []
 
 
 def test_a_setting_that_it_does_not_have_is_named_once() -> None:
     facts = facts_of({"OMPI_MCA_btl_sm_eager_limit": "16384"}, btl_sm_eager_limit="4096")
-    assert [(one.mpi, one.has) for one in ignored_settings(facts)] == [(ASKED, "4096")]
+    settings = ignored_settings(facts.reported_environments)
+    assert [(setting.mpi, setting.in_launch) for setting in settings] == [(ASKED, "4096")]
     [finding] = SettingIgnored().find(facts)
     assert finding.text.endswith(
         "was started with OMPI_MCA_btl_sm_eager_limit=16384, but reports 4096 (MPI_T): the setting "
@@ -56,11 +56,11 @@ def test_a_setting_that_it_does_not_have_is_named_once() -> None:
 
 def test_the_limit_in_the_launch_counts_and_not_that_of_other_launches() -> None:
     facts = facts_of({"OMPI_MCA_btl_sm_eager_limit": "16384"}, btl_sm_eager_limit="16384")
-    environment = environments(facts)["run"]
+    environment = facts.reported_environments["run"]
     assert eager_limits_of(environment, ASKED) == (EagerLimit(LIMIT, 16384, is_reported=True),)
     assert eager_limits_of(environment, OPEN_MPI) == (EagerLimit(LIMIT, 4096, is_reported=True),)
     # A library that reports nothing keeps what its program says, without the setting's name none.
-    silent = environments(facts_of({}))["run"]
+    silent = facts_of({}).reported_environments["run"]
     assert eager_limits_of(silent, ASKED) == ()
 
 

@@ -3,30 +3,85 @@
 
 #include "contract/buffer.hpp"
 #include "contract/pattern.hpp"
-#include "patterns/bases/traffic/group.hpp"
 
 namespace nhalf {
+/// Some of the ranks, numbered among themselves: messages go between these only. Control is that of
+/// all ranks, which is not for one group alone to ask.
+template <Duplex T>
+class Group {
+ public:
+  static constexpr const TransportInfo& info = T::info;
+
+  /// The members in their order here; a rank that is none of them has number -1.
+  Group(T& transport, std::vector<int> members)
+      : transport_(&transport), members_(std::move(members)) {
+    const auto place = std::ranges::find(members_, transport.rank());
+    if (place != members_.end()) rank_ = static_cast<int>(place - members_.begin());
+  }
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+  [[nodiscard]] bool has_me() const { return rank_ >= 0; }
+  /// The rank among all of a member.
+  [[nodiscard]] int member(int number) const { return members_[static_cast<std::size_t>(number)]; }
+  /// Who is so many members after this one, around the end.
+  [[nodiscard]] int after(int steps) const { return (rank_ + steps + size()) % size(); }
+
+  [[nodiscard]] double now_s() const { return transport_->now_s(); }
+  void barrier() { transport_->barrier(); }
+  void broadcast(Bytes data) { transport_->broadcast(data); }
+  bool all(bool mine) { return transport_->all(mine); }
+  std::vector<std::string> gather(const std::string& text) { return transport_->gather(text); }
+  [[nodiscard]] std::string library() const { return transport_->library(); }
+
+  void send(int peer, ConstBytes data) { transport_->send(member(peer), data); }
+  void recv(int peer, Bytes data) { transport_->recv(member(peer), data); }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    transport_->exchange(member(to), out, member(from), in);
+  }
+
+  /// The first member's answer at all of them, once all have come.
+  bool agreed(bool mine) {
+    std::byte answer{mine ? std::uint8_t{1} : std::uint8_t{0}};
+    const std::span word(&answer, 1);
+    if (rank_ > 0) {
+      send(0, ConstBytes{});
+      recv(0, word);
+      return answer != std::byte{0};
+    }
+    for (int from = 1; from < size(); ++from) recv(from, Bytes{});
+    for (int to = 1; to < size(); ++to) send(to, word);
+    return mine;
+  }
+
+ private:
+  T* transport_;
+  std::vector<int> members_;
+  int rank_ = -1;
+};
+
 /// Which ranks are victims and which are not, evenly spaced; rank 0 is a victim.
 struct VictimRanks {
   std::vector<int> victims;
-  std::vector<int> others;
+  std::vector<int> congestors;
 
   /// Throws InputError where either would be fewer than two.
   static VictimRanks of(const Case& point, int ranks) {
     constexpr std::string_view kinds[] = {"shared", "apart"};
     const bool by_node = point.choice("nodes", kinds) == 1;
-    const int wanted = point.axis("victims", 2, ranks - 2);
+    const int victims_wanted = point.axis("victims", 2, ranks - 2);
     const int nodes = point.hosts.empty() ? 1 : 1 + *std::ranges::max_element(point.hosts);
     if (by_node && nodes < 2) throw InputError("nodes=apart needs ranks on two nodes or more");
     const int units = by_node ? nodes : ranks;
-    const int chosen = by_node ? std::clamp(wanted * nodes / ranks, 1, nodes - 1) : wanted;
+    const int chosen =
+        by_node ? std::clamp(victims_wanted * nodes / ranks, 1, nodes - 1) : victims_wanted;
     VictimRanks result;
     for (int rank = 0; rank < ranks; ++rank) {
       const int unit = by_node ? point.hosts[static_cast<std::size_t>(rank)] : rank;
       const bool is_victim = std::int64_t{unit} * chosen % units < chosen;
-      (is_victim ? result.victims : result.others).push_back(rank);
+      (is_victim ? result.victims : result.congestors).push_back(rank);
     }
-    if (result.victims.size() < 2 || result.others.size() < 2)
+    if (result.victims.size() < 2 || result.congestors.size() < 2)
       throw InputError("either group needs two ranks: give other victims or more ranks");
     return result;
   }
@@ -62,7 +117,7 @@ class Congestors {
     out_.fill(seed_of(transport.rank()));
     if constexpr (OneSided<T>) {
       // All ranks expose as much, and some transports want the same size of all.
-      if (is_one_sided()) region_.emplace(transport.expose(size_bytes_ * ranks.size()));
+      if (is_one_sided()) region_ = transport.expose(size_bytes_ * ranks.size());
     }
   }
   ~Congestors() {
@@ -158,10 +213,10 @@ class Congestors {
 
   /// What a round sends from this rank.
   [[nodiscard]] std::uint64_t sent_bytes() const {
-    const auto others = static_cast<std::uint64_t>(group_->size() - 1);
+    const auto receivers = static_cast<std::uint64_t>(group_->size() - 1);
     const bool to_all = load_ == Load::alltoall || (load_ == Load::broadcast && leads());
     const bool to_one = !leads() && load_ != Load::broadcast;
-    return size_bytes_ * (to_all ? others : to_one ? 1 : 0);
+    return size_bytes_ * (to_all ? receivers : to_one ? 1 : 0);
   }
 
   void part(std::uint64_t rounds) {

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.measure.traced.tables import open_trace
 
 ROWS_MOST, STARTS_MOST = 8, 256
-"""A table has at most so many operations, and so many starts unless one operation has more."""
+"""Most operations of a table, and most starts unless a single operation has more."""
 APART_MOST_S = 1.0
 """Ranks that are further apart did something else before, such as reading input."""
 WORLD = 0
@@ -46,9 +47,9 @@ def arrival_table(text: str) -> str:
     return "_".join("-".join(map(str, row)) for row in _quantiles_us(rows_s))
 
 
-def _quantiles_us(rows_s: np.ndarray) -> np.ndarray:
+def _quantiles_us(rows_s: Floats) -> list[list[int]]:
     """Some of the (operations, ranks) starts, in whole microseconds, by increasing spread."""
     ordered = rows_s[np.argsort(rows_s.max(axis=1), kind="stable")]
     rows = min(len(ordered), ROWS_MOST, max(1, STARTS_MOST // ordered.shape[1]))
     places = (2 * np.arange(rows) + 1) * len(ordered) // (2 * rows)
-    return np.rint(ordered[places] * 1e6).astype(np.int64)
+    return [[round(start_s * 1e6) for start_s in row] for row in ordered[places].tolist()]

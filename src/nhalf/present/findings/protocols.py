@@ -209,10 +209,10 @@ class SettingIgnored(Finder[Facts]):
     """A setting that the library does not have in its launches, as it reports itself."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for ignored in ignored_settings(facts):
+        for ignored in ignored_settings(facts.reported_environments):
             yield Finding(
                 f"{library_label(facts, '', ignored.mpi)} was started with "
-                f"{ignored.variable}={ignored.asked}, but reports {ignored.has} (MPI_T): the "
+                f"{ignored.variable}={ignored.value}, but reports {ignored.in_launch} (MPI_T): the "
                 "setting did not take effect.",
                 importance=90,
                 kind="setting-ignored",

@@ -168,15 +168,15 @@ class Congestion(Finder[Facts]):
     """How much longer an operation takes while other ranks load the network."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        certain = (one for one in congested(facts) if one.ratio.low > COSTLY)
-        for one in sorted(certain, key=lambda one: -one.ratio.median):
-            tail = one.tail_ratio
+        certain = [point for point in congested(facts) if point.ratio.low > COSTLY]
+        for point in sorted(certain, key=lambda point: -point.ratio.median):
+            tail = point.tail_ratio
             slowest = "" if tail is None else f"; its slowest 1 % {times(tail.median)}"
             yield Finding.of(
-                one,
-                f"{one.series}, {count(one.victims, 'rank')} of {one.ranks}: {one.of} of "
-                f"{format_size(one.size_bytes)} takes {times(one.ratio.median)} as long "
-                f"({between(one.ratio)}) beside {one.load} of {format_size(one.load_bytes)} "
+                point,
+                f"{point.series}, {count(point.victims, 'rank')} of {point.ranks}: {point.of} of "
+                f"{format_size(point.size_bytes)} takes {times(point.ratio.median)} as long "
+                f"({between(point.ratio)}) beside {point.load} of {format_size(point.load_bytes)} "
                 f"messages among the others{slowest}.",
                 (45, 72),
                 "congestion",
