@@ -3,87 +3,9 @@
 // communicator counts the same calls and is given the same times, so all decide alike.
 #pragma once
 
-#include "contract/vocabulary.hpp"
+#include "interposer/evidence.hpp"
 
 namespace nhalf::coll {
-
-/// Seconds of the slowest rank, which holds up the others where these run ahead: in calls by the
-/// library's own, in calls by the other way, and beside calls, to look at clocks and to exchange
-/// times.
-struct Spent {
-  double own_s = 0, other_s = 0, beside_s = 0;
-};
-
-/// What trials may cost: a share of what all calls would have taken by the library's own, and a
-/// constant.
-class Budget {
- public:
-  static constexpr double share = 0.01;
-
-  explicit Budget(double constant_s) : constant_s_(constant_s) {}
-
-  /// Adds what calls would have taken by the library's own, or took by it.
-  void add_own(double own_s) { own_s_ += own_s; }
-  /// Adds an excess over the library's own; a negative one makes up for earlier ones.
-  void lose(double lost_s) { lost_s_ = std::max(0.0, lost_s_ + lost_s); }
-  [[nodiscard]] bool allows(double further_s) const {
-    return further_s <= 0 || lost_s_ + further_s <= constant_s_ + share * own_s_;
-  }
-
- private:
-  double constant_s_;
-  double own_s_ = 0, lost_s_ = 0;
-};
-
-/// The times of some calls, of which the longest counts no more than four times the mean of the
-/// others, since an interruption hits one call.
-class CallTimes {
- public:
-  void add(double call_s) {
-    sum_s_ += call_s;
-    longest_s_ = std::max(longest_s_, call_s);
-    ++calls_;
-  }
-  [[nodiscard]] double sum_s() const {
-    if (calls_ < 2) return sum_s_;
-    const double others_s = sum_s_ - longest_s_;
-    return others_s + std::min(longest_s_, longest_of_mean * others_s / (calls_ - 1));
-  }
-
- private:
-  static constexpr double longest_of_mean = 4;
-
-  double sum_s_ = 0, longest_s_ = 0;
-  int calls_ = 0;
-};
-
-/// Evidence from pairs of blocks that one way wins more of them: the capital of a gambler who bets
-/// shares of it on every pair, 1 at the start, mean of three shares. If both ways are as likely to
-/// win, it ever reaches c with a probability of at most 1 / c, however long one looks (J. Ville,
-/// "Étude critique de la notion de collectif", 1939).
-class Evidence {
- public:
-  void add(bool other_wins) {
-    ++(other_wins ? other_wins_ : own_wins_);
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-      for_other_[i] *= other_wins ? 1 + shares[i] : 1 - shares[i];
-      for_own_[i] *= other_wins ? 1 - shares[i] : 1 + shares[i];
-    }
-  }
-  [[nodiscard]] double for_other() const { return mean(for_other_); }
-  [[nodiscard]] double for_own() const { return mean(for_own_); }
-  [[nodiscard]] int other_wins() const { return other_wins_; }
-  [[nodiscard]] int own_wins() const { return own_wins_; }
-
- private:
-  using Capital = std::array<double, 3>;
-  static constexpr Capital shares{0.25, 0.5, 0.9};
-
-  static double mean(const Capital& capital) { return (capital[0] + capital[1] + capital[2]) / 3; }
-
-  Capital for_other_{1, 1, 1}, for_own_{1, 1, 1};
-  int other_wins_ = 0, own_wins_ = 0;
-};
 
 /// Learns for the calls of one operation and class of sizes on one communicator. Calls come in
 /// stretches; after each, `advance` chooses the next. A trial is a row of pairs, each of two blocks
@@ -176,12 +98,12 @@ class Learner {
   }
   /// Learns of the library's own what another learner knows, and rests no longer than both together
   /// may.
-  void take_turns_with(Learner& other) {
+  void take_turns_with(Learner& partner) {
     phase_ = Phase::settled;
-    own_call_s_ = other.own_call_s_;
-    steady_call_s_ = other.steady_call_s_;
-    block_ratio_ = other.block_ratio_;
-    rest_calls_most_ = other.rest_calls_most_ = rest_calls_most / 2;
+    own_call_s_ = partner.own_call_s_;
+    steady_call_s_ = partner.steady_call_s_;
+    block_ratio_ = partner.block_ratio_;
+    rest_calls_most_ = partner.rest_calls_most_ = rest_calls_most / 2;
   }
   void rest_again() { rest(); }
 

@@ -37,8 +37,8 @@ class Contest {
   /// Returns the learner of single copies; null if it never had a turn.
   [[nodiscard]] const Learner* single_copy() const { return single_copy_.get(); }
   /// Returns the learner of the same way as the one in charge of another class; may be null.
-  [[nodiscard]] const Learner* same_way(const Contest& other) const {
-    return other.is_single_copy_ ? single_copy_.get() : &slots_;
+  [[nodiscard]] const Learner* same_way(const Contest& neighbour) const {
+    return neighbour.is_single_copy_ ? single_copy_.get() : &slots_;
   }
 
   /// Returns the last ratio of the way that is not in charge, if it is better than the library's
@@ -90,9 +90,11 @@ struct Findings {
     const bool has_copied = single_copy != nullptr && single_copy->has_tried();
     if (!contest.slots().has_tried() && !has_copied) return;
     const bool is_copy_taken = contest.is_single_copy_better();
-    const auto& taken = is_copy_taken ? *single_copy : contest.slots();
-    learned = !taken.is_other_better() ? "native" : is_copy_taken ? "single-copy" : "shared-memory";
-    own_call_s = taken.own_call_s();
+    const auto& better = is_copy_taken ? *single_copy : contest.slots();
+    learned = !better.is_other_better() ? "native"
+              : is_copy_taken           ? "single-copy"
+                                        : "shared-memory";
+    own_call_s = better.own_call_s();
     slots_call_s = contest.slots().other_call_s();
     if (has_copied) single_copy_call_s = single_copy->other_call_s();
     for (const Learner* learner : {&contest.slots(), single_copy}) {

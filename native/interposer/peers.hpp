@@ -6,8 +6,6 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include <chrono>
-
 #include "interposer/shared_operations.hpp"
 
 namespace nhalf::coll {
@@ -26,16 +24,17 @@ class Peers {
   /// Throws Failed.
   static std::optional<Peers> of(SharedMemory& memory) {
     // Differs by process, so that nobody takes another process for this one.
-    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    const auto word = static_cast<std::uint64_t>(now) ^ static_cast<std::uint64_t>(getpid()) << 40U;
+    std::uint64_t word = 0;
+    word = address_of(&word) ^ static_cast<std::uint64_t>(getpid()) << 48U;
     Peers peers(memory);
-    peers.told_ = peers.of_all(Told{getpid(), address_of(&word), word});
+    peers.claims_ = peers.of_all(Claim{getpid(), address_of(&word), word});
     bool may_read = true;
     for (int rank = 0; rank < memory.size() && may_read; ++rank) {
-      std::uint64_t seen = 0;
-      const auto& told = peers.told_[static_cast<std::size_t>(rank)];
-      may_read = peers.read(rank, told.address, std::as_writable_bytes(std::span(&seen, 1))) &&
-                 seen == told.word;
+      std::uint64_t copied_word = 0;
+      const auto& claim = peers.claims_[static_cast<std::size_t>(rank)];
+      may_read =
+          peers.read(rank, claim.address, std::as_writable_bytes(std::span(&copied_word, 1))) &&
+          copied_word == claim.word;
     }
     // The word is here until all have looked.
     const auto may_all = peers.of_all(static_cast<unsigned char>(may_read ? 1 : 0));
@@ -49,9 +48,9 @@ class Peers {
   [[nodiscard]] bool read(int rank, PeerAddress address, Bytes to) const {
     while (!to.empty()) {
       const iovec own{to.data(), to.size()};
-      const iovec others{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), to.size()};
-      const auto process = told_[static_cast<std::size_t>(rank)].process;
-      const auto read_bytes = process_vm_readv(process, &own, 1, &others, 1, 0);
+      const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), to.size()};
+      const auto process = claims_[static_cast<std::size_t>(rank)].process;
+      const auto read_bytes = process_vm_readv(process, &own, 1, &remote, 1, 0);
       if (read_bytes <= 0) return false;
       address += static_cast<PeerAddress>(read_bytes);
       to = to.subspan(static_cast<std::size_t>(read_bytes));
@@ -60,7 +59,7 @@ class Peers {
   }
 
  private:
-  struct Told {
+  struct Claim {
     pid_t process;
     PeerAddress address;
     std::uint64_t word;
@@ -77,7 +76,7 @@ class Peers {
   }
 
   SharedMemory* memory_;
-  std::vector<Told> told_;
+  std::vector<Claim> claims_;
 };
 
 }  // namespace nhalf::coll

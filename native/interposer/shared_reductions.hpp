@@ -79,21 +79,21 @@ void reduce_window(SharedMemory& memory, ConstBytes in, Bytes out, std::size_t p
     give(memory, last, in.subspan(at, size_bytes));
   });
   const Number first = last + 1 - slots;
-  Number given = last;
+  Number piece = last;
   for_parts(shares.largest_bytes(), part, [&](std::size_t at, std::size_t) {
-    given = memory.begin();
+    piece = memory.begin();
     const auto own = shares.part_of(in, memory.rank(), at, part);
     fold_window(memory, first, part, static_cast<std::size_t>(own.data() - in.data()), in,
-                {memory.slot_data(given), own.size()}, combine);
-    memory.give(given);
+                {memory.slot_data(piece), own.size()}, combine);
+    memory.give(piece);
   });
   memory.end(last);
-  if (out.empty()) return memory.end(given);
+  if (out.empty()) return memory.end(piece);
   for_parts(shares.largest_bytes(), part, [&](std::size_t at, std::size_t) {
     take_shares(memory, last + 1 + at / part, shares, at, part, out);
   });
   // Who has published its share has read the window.
-  memory.end(given, last);
+  memory.end(piece, last);
 }
 
 template <class Combine>

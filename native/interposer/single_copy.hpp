@@ -200,9 +200,9 @@ bool fold(Peers& peers, Number number, std::size_t offset, ConstBytes own, Bytes
     } else if (!take(peers, last, number, offset + at, sum)) {
       return false;
     }
-    for (int other = last - 1; other >= 0; --other) {
-      if (other != rank && !take(peers, other, number, offset + at, term)) return false;
-      combine(other == rank ? own_term : ConstBytes(term), sum);
+    for (int peer = last - 1; peer >= 0; --peer) {
+      if (peer != rank && !take(peers, peer, number, offset + at, term)) return false;
+      combine(peer == rank ? own_term : ConstBytes(term), sum);
     }
   }
   return true;
@@ -219,11 +219,11 @@ struct Room {
     const auto element_bytes = combine.element_bytes();
     const auto all_bytes = piece_bytes / element_bytes * element_bytes;
     const auto kept_bytes = out.empty() ? share_bytes : 0;
-    const Bytes taken = bytes_or_none(scratch, all_bytes + kept_bytes);
-    is_there = !taken.empty();
+    const Bytes bytes = bytes_or_none(scratch, all_bytes + kept_bytes);
+    is_there = !bytes.empty();
     if (!is_there) return;
-    piece = taken.first(all_bytes);
-    share = out.empty() ? taken.subspan(all_bytes) : out;
+    piece = bytes.first(all_bytes);
+    share = out.empty() ? bytes.subspan(all_bytes) : out;
   }
 };
 

@@ -42,12 +42,14 @@ Bytes filled(std::size_t size_bytes, unsigned seed) {
 class Operations {
  public:
   Operations(int count, int root, bool is_in_place)
-      : count_(count), root_(root), is_in_place_(is_in_place) {}
+      : count_(count), root_(root), is_in_place_(is_in_place) {
+    const auto seed = static_cast<unsigned>(rank);
+    own_ = filled(static_cast<std::size_t>(count), 7 + seed);
+    all_ = filled(own_.size() * static_cast<std::size_t>(size), 70 + seed);
+  }
 
-  void run() {
-    const auto mine = filled(static_cast<std::size_t>(count_), 7U + static_cast<unsigned>(rank));
-    const auto all =
-        filled(mine.size() * static_cast<std::size_t>(size), 70U + static_cast<unsigned>(rank));
+  void move() {
+    const auto &mine = own_, &all = all_;
     const bool is_placed = is_in_place_ && rank == root_;
     compare(
         "bcast", mine,
@@ -82,6 +84,10 @@ class Operations {
                    MPI_BYTE, MPI_COMM_WORLD);
         },
         MPI_Alltoall, PMPI_Alltoall);
+  }
+
+  void reduce() {
+    const auto &mine = own_, &all = all_;
     const int shorts = count_ / 2;
     const auto in = [&](const Bytes& data) {
       return is_in_place_ ? MPI_IN_PLACE : static_cast<const void*>(data.data());
@@ -123,6 +129,7 @@ class Operations {
 
   int count_, root_;
   bool is_in_place_;
+  Bytes own_, all_;
 };
 
 void with_gaps(int count) {
@@ -189,8 +196,11 @@ int main(int argc, char** argv) {
   const int learning_calls = argc > 2 ? std::atoi(argv[2]) : 0;
   for (const int count : {16384, 65537, 300001, (1 << 20) + 1, (1 << 22) - 3})
     for (const bool is_in_place : {false, true})
-      if (learning_calls == 0 && (count < 1 << 20 || reads == "never"))
-        Operations(count, count % size, is_in_place).run();
+      if (learning_calls == 0 && (count < 1 << 20 || reads == "never")) {
+        Operations operations(count, count % size, is_in_place);
+        operations.move();
+        operations.reduce();
+      }
   with_gaps(50001);
   if (level == MPI_THREAD_MULTIPLE && reads != "later") threads_beside_each_other();
   sum_often(MPI_COMM_WORLD, learning_calls, 5000);

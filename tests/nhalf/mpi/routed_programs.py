@@ -52,7 +52,8 @@ def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
 def table_of(folder: Path, number: int) -> Path:
     """A table that takes from every operation the algorithm of this number.
 
-    -1 is shared memory, -2 are copies out of other ranks' memory, where there are such. Messages are cut into short parts, with a shorter one last, by those that do so.
+    -1 is shared memory, -2 are copies out of other ranks' memory, where there are such. Messages
+    are cut into short parts, with a shorter one last, by those that do so.
     """
     lines = ["# nhalf decision table 2"]
     for operation in ROUTED:
