@@ -115,10 +115,9 @@ class Congestors {
     out_ = Buffer(group_ && are_any() ? size_bytes_ : 0);
     in_ = Buffer(are_any() ? size_bytes_ * blocks : 0);
     out_.fill(seed_of(transport.rank()));
-    if constexpr (OneSided<T>) {
-      // All ranks expose as much, and some transports want the same size of all.
-      if (is_one_sided()) region_ = transport.expose(size_bytes_ * ranks.size());
-    }
+    // All ranks expose as much: some transports want that.
+    if constexpr (OneSided<T>)
+      if (is_one_sided()) region_.emplace(transport.expose(size_bytes_ * ranks.size()));
   }
   ~Congestors() {
     if constexpr (OneSided<T>)
