@@ -44,7 +44,8 @@ def congested(facts: Facts) -> list[CongestedOperation]:
     Of measured times two launches are needed, of exact ones one is enough.
     """
     launches = _launches(facts)
-    quiet = launches.filter(load="none")
+    # In quiet it does not matter which size the others would have sent.
+    quiet = launches.filter(load="none").unique(QUIET, keep="first", maintain_order=True)
     loaded = over_standard(launches.filter(pl.col("load") != "none"), quiet, QUIET)
     in_quiet = quiet.select(*QUIET, quiet_tail_s="tail_s")
     tails = loaded.join(in_quiet, on=QUIET, nulls_equal=True).with_columns(

@@ -170,14 +170,15 @@ class Congestion(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         certain = [point for point in congested(facts) if point.ratio.low > COSTLY]
         for point in sorted(certain, key=lambda point: -point.ratio.median):
-            tail = point.tail_ratio
+            ratio, tail = point.ratio, point.tail_ratio
+            interval = f" ({between(ratio)})" if ratio.low < ratio.high else ""
             slowest = "" if tail is None else f"; its slowest 1 % {times(tail.median)}"
             yield Finding.of(
                 point,
                 f"{point.series}, {count(point.victims, 'rank')} of {point.ranks}: {point.of} of "
-                f"{format_size(point.size_bytes)} takes {times(point.ratio.median)} as long "
-                f"({between(point.ratio)}) beside {point.load} of {format_size(point.load_bytes)} "
-                f"messages among the others{slowest}.",
+                f"{format_size(point.size_bytes)} takes {times(ratio.median)} as long"
+                f"{interval} beside {point.load} of {format_size(point.load_bytes)} messages among "
+                f"the others{slowest}.",
                 (45, 72),
                 "congestion",
                 "Congestion",
