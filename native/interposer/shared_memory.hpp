@@ -97,6 +97,7 @@ struct alignas(page_bytes) Lines {
 
   Flag arrived[rounds_max];
   Flag done;
+  Flag withdrawn;
   Slot slots[slots_count];
 };
 
@@ -169,6 +170,13 @@ class SharedMemory {
   void end(Number number) { lines_[rank_].done.number.store(number, std::memory_order_release); }
   /// Passes over `count` operations of other ranks, of which this one needs nothing.
   void skip(Number count) { end(number_ += count); }
+  /// Tells that this rank returns although others may be reading its memory.
+  void withdraw() { lines_[rank_].withdrawn.number.store(1); }
+  /// Whether a rank has told so before what this one has read.
+  [[nodiscard]] bool has_withdrawn(int rank) const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return lines_[rank].withdrawn.number.load() != 0;
+  }
   /// Ends an operation in which this rank has read the slots of all others.
   void end_of_all(Number number) { end(number, number - 1); }
   /// Ends an operation where all others are known to have ended those up to `all_done`.

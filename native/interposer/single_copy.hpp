@@ -5,27 +5,34 @@
 // before all have answered.
 #pragma once
 
+#include <exception>
+
 #include "interposer/peers.hpp"
 #include "interposer/shared_reductions.hpp"
 
 namespace nhalf::coll::single_copy {
 
-/// Lets a rank pause as long as others may copy, before it yields its core: who yields beside other
-/// programs waits for all their time slices. Where ranks outnumber cores they yield at once.
-class LongWaits {
+/// An operation in which ranks copy. A rank that waits for them pauses as long as they may take
+/// before it yields its core: who yields beside other programs waits for all their time slices.
+/// Where ranks outnumber cores they yield at once. A rank that an error ends tells so, for what
+/// others still copy may be overwritten.
+class Copying {
  public:
-  LongWaits(SharedMemory& memory, std::size_t copied_bytes) : waiting_(memory.waiting) {
-    if (pauses_ > 0) waiting_.pauses += static_cast<int>(copied_bytes / bytes_per_pause);
+  Copying(SharedMemory& memory, std::size_t copied_bytes) : memory_(memory) {
+    if (pauses_ > 0) memory.waiting.pauses += static_cast<int>(copied_bytes / bytes_per_pause);
   }
-  LongWaits(const LongWaits&) = delete;
-  LongWaits& operator=(const LongWaits&) = delete;
-  ~LongWaits() { waiting_.pauses = pauses_; }
+  Copying(const Copying&) = delete;
+  Copying& operator=(const Copying&) = delete;
+  ~Copying() {
+    memory_.waiting.pauses = pauses_;
+    if (std::uncaught_exceptions() > exceptions_) memory_.withdraw();
+  }
 
  private:
   static constexpr std::size_t bytes_per_pause = 64;
 
-  Waiting& waiting_;
-  int pauses_ = waiting_.pauses;
+  SharedMemory& memory_;
+  int pauses_ = memory_.waiting.pauses, exceptions_ = std::uncaught_exceptions();
 };
 
 // What ranks say to each other.
@@ -48,7 +55,8 @@ inline std::array<PeerAddress, 2> told(SharedMemory& memory, int from, Number nu
 inline bool take(Peers& peers, int from, Number number, std::size_t offset, Bytes to) {
   if (to.empty()) return true;
   const PeerAddress address = told(peers.memory(), from, number)[0];
-  return address != 0 && peers.read(from, address + offset, to);
+  return address != 0 && peers.read(from, address + offset, to) &&
+         !peers.memory().has_withdrawn(from);
 }
 
 /// Answers whether this rank has got all that it needed.
@@ -80,7 +88,7 @@ template <class Copy, class ThroughSlots>
 void from_root(Peers& peers, int root, ConstBytes data, std::size_t parts, Copy copy,
                ThroughSlots through_slots) {
   SharedMemory& memory = peers.memory();
-  const LongWaits waits(memory, data.size());
+  const Copying copying(memory, data.size());
   const auto number = memory.begin();
   const auto answered = memory.begin();
   bool is_complete = true;
@@ -115,7 +123,7 @@ inline void scatter(Peers& peers, int root, ConstBytes in, Bytes out) {
 
 inline void gather(Peers& peers, int root, ConstBytes in, Bytes out) {
   SharedMemory& memory = peers.memory();
-  const LongWaits waits(memory, in.size() * static_cast<std::size_t>(memory.size()));
+  const Copying copying(memory, in.size() * static_cast<std::size_t>(memory.size()));
   const auto number = memory.begin();
   const auto answered = memory.begin();
   bool is_complete = true;
@@ -146,7 +154,7 @@ inline bool take_blocks(Peers& peers, Number number, std::size_t offset, Bytes o
 
 inline void allgather(Peers& peers, ConstBytes in, Bytes out) {
   SharedMemory& memory = peers.memory();
-  const LongWaits waits(memory, out.size());
+  const Copying copying(memory, out.size());
   place(in, block_of(out, memory.rank(), in.size()));
   const auto number = memory.begin();
   tell(memory, number, in.data());
@@ -161,7 +169,7 @@ inline void allgather(Peers& peers, ConstBytes in, Bytes out) {
 /// In place, other ranks read a copy of the blocks.
 inline void alltoall(Peers& peers, Scratch& scratch, ConstBytes in, Bytes out) {
   SharedMemory& memory = peers.memory();
-  const LongWaits waits(memory, in.size());
+  const Copying copying(memory, in.size());
   const auto block_bytes = in.size() / static_cast<std::size_t>(memory.size());
   const auto offset = static_cast<std::size_t>(memory.rank()) * block_bytes;
   const bool is_in_place = in.data() == out.data();
@@ -233,7 +241,7 @@ template <class Combine>
 void reduce_scatter(Peers& peers, Scratch& scratch, ConstBytes in, Bytes out,
                     const Combine& combine) {
   SharedMemory& memory = peers.memory();
-  const LongWaits waits(memory, in.size());
+  const Copying copying(memory, in.size());
   const bool is_in_place = in.data() == out.data();
   const Room room(scratch, out.size(), is_in_place ? Bytes() : out, combine);
   const auto offset = static_cast<std::size_t>(memory.rank()) * out.size();
@@ -280,7 +288,7 @@ template <class Combine>
 void reduce_to(Peers& peers, Scratch& scratch, int root, ConstBytes in, Bytes out,
                const Combine& combine) {
   SharedMemory& memory = peers.memory();
-  const LongWaits waits(memory, 2 * in.size());
+  const Copying copying(memory, 2 * in.size());
   const Shares shares(in.size(), combine.element_bytes(), memory.size());
   const bool is_apart = !out.empty() && in.data() != out.data();
   const auto rank = memory.rank();

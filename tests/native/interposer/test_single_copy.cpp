@@ -217,6 +217,24 @@ TEST_CASE("a rank without memory for a copy leaves data to the slots") {
   nhalf::memory_source = source;
 }
 
+TEST_CASE("nobody takes what a rank may have overwritten that an error ended") {
+  if (!can_read()) return;
+  std::atomic<int> failed{0};
+  run(2, [&](SharedMemory& memory, Peers* peers, Scratch&) {
+    std::vector<std::byte> data(5000);
+    memory.waiting.progress = [](void*) { return 17; };
+    // The root waits in vain before the other rank reads.
+    if (memory.rank() == 1)
+      while (failed == 0) std::this_thread::yield();
+    try {
+      single_copy::bcast(*peers, 0, data);
+    } catch (const nhalf::coll::Failed&) {
+      ++failed;
+    }
+  });
+  CHECK(failed == 2);
+}
+
 TEST_CASE("ranks of which one may not read, or reads another process, all know") {
   for (const bool is_refused : {true, false}) {
     Buffer memory(SharedMemory::size_bytes(3));
