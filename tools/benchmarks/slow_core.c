@@ -2,8 +2,7 @@
 //
 // A timer of each such thread interrupts it every 2 ms; its handler spins for a part of that, so
 // that the thread itself loses the time, as to interrupts or to a clock that is held down. A thread
-// that is stopped from outside is another matter: its core falls idle, and a virtual machine waits
-// for an idle core to come back, which counts as stolen.
+// that is stopped from outside gives up its core instead, and has to wait to get it back.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
