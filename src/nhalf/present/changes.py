@@ -77,13 +77,6 @@ def shown_curves(history: History) -> list[CurveHistory]:
     return [c for c in history.curves if NODES not in c.levels.curve or c.shifts]
 
 
-def slower_lines(history: History) -> list[str]:
-    """Which nodes and pairs of nodes are slower than they were, a sentence change."""
-    from nhalf.decide.history.cluster import slower
-
-    return [slower_line(change) for change in slower(history)]
-
-
 def slower_line(change: NowSlower) -> str:
     """'n3: transfer takes 1.98x since 2026-04-01 04:00, in 3 of 3 pairs'."""
     from nhalf.decide.history.history import moment

@@ -15,7 +15,7 @@ import numpy as np
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.decide.history.history import RUNS_MIN, History, curve_error, curve_history
-from nhalf.decide.history.levels import Levels, curve_of_nodes
+from nhalf.decide.history.levels import NAME, NODES, node_levels
 from nhalf.statistics.change_points import ERROR
 from nhalf.store.gates import GateRecord, timed_on
 
@@ -53,7 +53,9 @@ def _history(
     for timed, its in sorted(rows.items()):
         occasions = list(_together(its))
         if len(occasions) >= RUNS_MIN:
-            levels.append(_levels(timed, occasions))
+            curve = {"pattern": _kind(timed[1]), NODES: timed[0], NAME: timed[1]}
+            runs = {_moment(record): ("", np.array([time_s])) for record, time_s in occasions}
+            levels.append(node_levels(curve, runs, threshold=THRESHOLD))
             environments.append([{"nhalf": record.nhalf} for record, _ in occasions])
     if not levels:
         raise InputError(
@@ -74,26 +76,6 @@ def _together(
     """At most OCCASIONS_MAX occasions: the first gate of each, and the median of its times."""
     for part in np.array_split(np.arange(len(rows)), min(len(rows), OCCASIONS_MAX)):
         yield rows[part[0]][0], float(np.median([rows[place][1] for place in part]))
-
-
-def _levels(timed: Timed, occasions: Sequence[tuple[GateRecord, float]]) -> Levels:
-    count = len(occasions)
-    time_s = np.array([time_s for _, time_s in occasions])
-    unknown_ends = np.full(count, np.nan)
-    return Levels(
-        curve=curve_of_nodes(*timed, pattern=_kind(timed[1])),
-        sizes=(),
-        runs=tuple(_moment(record) for record, _ in occasions),
-        libraries=("",) * count,
-        launches=(1,) * count,
-        ratio=time_s / time_s[0],
-        low=unknown_ends,
-        high=unknown_ends,
-        time_s=float(time_s[0]),
-        flag_s=unknown_ends,
-        unknown_share=np.zeros(count),
-        threshold=THRESHOLD,
-    )
 
 
 def _kind(quantity: str) -> str:

@@ -56,9 +56,43 @@ class Levels:
     threshold: float = THRESHOLD
 
 
-def curve_of_nodes(nodes: str, name: str, **columns: Any) -> dict[str, Any]:
-    """The curve of a node or of two nodes, with all columns of a curve, empty but for these."""
-    return {**dict.fromkeys(CURVE, ""), "ranks": None, **columns, NODES: nodes, NAME: name}
+def node_levels(
+    curve: Mapping[str, Any],
+    runs: Mapping[str, tuple[str, Floats]],
+    sizes: tuple[int, ...] = (),
+    threshold: float = THRESHOLD,
+) -> Levels:
+    """The levels of a curve of nodes: library and times, (launches,), by run in order of time.
+
+    `curve` has NODES, NAME, and of the columns of CURVE what is known.
+    """
+    libraries, times_s = zip(*runs.values(), strict=True)
+    matrix = as_matrix(times_s)
+    time_s, low_s, high_s = launch_intervals(matrix)
+    launches = np.isfinite(matrix).sum(axis=1)
+    alone = launches == 1
+    return Levels(
+        curve={**dict.fromkeys(CURVE, ""), "ranks": None, **curve},
+        sizes=sizes,
+        runs=tuple(runs),
+        libraries=libraries,
+        launches=tuple(map(int, launches)),
+        ratio=time_s / time_s[0],
+        low=np.where(alone, np.nan, low_s / time_s[0]),
+        high=np.where(alone, np.nan, high_s / time_s[0]),
+        time_s=float(time_s[0]),
+        flag_s=np.full(len(runs), np.nan),
+        unknown_share=np.zeros(len(runs)),
+        threshold=threshold,
+    )
+
+
+def as_matrix(rows: Sequence[Sequence[float] | Floats]) -> Floats:
+    """Rows of different lengths as one array, filled up with NaN."""
+    matrix = np.full((len(rows), max(map(len, rows))), np.nan)
+    for line, row in zip(matrix, rows, strict=True):
+        line[: len(row)] = row
+    return matrix
 
 
 def usable_runs(places: Iterable[Path]) -> Collection:
@@ -116,9 +150,7 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     by_launch: dict[str, list[float]] = {run: [] for run in runs}
     for run, _, values in launches.sort("run", "launch").iter_rows():
         by_launch[run].append(float(interquartile_mean(np.array(values))))
-    matrix = np.full((len(runs), max(map(len, by_launch.values()))), np.nan)
-    for number, run in enumerate(runs):
-        matrix[number, : len(by_launch[run])] = np.exp(by_launch[run])
+    matrix = np.exp(as_matrix([by_launch[run] for run in runs]))
     ratio, low, high = launch_intervals(matrix)
     counts = (~np.isnan(matrix)).sum(axis=1)
     alone = counts == 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from nhalf.decide.history.levels import Levels
+from nhalf.decide.history.levels import Levels, as_matrix
 from nhalf.decide.tail_ratios import (
     HAS_TAIL,
     QUANTILE,
@@ -72,10 +72,7 @@ def _relative(curve: Levels, tails: Mapping[str, Tails], sizes: tuple[int, ...])
     places = [place for place, run in enumerate(curve.runs) if run in tails]
     runs = [curve.runs[place] for place in places]
     parts = [np.exp(np.nanmean(tails[run].part_level, axis=1)) for run in runs]
-    matrix = np.full((len(runs), max(map(len, parts))), np.nan)
-    for row, part in zip(matrix, parts, strict=True):
-        row[: len(part)] = part
-    _, low, high = launch_intervals(matrix)
+    _, low, high = launch_intervals(as_matrix(parts))
     ratio = np.exp([tails[run].mean[0] for run in runs])
     return replace(
         curve,

@@ -10,6 +10,7 @@ from rich.console import Console
 from nhalf.base.arrays import Floats
 from nhalf.base.numbers import change, change_span, fixed, half_width_text
 from nhalf.base.units import format_time
+from nhalf.decide.history.cluster import slower
 from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.decide.history.levels import Levels
 from nhalf.present.changes import (
@@ -18,7 +19,7 @@ from nhalf.present.changes import (
     curve_names,
     ends,
     shown_curves,
-    slower_lines,
+    slower_line,
     unclear_lines,
 )
 from nhalf.present.terminal.changes import open_lines
@@ -39,8 +40,8 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     head = f"{len(runs)} {history.occasions}, {first} to {last}{_resolution(history)}"
     screen.print(head, markup=False)
-    for line in slower_lines(history):
-        screen.print(line, markup=False, soft_wrap=True)
+    for slowdown in slower(history):
+        screen.print(slower_line(slowdown), markup=False, soft_wrap=True)
     rows = [
         [
             name,

@@ -13,7 +13,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.history.cluster import node_changes, slower
 from nhalf.decide.history.gates import OCCASIONS_MAX, gate_history
 from nhalf.decide.history.history import History
-from nhalf.store.gates import GateRecord
+from nhalf.store.gates import PAIRS, GateRecord
 from tests.nhalf.decide.history.gated import BEGIN, NODES, NOISE, cluster, three_faults
 
 FOLDER = Path("gates")
@@ -56,6 +56,17 @@ def test_two_slow_nodes_share_the_pair_between_them() -> None:
     found = slower(gate_history(list(cluster(20, two)), FOLDER, "transfer"))
     assert sorted(each.nodes for each in found) == [("n2",), ("n3",)]
     assert sorted(len(each.curves) for each in found) == [2, 3]
+
+
+def test_of_two_nodes_the_link_is_named_and_neither_node() -> None:
+    whole = cluster(20, lambda name, gate: 2.0 if name == "transfer n1 n2" and gate > 9 else 1.0)
+    records = [
+        replace_struct(record, times_s={"transfer n1 n2": record.times_s["transfer n1 n2"]})
+        for record in whole
+        if record.node.startswith(PAIRS)
+    ]
+    (found,) = slower(gate_history(records, FOLDER))
+    assert found.nodes == ("n1", "n2")
 
 
 def test_what_became_faster_again_is_not_slower() -> None:
