@@ -93,3 +93,11 @@ def test_a_system_that_is_not_here_is_named(submit: Call, cluster: Any, tmp_path
     submit("--out", "r", "--batch-system", "pbs").is_error(3, "there is no PBS here", "qsub of PBS")
     submit("--out", "r", "--batch-system", "plusar").is_error(2, "unknown batch system 'plusar'")
     assert cluster.jobs == 0 and not (tmp_path / "r").exists()
+
+
+def test_flux_run_outside_an_instance_says_where_to_go(
+    call: Call, run_words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FLUX_URI", raising=False)
+    ended = call(*run_words, "--launcher", "flux")
+    ended.is_error(3, "flux run has no hosts here", "flux alloc", "--submit")

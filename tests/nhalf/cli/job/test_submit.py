@@ -79,7 +79,7 @@ class TestNodes:
         self, submit: Call, cluster: Any, tmp_path: Path
     ) -> None:
         words = ["--out", "r", "--placement", "4x2"]
-        submit(*words, "--job", "--nodes=2").is_error(2, "needs 4 hosts", "--nodes=2")
+        submit(*words, "--job", "--nodes=2").is_error(2, "needs 4 hosts", "--job gives 2")
         submit(*words, "--hosts", "n1,n2").is_error(2, "needs 4 hosts", "--hosts gives 2")
         assert cluster.jobs == 0
         assert not (tmp_path / "r").exists()
