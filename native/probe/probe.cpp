@@ -111,19 +111,27 @@ nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
   return measured;
 }
 
-/// Puts the buffers of a point into the memory that it asks for, on every rank or on none.
+/// Puts the buffers of a point into the memory that it asks for, on every rank or on none: the
+/// first rank that cannot says why.
 template <class T>
 std::unique_ptr<nhalf::MemoryChoice> choose_memory(T& transport, const nhalf::PatternInfo& info,
                                                    const nhalf::Case& point) {
+  std::unique_ptr<nhalf::MemoryChoice> memory;
   if constexpr (nhalf::OffersGpuMemory<T>) {
-    if (point.axes.text("memory").empty()) return nullptr;
-    return nhalf::made_everywhere(transport, "no memory for a GPU",
-                                  "another rank could not use its GPU", [&] {
-                                    return std::make_unique<nhalf::MemoryChoice>(
-                                        info, point, transport.rank(), transport.size());
-                                  });
+    if (point.axes.text("memory").empty()) return memory;
+    std::string reason;
+    try {
+      memory =
+          std::make_unique<nhalf::MemoryChoice>(info, point, transport.rank(), transport.size());
+    } catch (const InputError& error) {
+      reason = error.what();
+    }
+    for (const auto& of_rank : transport.gather(reason))
+      if (reason.empty()) reason = of_rank;
+    nhalf::share(transport, reason);
+    if (!reason.empty()) throw InputError(reason);
   }
-  return nullptr;
+  return memory;
 }
 
 /// The GPU of every rank, at rank 0; none where no rank has one. Ranks that share one take turns on

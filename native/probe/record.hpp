@@ -26,8 +26,8 @@ std::string launch_record(T& transport, const ClockQuality& clock,
   json::Object variables;
   if constexpr (requires { transport.library_variables(); })
     for (const auto& [name, value] : transport.library_variables()) variables.add(name, value);
-  return json::Object{}
-      .add("nhalf", "launch")
+  json::Object record;
+  record.add("nhalf", "launch")
       .add("schema", schema_version)
       .add("transport", T::info.name)
       .add("ranks", transport.size())
@@ -37,8 +37,9 @@ std::string launch_record(T& transport, const ClockQuality& clock,
                         .add("name", clock.is_virtual ? "virtual" : T::clock_name)
                         .add("resolution_s", clock.resolution_s)
                         .add("overhead_s", clock.overhead_s))
-      .add("placement", ranks)
-      .text();
+      .add("placement", ranks);
+  if constexpr (requires { T::gpu_support(); }) record.add("gpu_support", T::gpu_support());
+  return record.text();
 }
 
 /// The line of one measured point; `moved_bytes` move in the time of one sample.

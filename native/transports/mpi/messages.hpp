@@ -3,6 +3,8 @@
 // what it can name.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <climits>
 
 #include "contract/buffer.hpp"
@@ -24,6 +26,15 @@ class MpiNamed {
 
   /// What the library says of its own parameters.
   [[nodiscard]] static MpiTool::Variables library_variables() { return MpiTool::variables(); }
+
+  /// What the library says of buffers in GPU memory (MPIX_Query_cuda_support of Open MPI and
+  /// MPICH); empty where it has no such call. It is not the last word: a library that hands buffers
+  /// to UCX says no, and may take them.
+  [[nodiscard]] static std::string_view gpu_support() {
+    auto* const ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+    if (ask == nullptr) return "";
+    return ask() == 1 ? "yes" : "no";
+  }
 
   /// Checks that messages of this size can be named in an MPI call.
   static void check_size(std::size_t size_bytes) {

@@ -308,7 +308,9 @@ def device_buffers(library: Library) -> ExaminedItem:
         text = "device buffers: not tried, its probe is compiled at its first measurement"
         return ExaminedItem(name, ABSENT, text, "nhalf doctor --build")
     if outcome.reason:
-        return ExaminedItem(name, ABSENT, f"device buffers: no ({outcome.reason})", remedy)
+        # What a rank wrote until then says nothing of its end.
+        reason = outcome.reason.partition(": {")[0]
+        return ExaminedItem(name, ABSENT, f"device buffers: no ({reason})", remedy)
     return ExaminedItem(name, GOOD, "device buffers: yes, a message arrived as it was sent")
 
 

@@ -55,10 +55,10 @@ class DeviceTrial:
             if reason := _of_first(reasons):
                 reasons.update({point.pattern: reason for point in untried})
                 return
-            has_started = False
+            has_started, support = False, ""
             try:
                 with self.starting.processes(start, "trying GPU memory", 0) as processes:
-                    has_started = True
+                    has_started, support = True, processes.launch.get("gpu_support", "")
                     while untried:
                         question = line("gpu", untried[0], 0.001, 0.5, "")
                         processes.send(f"{question} verify_only=1")
@@ -69,8 +69,9 @@ class DeviceTrial:
                     reasons.update({point.pattern: "" for point in untried})
                     return
                 died = untried.pop(0).pattern
+                says = f", MPIX_Query_cuda_support says {support}" if support else ""
                 reasons[died] = (
-                    f"{DIES}: a message of the least size ended it ({error}); "
+                    f"{DIES}: a message of the least size ended it ({error}{says}); "
                     f"{how_to_take_gpu_memory(subject.library)}"
                 )
 

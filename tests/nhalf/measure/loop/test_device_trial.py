@@ -45,12 +45,14 @@ def measured_patterns(events: list[dict[str, Any]]) -> set[tuple[str, str]]:
 
 
 def test_a_library_that_dies_of_it_is_tried_once(fake: Fake, go: Go, tmp_path: Path) -> None:
-    subject = with_memory(fake(each="'device' in line and os._exit(11)"))
+    says_no = "say = lambda **record: print(json.dumps(record | {'gpu_support': 'no'}), flush=True)"
+    subject = with_memory(fake(before=says_no, each="'device' in line and os._exit(11)"))
     failed, events = go(subject, blocks=[BLOCK])
     assert failed == {}
     reasons = failed_patterns(events)
     assert set(reasons) == {("pingpong", "memory=device"), ("bcast", "memory=device")}
     assert all("does not take buffers in GPU memory" in reason for reason in reasons.values())
+    assert all("MPIX_Query_cuda_support says no" in reason for reason in reasons.values())
     assert measured_patterns(events) == {("pingpong", ""), ("bcast", "")}
     assert starts(tmp_path) == 3
 
