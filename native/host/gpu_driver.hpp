@@ -155,11 +155,24 @@ inline int device_count() {
   return count;
 }
 
+/// Where a device is, such as 0000:1b:00.0, a name below /sys/bus/pci/devices. Nothing of the
+/// device is taken for that.
+inline std::string pci_address(int number) {
+  int device = 0;
+  std::array<char, 32> text{};
+  driver().check(driver().device(&device, number), "device");
+  driver().check(driver().device_pci_address(text.data(), text.size(), device), "PCI address");
+  std::string address = text.data();
+  for (auto& letter : address)
+    if (letter >= 'A' && letter <= 'F') letter = static_cast<char>(letter - 'A' + 'a');
+  return address;
+}
+
 /// A GPU in its primary context, which libraries of the process share; current for the thread that
 /// created it.
 class Device {
  public:
-  explicit Device(int number) {
+  explicit Device(int number) : number_(number) {
     if (number < 0 || number >= device_count())
       throw DriverError(Fault::no_device, "there is no GPU " + std::to_string(number) +
                                               "; the driver shows " +
@@ -189,15 +202,7 @@ class Device {
     return text.data();
   }
 
-  /// Such as 0000:1b:00.0, a name below /sys/bus/pci/devices.
-  [[nodiscard]] std::string pci_address() const {
-    std::array<char, 32> text{};
-    driver().check(driver().device_pci_address(text.data(), text.size(), device_), "PCI address");
-    std::string address = text.data();
-    for (auto& letter : address)
-      if (letter >= 'A' && letter <= 'F') letter = static_cast<char>(letter - 'A' + 'a');
-    return address;
-  }
+  [[nodiscard]] std::string pci_address() const { return gpu::pci_address(number_); }
 
   [[nodiscard]] int attribute(DeviceAttribute wanted) const {
     int value = 0;
@@ -206,6 +211,7 @@ class Device {
   }
 
  private:
+  int number_;
   int device_ = 0;
   Context context_ = nullptr;
 };

@@ -87,7 +87,7 @@ class Gpu {
     if (count == 0) throw DriverError(Fault::no_device, "the driver finds no GPU");
     std::vector<std::string> near_cpus;
     for (int number = 0; number < count; ++number) {
-      const auto folder = "/sys/bus/pci/devices/" + Device(number).pci_address();
+      const auto folder = "/sys/bus/pci/devices/" + pci_address(number);
       near_cpus.push_back(text_of((folder + "/local_cpulist").c_str()));
     }
     return static_cast<int>(nearest(near_cpus, allowed_cpus(), local_rank));

@@ -4,11 +4,12 @@
 // the device's own and exact: events show it, whatever this host is doing.
 //
 // By environment: NHALF_STAND_IN_FAULT plants old-driver, no-device, out-of-memory, busy (another
-// process has the device to itself), foreign-context or wrong-data (each copy to the device
-// spoils a bit); a missing symbol is planted by compiling with NHALF_STAND_IN_WITHOUT_LAUNCH.
-// NHALF_STAND_IN_DEVICES is their number, NHALF_STAND_IN_WAITS=1 lets a host that synchronises wait
-// as long as the device says. Times: NHALF_STAND_IN_LAUNCH_S (5e-6), NHALF_STAND_IN_COPY_S (1e-6),
-// NHALF_STAND_IN_BYTES_PER_S (1e10), NHALF_STAND_IN_CLOCK_HZ (1e9), NHALF_STAND_IN_FLAG_S (2e-6).
+// process has the device to itself), others-busy (all but the first), foreign-context or wrong-data
+// (each copy to the device spoils a bit); a missing symbol is planted by compiling with
+// NHALF_STAND_IN_WITHOUT_LAUNCH. NHALF_STAND_IN_DEVICES is their number, NHALF_STAND_IN_WAITS=1
+// lets a host that synchronises wait as long as the device says. Times: NHALF_STAND_IN_LAUNCH_S
+// (5e-6), NHALF_STAND_IN_COPY_S (1e-6), NHALF_STAND_IN_BYTES_PER_S (1e10), NHALF_STAND_IN_CLOCK_HZ
+// (1e9), NHALF_STAND_IN_FLAG_S (2e-6).
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -174,8 +175,8 @@ int cuDeviceGetPCIBusId(char* text, int room, int device) {
     std::snprintf(text, static_cast<std::size_t>(room), "0000:%02X:00.0", 0xA0 + device);
   return success;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) {
-  if (planted("busy")) return device_unavailable;
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  if (planted("busy") || (planted("others-busy") && device > 0)) return device_unavailable;
   ++state().retained;
   *context = &state().context;
   return success;

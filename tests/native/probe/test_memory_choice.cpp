@@ -45,6 +45,10 @@ TEST_CASE("what cannot be is refused in one line, without a GPU too") {
   CHECK(given("memory=device", 0, {{"NHALF_STAND_IN_FAULT", "no-device"}})
             .starts_with("the driver finds no GPU"));
   CHECK(given("memory=host", 0, {{"NHALF_STAND_IN_FAULT", "no-device"}}) == "host ");
+  // To choose one GPU takes nothing of the others.
+  CHECK(given("memory=device", 0,
+              {{"NHALF_STAND_IN_DEVICES", "4"}, {"NHALF_STAND_IN_FAULT", "others-busy"}}) ==
+        "device 0000:a0:00.0");
 }
 
 TEST_CASE("a GPU is shared by ranks of one host alone") {

@@ -93,6 +93,7 @@ def command(request: Request) -> int:
     nhalf run --pattern pingpong,allreduce --bytes 0:4M --mpi openmpi
     nhalf run full --budget 5m --report
     nhalf run pair-map --hosts 'n[1-16]'
+    nhalf run --pattern pingpong --axis memory=host,device
     nhalf run p2p --submit --job='--nodes=2'
     nhalf run --like runs/accepted --budget 1m --until-decided 5m
     """
