@@ -15,6 +15,7 @@ from nhalf.base.errors import InputError, MissingError, NhalfError
 from nhalf.base.processes import ProgramOutcome
 from nhalf.mpi import install as module
 from nhalf.mpi.discover import libraries
+from nhalf.mpi.gpu import ucx_folder
 from nhalf.mpi.install import install
 
 MPICH = "#!/bin/sh\necho 'HYDRA build details:'\necho '    Version:   {}'\n"
@@ -23,13 +24,19 @@ WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
 def wheel(
-    folder: Path, package: str, version: str, program: str = "mpiexec", padding_bytes: int = 0
+    folder: Path,
+    package: str,
+    version: str,
+    program: str = "mpiexec",
+    padding_bytes: int = 0,
+    module_file: str = "nothing/__init__.py",
 ) -> None:
-    """A wheel of one program in bin/, and of a file of zeros."""
+    """A wheel of one program in bin/, of a file of zeros, and of a module."""
     stem = f"{package.replace('-', '_')}-{version}"
     files = {
         f"{stem}.data/data/bin/{program}": MPICH.format(version),
         f"{stem}.data/data/lib/zeros": "0" * padding_bytes,
+        module_file: "",
         f"{stem}.dist-info/METADATA": METADATA.format(package, version),
         f"{stem}.dist-info/WHEEL": WHEEL,
     }
@@ -77,6 +84,18 @@ def test_each_library_gets_a_prefix_of_its_own(index: Path, place: Path) -> None
     assert contents(place) == ["intel-2021.19.0", "mpich-5.0.1", "mpich-5.0.2"]
     assert {"mpich-5.0.1", "mpich-5.0.2"} <= {one.name for one in libraries()}
     assert (place / "mpich-5.0.2").stat().st_mode & 0o777 == 0o755
+
+
+def test_ucx_for_gpus_is_put_beside_libraries_that_need_it(index: Path, place: Path) -> None:
+    wheel(index, "libucx-cu13", "1.22.0", "ucx_info", module_file="libucx/lib/libucp.so.0")
+    done = install(["mpich"], gpu=True)
+    assert [one.name for one in done] == ["mpich-5.0.2", "libucx-cu13-1.22.0"]
+    folder = ucx_folder()
+    assert folder is not None
+    assert (folder / "libucp.so.0").exists()
+    assert contents(place) == ["mpich-5.0.2"]
+    assert [one.fresh for one in install(["mpich"], gpu=True)] == [False, False]
+    assert [one.name for one in install(["impi-rt"], gpu=True)] == ["intel-2021.19.0"]
 
 
 def test_what_is_there_is_not_asked_for_again(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
