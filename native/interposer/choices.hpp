@@ -18,6 +18,7 @@
 #include "algorithms/all_scan.hpp"
 #include "algorithms/all_scatter.hpp"
 #include "host/kernel_files.hpp"
+#include "interposer/kept_lessons.hpp"
 #include "interposer/messages.hpp"
 #include "interposer/table.hpp"
 #include "preloaded/library.hpp"
@@ -177,8 +178,7 @@ class Choices {
 
   /// Returns which calls learn: none where a table is given.
   [[nodiscard]] Learning learning() const { return learning_; }
-  /// Returns a hash of the table (FNV-1a, 64 bits), and of what learns, equal on ranks where both
-  /// are.
+  /// Returns a hash of the table, and of what learns, equal on ranks where both are.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
   /// Returns the error in the table; empty if there is none.
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -189,7 +189,7 @@ class Choices {
   Learning learning_ = learning_asked();
   std::string source_ = "no table";
   std::string complaint_;
-  std::uint64_t digest_ = 14695981039346656037U;
+  std::uint64_t digest_ = 0;
 };
 
 inline Choices::Choices() {
@@ -211,8 +211,15 @@ inline Choices::Choices() {
       complaint_ = source_ + ": " + std::string(operation_names[index_of(rule.operation)]) +
                    " has no algorithm '" + rule.algorithm + "'; it is the library's own there";
   text += static_cast<char>(learning_);
-  for (const char letter : text)
-    digest_ = (digest_ ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+  digest_ = digest_of(text);
+}
+
+/// The lessons of earlier runs that this process starts with, read once, if anything learns.
+inline const LessonFile& lessons_of_process() {
+  static const auto* const file = new LessonFile(
+      Choices::of_process().learning() == Learning::none ? nullptr : std::getenv("NHALF_COLL_KEEP"),
+      preloaded::library_version());
+  return *file;
 }
 
 class Counts {

@@ -54,6 +54,8 @@ inline int finalize() {
   if (is_initialized != 0) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Counts::of_process().report(rank);
   if (rank == 0 && Counts::are_wanted()) std::fputs(Lessons::text().c_str(), stderr);
+  if (rank == 0)
+    std::fputs(Lessons::keep(lessons_of_process(), Counts::are_wanted()).c_str(), stderr);
   Communicator::end();
   auto* const then = reinterpret_cast<decltype(&PMPI_Finalize)>(preloaded::behind("MPI_Finalize"));
   const int error = then();

@@ -107,6 +107,8 @@ inline bool can_make_communicators() {
 struct Agreement {
   /// Whether all ranks have the same rules.
   bool on_rules = false;
+  /// Whether all ranks have the same lessons of earlier runs.
+  bool on_lessons = false;
   /// Whether all ranks are on one host and see each other there.
   bool on_host = false;
   /// Whether ranks outnumber their cores.
@@ -118,20 +120,21 @@ struct Agreement {
 /// Compares the ranks of a communicator; collective. Throws Failed.
 inline Agreement agreed(MPI_Comm comm, int ranks) {
   const auto digest = Choices::of_process().digest();
+  const auto lessons = lessons_of_process().digest();
   const auto host = host_seen();
   const auto core_words = Oversubscription::of_rank();
   // A word is equal on all ranks if its bitwise or is the complement of the or of its complement.
   const std::uint64_t makes_none = can_make_communicators() ? 0 : 1;
-  std::array<std::uint64_t, 5 + std::tuple_size_v<Oversubscription::Words>> words{
-      digest, ~digest, host, ~host, makes_none};
-  std::ranges::copy(core_words, words.begin() + 5);
+  std::array<std::uint64_t, 7 + std::tuple_size_v<Oversubscription::Words>> words{
+      digest, ~digest, host, ~host, makes_none, lessons, ~lessons};
+  std::ranges::copy(core_words, words.begin() + 7);
   auto combined = words;
   const int error = PMPI_Allreduce(words.data(), combined.data(), static_cast<int>(words.size()),
                                    MPI_UINT64_T, MPI_BOR, comm);
   if (error != MPI_SUCCESS) throw Failed{error};
   const bool on_host = combined[2] == ~combined[3] && combined[2] != 0;
-  const auto cores = std::span(combined).subspan(5);
-  return {combined[0] == ~combined[1], on_host,
+  const auto cores = std::span(combined).subspan(7);
+  return {combined[0] == ~combined[1], combined[5] == ~combined[6], on_host,
           on_host && Oversubscription::is_oversubscribed(cores, ranks), combined[4] == 0};
 }
 
@@ -327,21 +330,29 @@ class Communicator {
     if (!agreement_.on_rules) return disagree();
     const Place place{size_, agreement_.on_host, agreement_.is_oversubscribed};
     if (agreement_.on_host) learning_ = Choices::of_process().learning();
-    if (learns()) lessons_ = std::make_unique<Lessons>();
+    if (learns()) begin_lessons();
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       ranges_[i] = Choices::of_process().ranges(static_cast<Operation>(i), place);
       spans_[i] = ranges_[i].span();
     }
   }
+  void begin_lessons() {
+    const LessonFile* start = agreement_.on_lessons ? &lessons_of_process() : nullptr;
+    lessons_ = std::make_unique<Lessons>(size_, start);
+    static std::atomic<bool> is_reported{false};
+    if (start == nullptr)
+      say(is_reported, "the ranks have different lessons of earlier runs; no calls start with any");
+  }
   void disagree() {
     leave();
     static std::atomic<bool> is_reported{false};
-    if (rank_ == 0 && !is_reported.exchange(true))
-      std::fputs(
-          "nhalf: the ranks have different decision tables or learn different things, or not all"
-          " can read their tables; every"
-          " operation is the library's own\n",
-          stderr);
+    say(is_reported,
+        "the ranks have different decision tables or learn different things, or not all can read"
+        " their tables; every operation is the library's own");
+  }
+  /// Prints a line once in the first rank.
+  void say(std::atomic<bool>& is_reported, const char* line) const {
+    if (rank_ == 0 && !is_reported.exchange(true)) std::fprintf(stderr, "nhalf: %s\n", line);
   }
 
   /// Sets up shared memory for learning, once every rank can afford it; returns whether that was

@@ -36,6 +36,11 @@ class Learner {
   /// Adds the time of a call in this process.
   void add(double call_s) { (is_other_ ? others_ : owns_).add(call_s); }
 
+  /// Whether no call has been counted.
+  [[nodiscard]] bool is_fresh() const { return phase_ == Phase::fresh; }
+  /// Lets the first trial of a fresh learner begin as soon as beside a class that has learned.
+  void begin_sooner() { begins_sooner_ = true; }
+
   /// Whether the stretch was the last one before memory is needed.
   [[nodiscard]] bool needs_memory() const { return phase_ == Phase::own_times; }
   /// Whether `advance` needs the times of all ranks.
@@ -58,20 +63,16 @@ class Learner {
 
   /// Ends a stretch and begins the next, with the times of the slowest rank if it needs them.
   void advance(const Spent& spent, Budget& budget, const Surroundings& around) {
-    calls_ += stretch_;
+    if (phase_ != Phase::own_times) calls_ += stretch_;
     switch (phase_) {
       case Phase::fresh:
-        return wait(around.is_set_up ? (is_beside_better(around) ? 3 : 23) : calls_before_memory);
+        if (begins_sooner_ || (around.is_set_up && is_beside_better(around))) return wait(3);
+        return wait(around.is_set_up ? 23 : calls_before_memory);
       case Phase::waiting:
         return begin_own_times();
-      case Phase::own_times: {
-        const bool is_first = own_call_s_ == 0;
-        steady_call_s_ = spent.own_s / own_calls;
-        own_call_s_ = steady_call_s_ * block_ratio_;
-        budget.lose(spent.beside_s);
-        budget.add_own(steady_call_s_ * static_cast<double>(is_first ? calls_ : stretch_));
+      case Phase::own_times:
+        end_own_times(spent, budget);
         return try_pairs(budget, around);
-      }
       case Phase::pair:
         if (is_leading_in_) return begin_timed();
         if (++block_ < blocks_of_pair) return begin_block();
@@ -81,6 +82,16 @@ class Learner {
         end_rest(budget);
         return begin_trial(budget, around);
     }
+  }
+
+  /// Ends the calls that show the time of the library's own.
+  void end_own_times(const Spent& spent, Budget& budget) {
+    calls_ += stretch_;
+    const bool is_first = own_call_s_ == 0;
+    steady_call_s_ = spent.own_s / own_calls;
+    own_call_s_ = steady_call_s_ * block_ratio_;
+    budget.lose(spent.beside_s);
+    budget.add_own(steady_call_s_ * static_cast<double>(is_first ? calls_ : stretch_));
   }
 
   // A rest between trials, in which another learner of the same calls may take its turn.
@@ -108,6 +119,8 @@ class Learner {
   void rest_again() { rest(); }
 
   [[nodiscard]] bool has_tried() const { return tried_calls_ > 0; }
+  /// Whether a trial has ended.
+  [[nodiscard]] bool has_learned() const { return has_learned_; }
   /// Whether the other way is taken between trials.
   [[nodiscard]] bool is_other_better() const { return is_other_better_; }
   /// Calls by the other way in trials.
@@ -294,6 +307,7 @@ class Learner {
 
   void settle(bool is_other_better, Budget& budget) {
     const bool stays = is_other_better == is_other_better_;
+    has_learned_ = true;
     // Calls since the last trial may have been slower than they could.
     if (!stays && is_other_better_ && ratio_ > 1)
       budget.lose(static_cast<double>(rest_calls_) * own_call_s_ * (ratio_ - 1));
@@ -314,7 +328,7 @@ class Learner {
 
   std::uint32_t remaining_calls_ = 1, stretch_ = 1;
   bool is_other_ = false, is_timed_ = false;
-  bool is_other_better_ = false;
+  bool is_other_better_ = false, has_learned_ = false, begins_sooner_ = false;
   bool has_lead_in_ = false, is_leading_in_ = false, is_confirming_ = false;
   Phase phase_ = Phase::fresh;
   int block_ = 0, block_calls_ = 1, pairs_ = 0, confirmed_ = 0, trial_calls_ = 0, tried_calls_ = 0;

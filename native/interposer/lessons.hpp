@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "interposer/kept_lessons.hpp"
 #include "interposer/learning.hpp"
 #include "interposer/table.hpp"
 #include "preloaded/lasting.hpp"
@@ -49,12 +50,22 @@ class Contest {
                                                         : std::numeric_limits<double>::infinity();
   }
 
+  /// Starts, before the first call, with a way that was faster in an earlier run.
+  void begin_sooner(std::string_view way) {
+    slots_.begin_sooner();
+    awaits_single_copy_ = way == "single-copy";
+  }
+  /// Whether the stretch was the last one before a first trial that single copies may have.
+  [[nodiscard]] bool awaits_single_copy() const {
+    return awaits_single_copy_ && in_charge().needs_memory();
+  }
   /// Adds single copies to the ways.
   void admit_single_copy() {
     if (single_copy_ == nullptr) single_copy_ = std::make_unique<Learner>();
   }
   /// Puts the learner in charge whose turn for a trial it is.
   Learner& take_turn() {
+    awaits_single_copy_ = false;
     if (single_copy_ == nullptr) return slots_;
     Learner& rested = in_charge();
     is_single_copy_ = was_single_copy_last_ = !was_single_copy_last_;
@@ -76,13 +87,16 @@ class Contest {
  private:
   Learner slots_;
   std::unique_ptr<Learner> single_copy_;
-  bool is_single_copy_ = false, was_single_copy_last_ = false;
+  bool is_single_copy_ = false, was_single_copy_last_ = false, awaits_single_copy_ = false;
 };
 
 /// What learners of one class on all communicators have findings.
 struct Findings {
   int tried_calls = 0;
   std::string_view learned = "native";
+  /// Whether a trial has ended; the time of its way in that of the library's own.
+  bool has_learned = false;
+  double ratio = 1;
   double own_call_s = 0, slots_call_s = 0, single_copy_call_s = 0, saved_s = 0, lost_s = 0;
 
   void add(const Contest& contest) {
@@ -90,12 +104,16 @@ struct Findings {
     const bool has_copied = single_copy != nullptr && single_copy->has_tried();
     if (!contest.slots().has_tried() && !has_copied) return;
     const bool is_copy_taken = contest.is_single_copy_better();
-    const auto& better = is_copy_taken ? *single_copy : contest.slots();
+    // Single copies may have had their turn first.
+    const bool is_copy_ahead = has_copied && !contest.slots().has_learned();
+    const auto& better = is_copy_taken || is_copy_ahead ? *single_copy : contest.slots();
+    has_learned = better.has_learned();
+    ratio = better.ratio();
     learned = !better.is_other_better() ? "native"
               : is_copy_taken           ? "single-copy"
                                         : "shared-memory";
     own_call_s = better.own_call_s();
-    slots_call_s = contest.slots().other_call_s();
+    if (contest.slots().has_tried()) slots_call_s = contest.slots().other_call_s();
     if (has_copied) single_copy_call_s = single_copy->other_call_s();
     for (const Learner* learner : {&contest.slots(), single_copy}) {
       if (learner == nullptr) continue;
@@ -103,6 +121,9 @@ struct Findings {
       saved_s += learner->saved_s();
       lost_s += learner->lost_s();
     }
+  }
+  [[nodiscard]] KeptLessons::mapped_type kept() const {
+    return {std::string(learned), static_cast<std::uint64_t>(std::min(100 * ratio, 1e6))};
   }
 };
 
@@ -113,7 +134,9 @@ class Lessons {
   static constexpr double communicator_s = 5e-4;
   static constexpr double process_s = 5e-3;
 
-  Lessons() {
+  /// `start` may be null, and outlives what learns from it.
+  explicit Lessons(int ranks = 0, const LessonFile* start = nullptr)
+      : ranks_(ranks), start_(start) {
     const std::lock_guard lock(of_process().mutex);
     of_process().live.insert(this);
   }
@@ -145,8 +168,13 @@ class Lessons {
   template <class CanCopy>
   void advance(Operation operation, Contest& contest, const Spent& spent, bool is_set_up,
                CanCopy can_copy) {
-    if (contest.in_charge().rests()) {
-      contest.in_charge().end_rest(budget);
+    if (start_ != nullptr && contest.in_charge().is_fresh()) begin_sooner(operation, contest);
+    const bool ends_own_times = contest.awaits_single_copy();
+    if (contest.in_charge().rests() || ends_own_times) {
+      if (ends_own_times)
+        contest.in_charge().end_own_times(spent, budget);
+      else
+        contest.in_charge().end_rest(budget);
       if (first_bytes(operation, contest) >= copied_bytes_least && can_copy())
         contest.admit_single_copy();
       contest.take_turn().begin_trial(budget, around(operation, contest, is_set_up));
@@ -173,14 +201,28 @@ class Lessons {
 
   /// Returns a line for each class with trials, on all communicators of this process.
   static std::string text() {
-    auto& process = of_process();
-    const std::lock_guard lock(process.mutex);
-    auto all = process.ended;
-    for (const Lessons* lessons : process.live) lessons->add_to(all);
+    const auto all = past().findings;
     std::string lines;
     for (std::size_t i = 0; i < all.size(); ++i)
       for (std::size_t number = 0; number < size_classes; ++number)
         if (all[i][number].tried_calls > 0) lines += line(i, number, all[i][number]);
+    return lines;
+  }
+
+  /// Keeps what this process has learned. Returns lines on what went wrong, or on everything.
+  static std::string keep(const LessonFile& file, bool tells_all) {
+    if (file.path().empty()) return {};
+    const auto own = past();
+    const auto& said = file.text();
+    const auto line = "nhalf: " + file.path() + ' ';
+    std::string lines;
+    if (said.is_wrong || (tells_all && !said.complaint.empty()))
+      lines += line + said.complaint + '\n';
+    const auto why = own.lessons.empty() ? "" : file.keep(own.lessons);
+    if (!why.empty()) lines += line + "keeps nothing of this run: " + why + '\n';
+    if (tells_all)
+      lines += line + "let " + std::to_string(own.begun_sooner) + " classes begin sooner, and " +
+               std::to_string(own.lessons.size()) + " have learned\n";
     return lines;
   }
 
@@ -199,7 +241,13 @@ class Lessons {
   static constexpr double set_up_s = 3e-4;
 
   using Row = std::array<Contest, size_classes>;
-  using AllFindings = PerOperation<std::array<Findings, size_classes>>;
+
+  /// What communicators have learned, and how many of their classes began sooner by a file.
+  struct Past {
+    PerOperation<std::array<Findings, size_classes>> findings;
+    KeptLessons lessons;
+    int begun_sooner = 0;
+  };
 
   /// Returns the smallest size of a class.
   [[nodiscard]] std::uint64_t first_bytes(Operation operation, const Contest& contest) const {
@@ -221,34 +269,65 @@ class Lessons {
   struct Process {
     preloaded::Mutex mutex;
     std::set<const Lessons*> live;
-    AllFindings ended;
+    Past ended;
     Budget budget{process_s};
   };
   static Process& of_process() { return preloaded::lasting<Process>(); }
 
-  void add_to(AllFindings& all) const {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      for (std::size_t number = 0; number < size_classes && rows_[i] != nullptr; ++number)
-        all[i][number].add((*rows_[i])[number]);
+  /// Returns what communicators have learned so far, also those that live.
+  static Past past() {
+    auto& process = of_process();
+    const std::lock_guard lock(process.mutex);
+    auto all = process.ended;
+    for (const Lessons* lessons : process.live) lessons->add_to(all);
+    return all;
+  }
+  void add_to(Past& all) const {
+    all.begun_sooner += begun_sooner_;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (std::size_t number = 0; number < size_classes && rows_[i] != nullptr; ++number) {
+        const Contest& contest = (*rows_[i])[number];
+        all.findings[i][number].add(contest);
+        Findings own;
+        own.add(contest);
+        if (own.has_learned) all.lessons[calls_of(static_cast<Operation>(i), contest)] = own.kept();
+      }
+  }
+
+  /// Starts a class with what was learned in earlier runs.
+  void begin_sooner(Operation operation, Contest& contest) {
+    const auto way = start_->faster_way(calls_of(operation, contest));
+    if (way.empty()) return;
+    contest.begin_sooner(way);
+    ++begun_sooner_;
+  }
+  [[nodiscard]] std::string calls_of(Operation operation, const Contest& contest) const {
+    return kept_calls(ranks_, operation, first_bytes(operation, contest));
   }
 
   static std::string line(std::size_t operation, std::size_t number, const Findings& findings) {
     std::array<char, 320> text{};
     const auto from = number == 0 ? 0 : std::uint64_t{1} << (number - 1);
-    std::array<char, 48> copied{};
-    if (findings.single_copy_call_s > 0)
-      std::snprintf(copied.data(), copied.size(), " %.2f us by single copy,",
-                    findings.single_copy_call_s * 1e6);
+    const auto time = [](double call_s, const char* way) {
+      std::array<char, 48> of_call{};
+      if (call_s > 0) std::snprintf(of_call.data(), of_call.size(), " %.2f us %s,", call_s * 1e6, way);
+      return of_call;
+    };
     std::snprintf(text.data(), text.size(),
-                  "nhalf: %s from %llu bytes learned %s: %.2f us through shared memory,%s %.2f us"
+                  "nhalf: %s from %llu bytes learned %s:%s%s %.2f us"
                   " by the library; %d calls tried, %.3f ms lost by that, %.3f ms saved\n",
                   std::string(operation_names[operation]).c_str(),
                   static_cast<unsigned long long>(from), std::string(findings.learned).c_str(),
-                  findings.slots_call_s * 1e6, copied.data(), findings.own_call_s * 1e6,
+                  time(findings.slots_call_s, "through shared memory").data(),
+                  time(findings.single_copy_call_s, "by single copy").data(),
+                  findings.own_call_s * 1e6,
                   findings.tried_calls, findings.lost_s * 1e3, findings.saved_s * 1e3);
     return text.data();
   }
 
+  int ranks_;
+  const LessonFile* start_;
+  int begun_sooner_ = 0;
   PerOperation<std::unique_ptr<Row>> rows_;
 };
 

@@ -4,13 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <random>
 
 using nhalf::coll::Budget;
 using nhalf::coll::CallTimes;
 using nhalf::coll::Contest;
 using nhalf::coll::Evidence;
+using nhalf::coll::kept_calls;
 using nhalf::coll::Learner;
+using nhalf::coll::LessonFile;
 using nhalf::coll::Lessons;
 using nhalf::coll::Operation;
 using nhalf::coll::Spent;
@@ -22,8 +25,9 @@ constexpr double call_s = 1e-6;
 /// A program that calls one operation on one communicator, on a machine whose times are given.
 class Program {
  public:
-  explicit Program(unsigned seed = 1, Operation operation = Operation::allreduce)
-      : random_(seed), operation_(operation) {}
+  explicit Program(unsigned seed = 1, Operation operation = Operation::allreduce,
+                   const LessonFile* start = nullptr)
+      : random_(seed), operation_(operation), lessons_(2, start) {}
 
   /// Draws times around their means: a call takes a mean, or a thousand times that if it is
   /// interrupted.
@@ -81,6 +85,28 @@ class Program {
   Operation operation_;
   int in_row_ = 0, since_other_ = 1000;
   Lessons lessons_;
+};
+
+/// A file of lessons that an earlier run has kept.
+class Kept {
+ public:
+  Kept(Operation operation, std::uint64_t from_bytes, const char* way) {
+    std::filesystem::remove(path());
+    CHECK(again().keep({{kept_calls(2, operation, from_bytes), {way, 50}}}).empty());
+    file = again();
+  }
+  ~Kept() { std::filesystem::remove(path()); }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+
+  [[nodiscard]] static LessonFile again() { return {path().c_str(), "an MPI library"}; }
+
+  LessonFile file{nullptr, ""};
+
+ private:
+  static std::string path() {
+    return std::filesystem::temp_directory_path() / ("nhalf-kept-" + std::to_string(getpid()));
+  }
 };
 
 /// What a run may lose.
@@ -217,6 +243,74 @@ TEST_CASE("a class beside one that has learned begins earlier") {
   CHECK(beside.is_other(2048));
   beside.call(2000, 1.5, 4096);
   CHECK_FALSE(beside.is_other(4096));
+}
+
+TEST_CASE("a class that has learned in an earlier run begins earlier, and loses no more") {
+  for (const auto operation : {Operation::allreduce, Operation::bcast}) {
+    const Kept kept(operation, 1024, "shared-memory");
+    Program alike(1, operation, &kept.file), without(1, operation);
+    alike.call(12, 0.5);
+    CHECK(alike.others == 0);
+    alike.call(4, 0.5);
+    CHECK(alike.others == 2);
+    without.call(32, 0.5);
+    CHECK(without.others == 0);
+    alike.call(500, 0.5);
+    CHECK(alike.is_other());
+    Program changed(1, operation, &kept.file);
+    for (int calls = 0; calls < 20000; calls += 50) {
+      changed.call(50, 3);
+      CHECK(changed.taken_s - changed.own_s <= allowed_s(changed));
+    }
+    CHECK_FALSE(changed.is_other());
+    Program of_other_size(1, operation, &kept.file);
+    of_other_size.call(32, 0.5, 4096);
+    CHECK(of_other_size.others == 0);
+  }
+}
+
+TEST_CASE("long calls that have learned in an earlier run are tried only when the budget allows it") {
+  const Kept kept(Operation::allreduce, 1 << 20, "shared-memory");
+  Program program(1, Operation::allreduce, &kept.file);
+  program.call(200, 4, 1 << 20, 0.1);
+  CHECK(program.others == 0);
+}
+
+TEST_CASE("single copies that were faster in an earlier run are tried first, where there are such") {
+  for (const auto operation : {Operation::allreduce, Operation::bcast}) {
+    const Kept kept(operation, 1 << 14, "single-copy");
+    Program program(1, operation, &kept.file);
+    program.ratio_single_copy = 0.4;
+    program.call(30, 0.8, 1 << 14);
+    CHECK(program.others > 0);
+    CHECK(program.single_copies == program.others);
+    program.call(2000, 0.8, 1 << 14);
+    CHECK(program.is_other(1 << 14));
+    CHECK(program.others > program.single_copies);
+    Program without(1, operation, &kept.file);
+    without.call(600, 0.5, 1 << 14);
+    CHECK(without.single_copies == 0);
+    CHECK(without.is_other(1 << 14));
+    const int others = without.others;
+    without.call(100, 0.5, 1 << 14);
+    CHECK(without.others > others);
+  }
+}
+
+TEST_CASE("what was learned is kept once a trial has ended") {
+  const Kept kept(Operation::scan, 1, "shared-memory");
+  const auto calls = kept_calls(2, Operation::scan, 1);
+  {
+    Program program(1, Operation::scan, &kept.file);
+    program.call(20, 2, 1);
+    CHECK(program.others > 0);
+    CHECK(Lessons::keep(kept.file, false).empty());
+    CHECK(Kept::again().faster_way(calls) == "shared-memory");
+    program.call(1000, 2, 1);
+  }
+  CHECK(Lessons::keep(kept.file, true).find("classes begin sooner") != std::string::npos);
+  CHECK(Kept::again().faster_way(calls).empty());
+  CHECK(Kept::again().text().lessons.size() >= 1);
 }
 
 TEST_CASE("a way that is faster only while ranks run ahead of others is not taken") {
