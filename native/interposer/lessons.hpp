@@ -90,7 +90,7 @@ class Contest {
   bool is_single_copy_ = false, was_single_copy_last_ = false, awaits_single_copy_ = false;
 };
 
-/// What learners of one class on all communicators have findings.
+/// What learners of one class have found, on all communicators.
 struct Findings {
   int tried_calls = 0;
   std::string_view learned = "native";
