@@ -11,16 +11,8 @@ from nhalf.measure.plan.request import EFFORT, WHAT, OnMachine, PlanRequest
 
 AS_JOB = "As a job"
 NOT_OF_THE_JOB = {
-    "submit",
-    "job",
-    "batch_system",
-    "no_wait",
-    "out",
-    "resume",
-    "report",
-    "quiet",
-    "json",
-    "list_",
+    *("submit", "job", "batch_system", "no_wait"),
+    *("out", "resume", "report", "quiet", "json", "list_"),
 }
 """Fields that concern only the caller, or that the script sets itself."""
 

@@ -1,7 +1,7 @@
 """PBS: qsub, qstat and pbsnodes of OpenPBS and PBS Professional.
 
-Written from the manual pages and the messages of OpenPBS 23. Torque and Grid Engine, whose commands
-have the same names, are told apart by `qsub --version`.
+From the manual pages and the source of OpenPBS 23, with which it has been tried. Torque and Grid
+Engine, whose commands have the same names, are told apart by `qsub --version`.
 """
 
 import collections
