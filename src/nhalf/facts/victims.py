@@ -77,6 +77,7 @@ def _operations(loaded: pl.DataFrame, facts: Facts) -> Iterator[CongestedOperati
         )
 
 
+@fact
 def _launches(facts: Facts) -> pl.DataFrame:
     """A row per launch of a point: its axes, `median_s`, and `tail_s`, null of too few samples."""
     points = facts.launches.filter(
