@@ -74,6 +74,21 @@ class Gpu {
     return wrong == 0;
   }
 
+  /// The clock of the GPU in this moment, by a kernel that counts it against the GPU's own timer.
+  [[nodiscard]] double clock_hz() const {
+    // About half a millisecond, which is long for steps of that timer.
+    constexpr std::uint64_t cycles = 1'000'000;
+    launch(clock_, 1, 1, stream_.get(), times_.get(), cycles);
+    synchronise(stream_.get());
+    std::array<std::uint64_t, 4> times{};
+    driver().check(driver().copy_out(times.data(), times_.get(), sizeof times),
+                   "copy from the GPU");
+    const auto [first_cycle, first_ns, last_cycle, last_ns] = times;
+    if (last_ns <= first_ns) return 0;
+    return static_cast<double>(last_cycle - first_cycle) * 1e9 /
+           static_cast<double>(last_ns - first_ns);
+  }
+
   static Address address_of(ConstBytes data) { return reinterpret_cast<Address>(data.data()); }
 
  private:
@@ -98,7 +113,9 @@ class Gpu {
   OwnedModule module_ = module(kernels().c_str());
   Function fill_ = function(module_, "nhalf_fill");
   Function verify_ = function(module_, "nhalf_verify");
+  Function clock_ = function(module_, "nhalf_clock");
   DeviceMemory wrong_ = device_memory(sizeof(std::uint64_t));
+  DeviceMemory times_ = device_memory(4 * sizeof(std::uint64_t));
 };
 
 /// What was taken from the driver and is not given back.

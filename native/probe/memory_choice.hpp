@@ -55,7 +55,8 @@ class MemoryChoice {
     try {
       const auto local_rank = ranks_before(point.hosts, rank);
       memory_source = gpu::memory_of(kind_, local_rank);
-      gpu_ = gpu::Gpu::of(local_rank).device().pci_address();
+      device_ = &gpu::Gpu::of(local_rank);
+      gpu_ = device_->device().pci_address();
     } catch (const gpu::DriverError& error) {
       throw InputError(error.what());
     }
@@ -63,6 +64,15 @@ class MemoryChoice {
   MemoryChoice(const MemoryChoice&) = delete;
   MemoryChoice& operator=(const MemoryChoice&) = delete;
   ~MemoryChoice() { memory_source = before_; }
+
+  /// The clock of this rank's GPU in this moment; 0 where it has none or it does not tell.
+  [[nodiscard]] double clock_hz() const {
+    try {
+      return device_ == nullptr ? 0 : device_->clock_hz();
+    } catch (const gpu::DriverError&) {
+      return 0;
+    }
+  }
 
   /// The GPU of this rank by its PCI address; empty where it has none.
   [[nodiscard]] const std::string& gpu() const { return gpu_; }
@@ -93,6 +103,7 @@ class MemoryChoice {
 
   MemorySource before_;
   gpu::MemoryKind kind_ = gpu::MemoryKind::host;
+  const gpu::Gpu* device_ = nullptr;
   std::string gpu_;
 };
 }  // namespace nhalf

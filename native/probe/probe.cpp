@@ -182,7 +182,12 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
   if (verify_only) {
     measured.verified = sound && transport.all(pattern->verify());
   } else if (sound) {
+    const double clock_before_hz = memory != nullptr ? memory->clock_hz() : 0;
     measured = measure(session, *pattern, entry.info, where, effort);
+    if (clock_before_hz > 0) {
+      measured.values.push_back({"gpu_clock_before_hz", clock_before_hz});
+      measured.values.push_back({"gpu_clock_after_hz", memory->clock_hz()});
+    }
   }
   const auto moved_bytes = pattern->moved_bytes().value_or(
       where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 
 #include "gpu_child.hpp"
 
@@ -81,6 +82,12 @@ TEST_CASE("a GPU without memory refuses the point") {
     return std::string("taken");
   };
   CHECK(in_child({}, refused).starts_with("the GPU has not enough free memory"));
+}
+
+TEST_CASE("the clock of a GPU is what its kernel counts") {
+  const auto clock = [] { return std::to_string(std::lround(gpu::Gpu::of(0).clock_hz() / 1e6)); };
+  CHECK(in_child({{"NHALF_STAND_IN_CLOCK_HZ", "1.98e9"}}, clock) == "1980");
+  CHECK(in_child({{"NHALF_STAND_IN_CLOCK_HZ", "3.45e8"}}, clock) == "345");
 }
 
 TEST_CASE("a rank takes a GPU near its cores, in turns") {

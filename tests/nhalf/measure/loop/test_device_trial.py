@@ -117,8 +117,8 @@ def aware(stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> st
     return next(one.name for one in libraries() if one.mpiexec == starter)
 
 
-def words_for(library: str, folder: Path) -> tuple[Any, ...]:
-    axes = ("--axis", "memory=host-device", "--bytes", "8,5000", "--launches", "1")
+def words_for(library: str, folder: Path, memory: str = "host-device") -> tuple[Any, ...]:
+    axes = ("--axis", f"memory={memory}", "--bytes", "8,5000", "--launches", "1")
     asked = ("--pattern", "pingpong,allreduce", *axes, "--mpi", library)
     return ("run", *asked, "--budget", duration(6), "--out", folder)
 
@@ -139,15 +139,16 @@ def test_a_library_of_the_host_is_told_apart(call: Call, tmp_path: Path, library
 @pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
 def test_buffers_of_a_gpu_are_measured(call: Call, aware: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    outcome = call(*words_for(aware, folder))
+    outcome = call(*words_for(aware, folder, "device-host"))
     assert outcome.code == 0, outcome.err
     points = json.loads(call("show", folder, "--json").out)["points"]
     assert {point["pattern"] for point in points} == {"pingpong", "allreduce"}
-    assert all(point["axes"] == {"memory": "host-device"} for point in points)
+    assert all(point["axes"] == {"memory": "device-host"} for point in points)
     assert all(point["verified"] for point in points)
+    assert all(point["values"]["gpu_clock_before_hz"] == pytest.approx(1e9) for point in points)
     lines = (folder / "journal.jsonl").read_text().splitlines()
     gpus = [event["gpus"] for event in map(json.loads, lines) if event["event"] == "gpus"]
-    assert gpus == [["", "0000:a0:00.0"]]
+    assert gpus == [["0000:a0:00.0", ""]]
 
 
 @pytest.mark.full
