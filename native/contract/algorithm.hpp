@@ -86,6 +86,13 @@ struct Algorithm<T, void(Arguments...)> {
   /// Function takes the transport, scratch memory if it needs any, and the arguments.
   template <class Function>
   Algorithm(const AlgorithmInfo& description, Function) : info(description) {
+    // A transport may leave no choice: then none is compiled.
+    if constexpr (!requires { requires T::has_own_operations_only; }) take<Function>();
+  }
+
+ private:
+  template <class Function>
+  void take() {
     if constexpr (std::invocable<Function, T&, Scratch&, Arguments...>)
       run = [](T& t, Scratch& s, Arguments... values) { Function{}(t, s, values...); };
     else if constexpr (std::invocable<Function, T&, Arguments...>)

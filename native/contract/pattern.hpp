@@ -218,18 +218,20 @@ bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const 
 }  // namespace nhalf
 
 /// Puts a pattern into the probe. Where the transport does not satisfy the template's constraint,
-/// the pattern is enrolled as absent: decided by the compiler, shown by `--describe`.
+/// or says by `offers` that it leaves the pattern out, it is enrolled as absent: decided by the
+/// compiler, shown by `--describe`.
 #ifdef NHALF_PROBE
 #define NHALF_PATTERN(information, Template)                                                      \
   template <class T>                                                                              \
   auto maker_of_##Template() -> std::unique_ptr<::nhalf::Pattern> (*)(T&, const ::nhalf::Case&) { \
     if constexpr (requires { typename Template<T>; }) {                                           \
-      return +[](T& transport, const ::nhalf::Case& point) -> std::unique_ptr<::nhalf::Pattern> { \
-        return std::make_unique<Template<T>>(transport, point);                                   \
-      };                                                                                          \
-    } else {                                                                                      \
-      return nullptr;                                                                             \
+      if constexpr (!requires { requires !T::offers(information); })                              \
+        return +[](T& transport,                                                                  \
+                   const ::nhalf::Case& point) -> std::unique_ptr<::nhalf::Pattern> {             \
+          return std::make_unique<Template<T>>(transport, point);                                 \
+        };                                                                                        \
     }                                                                                             \
+    return nullptr;                                                                               \
   }                                                                                               \
   template <class T>                                                                              \
   std::vector<::nhalf::AlgorithmEntry> algorithms_of_##Template() {                               \

@@ -39,10 +39,11 @@ inline bool is_shared(std::span<const std::string> gpus, std::span<const int> ho
 /// The memory of this rank's buffers while a point is measured.
 class MemoryChoice {
  public:
-  /// Throws InputError for words that are no memory, and for a GPU that cannot be used.
-  MemoryChoice(const PatternInfo& info, const Case& point, int rank, int ranks)
+  /// `words` are a value of the axis. Throws InputError for words that are no memory, and for a GPU
+  /// that cannot be used.
+  MemoryChoice(const PatternInfo& info, const Case& point, const std::string& words, int rank,
+               int ranks)
       : before_(memory_source) {
-    const auto words = point.axes.text(std::string(memory_axis.name), "host");
     const auto cut = words.find('-');
     const auto first = kind_of(words.substr(0, cut));
     const auto second = cut == std::string::npos ? first : kind_of(words.substr(cut + 1));

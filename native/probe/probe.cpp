@@ -31,8 +31,9 @@ const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name)
   for (const auto& entry : nhalf::patterns<ProbeTransport>()) {
     if (entry.info.name != name) continue;
     if (entry.make == nullptr)
-      throw InputError("pattern " + name + " is absent: the transport lacks " +
-                       std::string(entry.info.needs));
+      throw InputError("pattern " + name + " is absent: the transport " +
+                       (entry.info.needs.empty() ? "does not offer it"
+                                                 : "lacks " + std::string(entry.info.needs)));
     return entry;
   }
   throw InputError("unknown pattern '" + name + "'");
@@ -117,12 +118,16 @@ template <class T>
 std::unique_ptr<nhalf::MemoryChoice> choose_memory(T& transport, const nhalf::PatternInfo& info,
                                                    const nhalf::Case& point) {
   std::unique_ptr<nhalf::MemoryChoice> memory;
-  if constexpr (nhalf::OffersGpuMemory<T>) {
-    if (point.axes.text("memory").empty()) return memory;
+  constexpr bool is_always = requires { requires T::has_gpu_memory_only; };
+  if constexpr (nhalf::OffersGpuMemory<T> || is_always) {
+    const auto words = is_always ? "device" : point.axes.text("memory");
+    if (words.empty()) return memory;
+    if (is_always && point.size_bytes == 0)
+      throw InputError("no message has 0 bytes here: give sizes from 1 up");
     std::string reason;
     try {
-      memory =
-          std::make_unique<nhalf::MemoryChoice>(info, point, transport.rank(), transport.size());
+      memory = std::make_unique<nhalf::MemoryChoice>(info, point, words, transport.rank(),
+                                                     transport.size());
     } catch (const InputError& error) {
       reason = error.what();
     }

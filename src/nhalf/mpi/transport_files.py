@@ -26,16 +26,19 @@ class TransportFile:
 
     `needs` is 'MPI' if MPI starts its ranks, 'Threads', 'Java' or '' if they start by themselves.
     `links` are the compiler's words for linking the library that carries its data, `package` the
-    Debian package that contains it. `carried_by_mpi` means that the library that starts it also
-    carries its data, and is measured. A program of an application has a `source` of its own, which
-    is compiled with `flags`; transports share that of the probe. It runs the application `app`, in
-    the programming `model`; its ranks may be `threads` of one process.
+    Debian package that contains it. One that is loaded when it runs is described by `loads`: its
+    name, the variable that names another file, the module and the package of its wheel.
+    `carried_by_mpi` means that the library that starts it also carries its data, and is measured.
+    A program of an application has a `source` of its own, which is compiled with `flags`;
+    transports share that of the probe. It runs the application `app`, in the programming `model`;
+    its ranks may be `threads` of one process.
     """
 
     name: str
     needs: str = ""
     links: tuple[str, ...] = ()
     package: str = ""
+    loads: tuple[str, ...] = ()
     carried_by_mpi: bool = False
     source: str = ""
     flags: tuple[str, ...] = ()
@@ -163,6 +166,7 @@ def _read_description(path: Path, name: str, source: str = "") -> TransportFile:
         needs=values.get("needs", ""),
         links=tuple(values.get("links", "").split()),
         package=values.get("package", ""),
+        loads=tuple(values.get("loads", "").split()),
         carried_by_mpi=values.get("data-by", "") == "MPI",
         source=source,
         flags=tuple(values.get("flags", "").split()),

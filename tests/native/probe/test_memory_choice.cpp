@@ -16,7 +16,7 @@ std::string given(const std::string& axes, int rank,
   return in_child(variables, [&] {
     try {
       const nhalf::Case point{.size_bytes = 8, .axes = nhalf::Options::parse(axes, ' ')};
-      const nhalf::MemoryChoice memory(chosen, point, rank, 4);
+      const nhalf::MemoryChoice memory(chosen, point, point.axes.text("memory", "host"), rank, 4);
       nhalf::Buffer buffer(8);
       return (nhalf::is_on_device(buffer.bytes()) ? "device " : "host ") + memory.gpu();
     } catch (const nhalf::InputError& error) {
@@ -66,7 +66,8 @@ TEST_CASE("memory is the host's again after the point") {
           const nhalf::Case point{.size_bytes = 8,
                                   .axes = nhalf::Options::parse("memory=device", ' ')};
           {
-            const nhalf::MemoryChoice memory(chosen, point, 0, 2);
+            const nhalf::MemoryChoice memory(chosen, point, point.axes.text("memory", "host"), 0,
+                                             2);
           }
           nhalf::Buffer buffer(8);
           return std::string(nhalf::is_on_device(buffer.bytes()) ? "device" : "host");

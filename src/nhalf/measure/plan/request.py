@@ -134,7 +134,7 @@ class Subjects(Request, heading=WHAT):
     transport: str = option(
         "mpi",
         "Transports, separated by commas: mpi, rma, shm, shmq, am, tcp, ucx, ofi, shmem, pvm, "
-        "threads, model.",
+        "nccl, threads, model.",
     )
     mpi: str = option(
         "all", "MPI libraries, separated by commas, or all; NAME=PREFIX names a build."

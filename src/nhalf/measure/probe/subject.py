@@ -21,6 +21,7 @@ from nhalf.base.native_files import describe
 from nhalf.measure.plan.plan import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo, stand_in_description
 from nhalf.mpi import Library
+from nhalf.mpi.loaded import with_loaded
 from nhalf.mpi.probe import local_executable, probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
 from nhalf.sites.health import Examiner
@@ -249,6 +250,7 @@ def transport_file(transport: str) -> TransportFile:
 
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
     """Return a transport started by a library; raises MissingError if its probe cannot run."""
+    library = with_loaded(library, transport)
     command = probe_command(library, transport)
     if Path(command[0]).exists():
         description = describe(command, library.environment)

@@ -44,14 +44,19 @@ FOUND = sorted(libraries(), key=lambda one: (one.vendor != "mpich", not one.abi)
 
 
 def names() -> list[Any]:
-    """Every transport whose ranks are processes that MPI starts."""
+    """Every transport whose ranks are processes that MPI starts.
+
+    Those that load a library of a GPU have tests of their own, with a stand-in for it.
+    """
     try:
         files = transport_files().values()
     except NhalfError:
         return []
     marks = {file.name: [pytest.mark.full] if file.links else [] for file in files}
     return [
-        pytest.param(file.name, marks=marks[file.name]) for file in files if file.started_by_mpi
+        pytest.param(file.name, marks=marks[file.name])
+        for file in files
+        if file.started_by_mpi and not file.loads
     ]
 
 

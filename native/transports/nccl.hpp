@@ -1,0 +1,242 @@
+// nhalf-needs: MPI
+// nhalf-loads: libnccl.so.2 NHALF_NCCL_LIBRARY nvidia.nccl nvidia-nccl-cu13
+// Operations of NCCL between buffers in GPU memory, in the processes that MPI starts.
+#pragma once
+
+#include "contract/pattern.hpp"
+#include "host/gpu_memory.hpp"
+#include "transports/bases/progressing_control.hpp"
+#include "transports/nccl/watchdog.hpp"
+
+namespace nhalf {
+/// Each operation is put on a stream of its own, and over when the host sees that the stream is
+/// empty. What ranks say about the measurement, from memory of the host, goes by MPI.
+class NcclTransport : public MpiControl {
+ public:
+  using MpiControl::gather;
+  static constexpr OptionInfo described[] = {
+      {"limit_s", "60", "s", "longest time of one operation, or of NCCL's start, before ranks end"},
+      ClockError::described[0],
+      ClockError::described[1]};
+  static constexpr TransportInfo info{"nccl", "NCCL's operations between buffers in GPU memory",
+                                      described};
+  static constexpr bool has_gpu_memory_only = true;
+  static constexpr bool has_own_operations_only = true;
+  static constexpr bool offers(const PatternInfo& pattern) {
+    constexpr std::string_view names[] = {"pingpong",  "exchange",      "bcast",     "reduce",
+                                          "gather",    "scatter",       "allgather", "alltoall",
+                                          "allreduce", "reduce-scatter"};
+    return std::ranges::find(names, pattern.name) != std::end(names);
+  }
+
+  /// Throws std::runtime_error where NCCL or a GPU is missing.
+  explicit NcclTransport(const Options& options)
+      : MpiControl(options),
+        waiting_(*this),
+        gpu_(gpu::Gpu::of(rank_of_host())),
+        watchdog_(rank(), options.number("limit_s", 60.0)) {
+    const auto& calls = nccl::library();
+    share_gpus();
+    nccl::UniqueId id;
+    watchdog_.begin();
+    if (rank() == 0) calls.check(calls.unique_id(&id), "ncclGetUniqueId");
+    nhalf::share(*this, id);
+    calls.check(calls.initialise(&communicator_, size(), id, rank()), "ncclCommInitRank");
+    watchdog_.end();
+    watchdog_.look_at(communicator_);
+  }
+  ~NcclTransport() {
+    if (std::uncaught_exceptions() > 0) return;
+    barrier();
+    watchdog_.begin();
+    watchdog_.look_at(nullptr);
+    nccl::library().destroy(communicator_);
+    watchdog_.end();
+  }
+
+  /// A watchdog beside the rank's own thread never calls MPI.
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    return launch_by_mpi<NcclTransport>(argc, argv, options, body, MPI_THREAD_FUNNELED);
+  }
+
+  void send(int peer, ConstBytes data) {
+    if (!gpu::owns(data.data())) {
+      MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+    } else {
+      operate("ncclSend", [&](const auto& calls) { return put(calls, peer, data); });
+    }
+  }
+  void recv(int peer, Bytes data) {
+    if (!gpu::owns(data.data())) {
+      MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+    } else {
+      operate("ncclRecv", [&](const auto& calls) { return take(calls, peer, data); });
+    }
+  }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    grouped([&](const auto& calls, auto check) {
+      check(put(calls, to, out));
+      check(take(calls, from, in));
+    });
+  }
+
+  void bcast(int root, Bytes data) {
+    operate("ncclBroadcast", [&](const auto& calls) {
+      return calls.bcast(data.data(), data.data(), data.size(), nccl::uint8, root, communicator_,
+                         stream_.get());
+    });
+  }
+  void allgather(ConstBytes in, Bytes out) {
+    operate("ncclAllGather", [&](const auto& calls) {
+      return calls.allgather(in.data(), out.data(), in.size(), nccl::uint8, communicator_,
+                             stream_.get());
+    });
+  }
+  void reduce(int root, ConstBytes in, Bytes out) {
+    operate("ncclReduce", [&](const auto& calls) {
+      return calls.reduce(in.data(), out.data(), elements(in), combination_.type,
+                          combination_.operation, root, communicator_, stream_.get());
+    });
+  }
+  void allreduce(ConstBytes in, Bytes out) {
+    operate("ncclAllReduce", [&](const auto& calls) {
+      return calls.allreduce(in.data(), out.data(), elements(in), combination_.type,
+                             combination_.operation, communicator_, stream_.get());
+    });
+  }
+  /// Throws InputError in place: NCCL's result is then in the block of the rank's own number.
+  void reduce_scatter(ConstBytes in, Bytes out) {
+    if (in.data() == out.data())
+      throw InputError("NCCL leaves its reduce-scatter elsewhere in place: leave out place=in");
+    operate("ncclReduceScatter", [&](const auto& calls) {
+      return calls.reduce_scatter(in.data(), out.data(), elements(out), combination_.type,
+                                  combination_.operation, communicator_, stream_.get());
+    });
+  }
+
+  // NCCL's guide makes these of sends and receives in a group.
+
+  void scatter(int root, ConstBytes in, Bytes out) {
+    grouped([&](const auto& calls, auto check) {
+      for (int peer = 0; rank() == root && peer < size(); ++peer)
+        if (const auto block = block_of(in, peer, out.size()); block.data() != out.data())
+          check(put(calls, peer, block));
+      if (rank() != root || block_of(in, root, out.size()).data() != out.data())
+        check(take(calls, root, out));
+    });
+  }
+  void gather(int root, ConstBytes in, Bytes out) {
+    grouped([&](const auto& calls, auto check) {
+      for (int peer = 0; rank() == root && peer < size(); ++peer)
+        if (const auto block = block_of(out, peer, in.size()); block.data() != in.data())
+          check(take(calls, peer, block));
+      if (rank() != root || block_of(out, root, in.size()).data() != in.data())
+        check(put(calls, root, in));
+    });
+  }
+  /// Throws InputError in place, which sends and receives at once cannot be.
+  void alltoall(ConstBytes in, Bytes out) {
+    if (in.data() == out.data())
+      throw InputError("NCCL has no all-to-all in place: leave out place=in");
+    const auto block_bytes = in.size() / static_cast<std::size_t>(size());
+    grouped([&](const auto& calls, auto check) {
+      for (int peer = 0; peer < size(); ++peer) {
+        check(put(calls, peer, block_of(in, peer, block_bytes)));
+        check(take(calls, peer, block_of(out, peer, block_bytes)));
+      }
+    });
+  }
+  void alltoallv(ConstBytes, PerRank, PerRank, Bytes, PerRank, PerRank) { refuse("alltoallv"); }
+  void scan(ConstBytes, Bytes) { refuse("scan"); }
+  /// A sum of one number for all: NCCL has no barrier.
+  void synchronise() {
+    operate("ncclAllReduce", [&](const auto& calls) {
+      const auto number = reinterpret_cast<void*>(number_.get());
+      return calls.allreduce(number, number, 1, nccl::float32, 0, communicator_, stream_.get());
+    });
+  }
+  /// Throws InputError for what NCCL does not combine.
+  void reduce_by(const Reduction& reduction) { combination_ = nccl::Combination::of(reduction); }
+
+  [[nodiscard]] std::string library() const {
+    auto title = nccl::library().title();
+    if (shares_gpu_) title += ", ranks in time slices of one GPU: no network";
+    return title;
+  }
+
+ private:
+  /// How many ranks of this host have lower numbers.
+  static std::size_t rank_of_host() {
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int rank = 0;
+    MPI_Comm_rank(host, &rank);
+    MPI_Comm_free(&host);
+    return static_cast<std::size_t>(rank);
+  }
+
+  /// Lets NCCL have several ranks on one GPU, where there are; before NCCL 2.30 only ranks that it
+  /// takes for those of several hosts. The user's own values stay.
+  void share_gpus() {
+    const auto mine = std::hash<std::string>()(boot_id() + gpu_.device().pci_address());
+    shares_gpu_ = !all(std::ranges::count(everybodys(mine), mine) == 1);
+    if (!shares_gpu_) return;
+    setenv("NCCL_NVLS_ENABLE", "0", 0);
+    if (nccl::library().has_shared_gpus()) {
+      setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
+    } else {
+      setenv("NCCL_HOSTID", ("nhalf-" + std::to_string(rank())).c_str(), 0);
+    }
+  }
+
+  int put(const nccl::Library& calls, int peer, ConstBytes data) {
+    return calls.send(data.data(), data.size(), nccl::uint8, peer, communicator_, stream_.get());
+  }
+  int take(const nccl::Library& calls, int peer, Bytes data) {
+    return calls.recv(data.data(), data.size(), nccl::uint8, peer, communicator_, stream_.get());
+  }
+  [[nodiscard]] std::size_t elements(ConstBytes data) const {
+    return data.size() / combination_.element_bytes;
+  }
+  [[noreturn]] static void refuse(const std::string& operation) {
+    throw InputError("NCCL has no " + operation);
+  }
+
+  /// From the call until the host knows that the stream is empty.
+  template <class Call>
+  void operate(std::string_view name, Call call) {
+    watchdog_.begin();
+    nccl::library().check(call(nccl::library()), name);
+    waiting_.until([&] {
+      const int state = gpu::driver().stream_query(stream_.get());
+      if (state == gpu::not_ready) return false;
+      gpu::driver().check(state, name);
+      return true;
+    });
+    watchdog_.end();
+  }
+  template <class Calls>
+  void grouped(Calls several) {
+    operate("ncclGroupEnd", [&](const nccl::Library& calls) {
+      calls.check(calls.group_start(), "ncclGroupStart");
+      several(calls, [&](int result) { calls.check(result, "ncclSend or ncclRecv"); });
+      return calls.group_end();
+    });
+  }
+
+  Waiting waiting_;
+  gpu::Gpu& gpu_;
+  nccl::Watchdog watchdog_;
+  gpu::OwnedStream stream_ = gpu::stream();
+  gpu::DeviceMemory number_ = gpu::device_memory(sizeof(float));
+  nccl::Communicator communicator_ = nullptr;
+  nccl::Combination combination_;
+  bool shares_gpu_ = false;
+};
+
+static_assert(Duplex<NcclTransport> && Collectives<NcclTransport> && Reductions<NcclTransport>);
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::NcclTransport);

@@ -1,0 +1,183 @@
+"""Operations of NCCL, with stand-ins for it and for the GPU's driver: no GPU is needed.
+
+The device memory of the stand-in cannot be read by the host, and NCCL's moves data of one host.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.measure.probe.process import LaunchError, Probe
+from nhalf.measure.probe.subject import Subject, library_subject
+from nhalf.mpi.discover import libraries
+from nhalf.mpi.transport_files import transport_files
+from nhalf.sites.placement import FREE
+from tests.patience import duration, patience_s
+from tests.probes import is_built
+
+NATIVE = Path(__file__).parents[3] / "native"
+FOUND = sorted(libraries(), key=lambda one: (one.vendor != "mpich", not one.abi))
+PATTERNS = (
+    *("pingpong", "exchange", "bcast", "reduce", "allreduce", "allgather"),
+    *("reduce-scatter", "alltoall", "gather", "scatter"),
+)
+IN_PLACE = ("reduce", "allreduce", "allgather", "gather", "scatter")
+WITHOUT_GPU = {"NHALF_CUDA_LIBRARY": "host/gpu_stand_in.cpp"}
+STAND_INS = {**WITHOUT_GPU, "NHALF_NCCL_LIBRARY": "transports/nccl/nccl_stand_in.cpp"}
+FAULT = "NHALF_STAND_IN_NCCL_FAULT"
+
+pytestmark = [
+    pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich"),
+    pytest.mark.skipif(not is_built("probe-nccl-abi"), reason="the probe is not built"),
+]
+Call = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The stand-ins, by the variable that names each."""
+    folder = tmp_path_factory.mktemp("stand-ins")
+    files = {}
+    for variable, source in STAND_INS.items():
+        files[variable] = folder / f"{Path(source).stem}.so"
+        words = ["c++", "-std=c++20", "-O1", "-shared", "-fPIC", str(NATIVE / source), "-o"]
+        subprocess.run([*words, str(files[variable])], check=True)
+    return files
+
+
+@pytest.fixture
+def stand_ins(compiled: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    for variable, file in compiled.items():
+        monkeypatch.setenv(variable, str(file))
+    return compiled
+
+
+def subject() -> Subject:
+    return library_subject(FOUND[0], transport_files()["nccl"])
+
+
+def answers(ranks: int, questions: list[str], options: str = "") -> list[dict[str, Any]]:
+    """What the probe says of points that are verified, and not timed."""
+    tokens, environment = subject().launch(ranks, FREE, options)
+    told = []
+    with Probe(tokens, environment, patience_s(30)) as probe:
+        for number, question in enumerate(questions):
+            probe.send(f"id={number} {question} verify_only=1")
+            told.append(probe.receive(patience_s(30), identity=str(number)))
+    return told
+
+
+def points(patterns: tuple[str, ...], sizes: tuple[int, ...], axes: str = "") -> list[str]:
+    return [f"pattern={name} bytes={size} {axes}" for name in patterns for size in sizes]
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_every_operation_moves_the_right_data(ranks: int) -> None:
+    asked = points(PATTERNS, (4, 5000, 70_000))
+    asked += points(IN_PLACE, (4, 5000), "axis.place=in")
+    asked += points(("bcast", "reduce", "gather", "scatter"), (5000,), "axis.root=1")
+    for kind in ("char", "int", "long", "double"):
+        asked += points(("allreduce", "reduce-scatter"), (4800,), f"axis.type={kind} axis.op=max")
+    asked += points(("reduce",), (4800,), "axis.op=min")
+    found = answers(ranks, asked)
+    assert [answer.get("message", "right") for answer in found] == ["right"] * len(asked)
+    assert all(answer["verified"] for answer in found)
+    assert {tuple(answer["gpus"]) for answer in found} == {("0000:a0:00.0",) * ranks}
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_wrong_data_is_found_in_every_operation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FAULT, "wrong-data")
+    found = answers(2, points(PATTERNS, (5000,)))
+    assert [answer["verified"] for answer in found] == [False] * len(PATTERNS)
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("pattern=pingpong bytes=0", "no message has 0 bytes here"),
+        ("pattern=stream bytes=8", "the transport does not offer it"),
+        ("pattern=alltoall bytes=8 axis.place=in", "leave out place=in"),
+        ("pattern=reduce-scatter bytes=8 axis.place=in", "leave out place=in"),
+        ("pattern=allreduce bytes=8 axis.op=user", "by op=sum, min or max"),
+        ("pattern=allreduce bytes=16 axis.type=complex", "type=float, char, int, long or double"),
+        ("pattern=allreduce bytes=8 axis.algorithm=ring", "algorithms of nhalf's own"),
+        ("pattern=allreduce bytes=8 axis.memory=host", "has no axis 'memory'"),
+    ],
+)
+def test_what_nccl_does_not_do_is_refused_in_one_line(question: str, words: str) -> None:
+    refused, after = answers(2, [question, "pattern=bcast bytes=8"])
+    assert words in refused["message"]
+    assert "\n" not in refused["message"]
+    assert after["verified"]
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("init", "NCCL failed (ncclCommInitRank: unhandled system error, 2)"),
+        ("async", "NCCL failed (an operation under way: remote process exited"),
+        ("hang", "took longer than limit_s=1 seconds"),
+    ],
+)
+def test_what_fails_ends_the_ranks_with_a_line(
+    monkeypatch: pytest.MonkeyPatch, fault: str, words: str
+) -> None:
+    monkeypatch.setenv(FAULT, fault)
+    with pytest.raises(LaunchError) as caught:
+        answers(2, points(("allreduce",), (8,)), "limit_s=1")
+    assert words in str(caught.value)
+
+
+def test_a_library_that_lacks_a_call_is_named(
+    stand_ins: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = stand_ins["NHALF_CUDA_LIBRARY"]
+    monkeypatch.setenv("NHALF_NCCL_LIBRARY", str(driver))
+    with pytest.raises(LaunchError, match="has no ncclGetVersion; it is too old or not NCCL"):
+        answers(2, [])
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NHALF_NCCL_LIBRARY", "/nowhere/libnccl.so.2")
+    with pytest.raises(MissingError, match=r"names /nowhere/libnccl\.so\.2, which is not a file"):
+        subject()
+
+
+def run(call: Call, out: Path) -> Any:
+    asked = ("--ranks", "2", "--bytes", "8,5000", "--launches", "1", "--budget", duration(6))
+    return call("run", "--transport", "nccl", "--pattern", "allreduce", *asked, "--out", out)
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.slow
+def test_a_run_measures_and_says_that_ranks_share_a_gpu(call: Call, tmp_path: Path) -> None:
+    outcome = run(call, tmp_path / "run")
+    assert outcome.code == 0, outcome.err
+    assert "Ranks shared a GPU and took turns on it" in outcome.out
+    assert "NCCL 2.30.7, ranks in time slices of one GPU: no network" in (
+        tmp_path / "run" / "journal.jsonl"
+    ).read_text()
+
+
+def test_without_nccl_a_run_says_once_how_to_install_it(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NHALF_NCCL_LIBRARY", raising=False)
+    monkeypatch.setattr("nhalf.mpi.loaded.find_spec", lambda _: None)
+    monkeypatch.setattr("ctypes.util.find_library", lambda _: None)
+    monkeypatch.setenv("LD_LIBRARY_PATH", "")
+    outcome = run(call, tmp_path / "run")
+    assert outcome.code == 3
+    assert outcome.err.count("pip install nvidia-nccl-cu13") == 1, outcome.err
+    assert "Traceback" not in outcome.err
