@@ -22,17 +22,12 @@ class AsJob(Request, heading=AS_JOB):
     """Whether the batch system is to run it."""
 
     submit: bool = option(
-        False,
-        "Submit the run to the batch system (Slurm, PBS or Flux), follow it, and collect the "
-        "results.",
+        False, "Submit the run to Slurm, PBS or Flux, follow it, and collect the results."
     )
     job: str = option(
-        "",
-        "Extra options for sbatch, qsub or flux batch: '--nodes=4 --time=10:00 --partition=x'.",
+        "", "Options of sbatch, qsub or flux batch: '--nodes=4 --time=10:00 --partition=x'."
     )
-    batch_system: str = option(
-        "", "The batch system: slurm, pbs or flux, by default the one that is here."
-    )
+    batch_system: str = option("", "slurm, pbs or flux; by default the one that is here.")
     no_wait: bool = option(False, "Submit the job and return at once.")
 
     def check_together(self) -> None:
