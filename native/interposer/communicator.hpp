@@ -330,29 +330,26 @@ class Communicator {
     if (!agreement_.on_rules) return disagree();
     const Place place{size_, agreement_.on_host, agreement_.is_oversubscribed};
     if (agreement_.on_host) learning_ = Choices::of_process().learning();
-    if (learns()) begin_lessons();
+    if (learns()) lessons_ = std::make_unique<Lessons>(size_, lessons_to_start_with());
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       ranges_[i] = Choices::of_process().ranges(static_cast<Operation>(i), place);
       spans_[i] = ranges_[i].span();
     }
   }
-  void begin_lessons() {
-    const LessonFile* start = agreement_.on_lessons ? &lessons_of_process() : nullptr;
-    lessons_ = std::make_unique<Lessons>(size_, start);
-    static std::atomic<bool> is_reported{false};
-    if (start == nullptr)
-      say(is_reported, "the ranks have different lessons of earlier runs; no calls start with any");
+  [[nodiscard]] const LessonFile* lessons_to_start_with() const {
+    if (agreement_.on_lessons) return &lessons_of_process();
+    Lessons::differ();
+    return nullptr;
   }
   void disagree() {
     leave();
     static std::atomic<bool> is_reported{false};
-    say(is_reported,
-        "the ranks have different decision tables or learn different things, or not all can read"
-        " their tables; every operation is the library's own");
-  }
-  /// Prints a line once in the first rank.
-  void say(std::atomic<bool>& is_reported, const char* line) const {
-    if (rank_ == 0 && !is_reported.exchange(true)) std::fprintf(stderr, "nhalf: %s\n", line);
+    if (rank_ == 0 && !is_reported.exchange(true))
+      std::fputs(
+          "nhalf: the ranks have different decision tables or learn different things, or not all"
+          " can read their tables; every"
+          " operation is the library's own\n",
+          stderr);
   }
 
   /// Sets up shared memory for learning, once every rank can afford it; returns whether that was

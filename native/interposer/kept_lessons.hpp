@@ -102,7 +102,7 @@ class LessonFile {
       return !lesson.first.starts_with(library_ + ' ');
     });
     if (text_.complaint.empty() && text_.lessons.empty())
-      text_.complaint = "has no lessons for this library";
+      text_.complaint = "has no lessons for " + library_;
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -94,7 +94,7 @@ class Contest {
 struct Findings {
   int tried_calls = 0;
   std::string_view learned = "native";
-  /// Whether a trial has ended; the time of its way in that of the library's own.
+  /// Whether a trial has ended clearly; the time of its way in that of the library's own.
   bool has_learned = false;
   double ratio = 1;
   double own_call_s = 0, slots_call_s = 0, single_copy_call_s = 0, saved_s = 0, lost_s = 0;
@@ -107,8 +107,9 @@ struct Findings {
     // Single copies may have had their turn first.
     const bool is_copy_ahead = has_copied && !contest.slots().has_learned();
     const auto& better = is_copy_taken || is_copy_ahead ? *single_copy : contest.slots();
-    has_learned = better.has_learned();
     ratio = better.ratio();
+    // A trial may also end before anything is clear.
+    has_learned = better.has_learned() && (better.is_other_better() || ratio >= 1);
     learned = !better.is_other_better() ? "native"
               : is_copy_taken           ? "single-copy"
                                         : "shared-memory";
@@ -209,13 +210,20 @@ class Lessons {
     return lines;
   }
 
+  /// Notes that ranks have different lessons of earlier runs.
+  static void differ() {
+    const std::lock_guard lock(of_process().mutex);
+    of_process().ended.have_differed = true;
+  }
   /// Keeps what this process has learned. Returns lines on what went wrong, or on everything.
   static std::string keep(const LessonFile& file, bool tells_all) {
-    if (file.path().empty()) return {};
     const auto own = past();
     const auto& said = file.text();
     const auto line = "nhalf: " + file.path() + ' ';
     std::string lines;
+    if (own.have_differed)
+      lines = "nhalf: the ranks have different lessons of earlier runs; no calls start by any\n";
+    if (file.path().empty()) return lines;
     if (said.is_wrong || (tells_all && !said.complaint.empty()))
       lines += line + said.complaint + '\n';
     const auto why = own.lessons.empty() ? "" : file.keep(own.lessons);
@@ -247,6 +255,7 @@ class Lessons {
     PerOperation<std::array<Findings, size_classes>> findings;
     KeptLessons lessons;
     int begun_sooner = 0;
+    bool have_differed = false;
   };
 
   /// Returns the smallest size of a class.

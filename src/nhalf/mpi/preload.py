@@ -25,6 +25,7 @@ ABI_LIBRARY = "libnhalf_coll.so"
 SOURCE = "interposer/coll.cpp"
 TABLE = "NHALF_COLL_TABLE"
 VERBOSE = "NHALF_COLL_VERBOSE"
+KEEP = "NHALF_COLL_KEEP"
 FLAGS = (
     *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"),
     *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
@@ -66,18 +67,23 @@ def preload(
     program: Path | None = None,
     table: Path | None = None,
     installed: Sequence[Library] = (),
+    keep: Path | None = None,
 ) -> Preload:
-    """The preloading that makes a program of this MPI library follow a decision table.
+    """The preloading that makes a program of this MPI library follow a decision table, or learn.
+
+    What it learns is kept in the file `keep`, from which later programs start.
 
     A program that was built for the MPI standard ABI has different handles from one built with the
     library's own header: `program` decides. Without it both are served if both libraries are
     available, and programs of the standard ABI otherwise; a library that does not serve a program
     has no effect. Raises InputError for a program that cannot be read or is no program of this
-    library, a missing table, or a place that LD_PRELOAD cannot name, MissingError if
-    the library for it is not available.
+    library, a missing table, a table and a file to keep, a file that cannot be one, or a place that
+    LD_PRELOAD cannot name, MissingError if the library for it is not available.
     """
     if table is not None and not table.is_file():
         raise InputError(f"there is no decision table {table}", "give the file of one")
+    if keep is not None:
+        _check_kept(keep, table)
     is_standard = library.abi if program is None else _is_standard(library, program)
     paths = [abi_library()] if is_standard else [own_library(library, installed)]
     if is_standard and program is None:
@@ -96,7 +102,18 @@ def preload(
         variables |= sanitizer_variables(os.environ)
     if table is not None:
         variables[TABLE] = str(table.resolve())
+    if keep is not None:
+        variables[KEEP] = str(keep.resolve())
     return Preload(paths[0], variables)
+
+
+def _check_kept(keep: Path, table: Path | None) -> None:
+    if table is not None:
+        raise InputError("with a decision table nothing is learned", "leave out --table or --keep")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(keep))):
+        raise InputError(f"there is no folder for {keep}", "make it, or name another file")
+    if os.path.lexists(keep) and not os.path.isfile(keep):
+        raise InputError(f"{keep} is not a plain file", "name another file")
 
 
 def own_library(

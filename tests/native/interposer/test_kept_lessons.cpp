@@ -65,7 +65,7 @@ TEST_CASE("what is kept is where a later run starts, and only one like it") {
   CHECK(later.faster_way(kept_calls(2, Operation::bcast, 128)).empty());
   CHECK(later.faster_way(kept_calls(2, Operation::barrier, 64)).empty());
   const auto other = place.file("Some MPI v1.2\tof today\nbuilt elsewhere");
-  CHECK(other.text().complaint == "has no lessons for this library");
+  CHECK(other.text().complaint .starts_with("has no lessons for Some-MPI-v1.2-of-today-"));
   CHECK_FALSE(other.text().is_wrong);
   CHECK(other.faster_way(bcast).empty());
   CHECK(place.files() == 1);

@@ -85,9 +85,11 @@ def processes_read_each_other() -> bool:
     return outcome.succeeded
 
 
-def routed(library: Library, program: Path, table: Path | None) -> Preload:
+def routed(
+    library: Library, program: Path, table: Path | None, keep: Path | None = None
+) -> Preload:
     try:
-        return preload(library, program, table, FOUND)
+        return preload(library, program, table, FOUND, keep)
     except NhalfError as error:
         pytest.skip(str(error))
 

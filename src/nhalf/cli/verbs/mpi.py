@@ -96,6 +96,9 @@ class Preload(TableOptions):
     program: Path | None = option(
         None, "Program to preload for; its linked MPI decides the library."
     )
+    keep: Path | None = option(
+        None, "File that keeps what is learned; later programs try those ways sooner."
+    )
 
 
 def preload_collectives(request: Preload) -> None:
@@ -104,15 +107,18 @@ def preload_collectives(request: Preload) -> None:
     mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
 
     env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
+
+    mpiexec -n 4 env $(nhalf mpi preload mpich --keep lessons.txt) ./program
     """
-    chosen = preload(find(request.name), request.program, request.table, libraries())
+    library = find(request.name)
+    chosen = preload(library, request.program, request.table, libraries(), request.keep)
     if request.json:
         emit_json({"library": str(chosen.path), "variables": chosen.variables})
         return
     if any(len(word.split()) > 1 for word in chosen.words):
         raise InputError(
             f"a shell cuts {' '.join(chosen.words)} where there are blanks",
-            "move the table to a folder without, or take the variables from --json",
+            "move the files to a folder without, or take the variables from --json",
         )
     sys.stdout.write(" ".join(chosen.words) + "\n")
 
