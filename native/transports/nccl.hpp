@@ -15,6 +15,7 @@ class NcclTransport : public MpiControl {
  public:
   using MpiControl::gather;
   static constexpr OptionInfo described[] = {
+      {"library", "", "", "the file of NCCL, such as /opt/nccl-2.30/lib/libnccl.so.2"},
       {"limit_s", "60", "s", "longest time of one operation, or of NCCL's start, before ranks end"},
       ClockError::described[0],
       ClockError::described[1]};
@@ -35,6 +36,8 @@ class NcclTransport : public MpiControl {
         waiting_(*this),
         gpu_(gpu::Gpu::of(rank_of_host())),
         watchdog_(rank(), options.number("limit_s", 60.0)) {
+    if (const auto file = options.text("library"); !file.empty())
+      setenv("NHALF_NCCL_LIBRARY", file.c_str(), 1);
     const auto& calls = nccl::library();
     share_gpus();
     nccl::UniqueId id;

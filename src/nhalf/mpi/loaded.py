@@ -3,34 +3,32 @@
 import ctypes.util
 import os
 from contextlib import suppress
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
-from nhalf.mpi import Library
 from nhalf.mpi.transport_files import TransportFile
 
 
-def with_loaded(library: Library, transport: TransportFile) -> Library:
-    """An MPI library with the variable that says where a transport's own library is.
+def loaded_variables(transport: TransportFile) -> dict[str, str]:
+    """The variable that says where a transport's own library is; none where its name suffices.
 
     It is the file that the user names, else that of its wheel beside nhalf, else what the system
     finds by its name. Raises MissingError if there is none.
     """
     if not transport.loads:
-        return library
+        return {}
     name, variable, module, package = transport.loads
     chosen = os.environ.get(variable, "")
     if chosen and not Path(chosen).is_file():
-        raise MissingError(f"{variable} names {chosen}, which is not a file", "name a library")
-    file = chosen or _of_wheel(module, name)
-    if file:
-        return replace(library, environment={**library.environment, variable: file})
+        message = f"{variable} names {chosen}, which is not a file"
+        raise MissingError(message, f"name the file of {name}, or unset {variable}")
+    if path := chosen or _of_wheel(module, name):
+        return {variable: path}
     if not _is_on_path(name):
         remedy = f"pip install {package}, or name its file in {variable}"
         raise MissingError(f"transport {transport.name} needs {name}, which is not here", remedy)
-    return library
+    return {}
 
 
 def _of_wheel(module: str, name: str) -> str:
@@ -45,8 +43,8 @@ def _of_wheel(module: str, name: str) -> str:
 
 def _is_on_path(name: str) -> bool:
     """Whether the system's loader has a file of this name."""
-    folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    folders = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep))
     plain = name.removeprefix("lib").partition(".so")[0]
-    return any((Path(folder) / name).is_file() for folder in folders if folder) or (
+    return any((Path(folder) / name).is_file() for folder in folders) or (
         ctypes.util.find_library(plain) == name
     )

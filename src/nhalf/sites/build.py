@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nhalf.base.compiled import CompiledProgram, compile_ahead, compiled, is_compiled
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
+from nhalf.mpi.loaded import loaded_variables
 from nhalf.mpi.probe import (
     local_executable,
     missing_probe,
@@ -87,6 +88,7 @@ def _planned(libraries: Sequence[Library], transport: TransportFile) -> dict[str
     states: dict[str, State] = {}
     for library in sharing_first(libraries) if transport.links else libraries:
         try:
+            loaded_variables(transport)
             states[library.name] = missing_probe(library, transport)
         except NhalfError as error:
             states[library.name] = error

@@ -312,7 +312,7 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
         subjects += started_subjects
         failed |= refused
     if not subjects:
-        reasons = "; ".join(dict.fromkeys(failed.values()))
+        reasons = "; ".join(failed.values())
         raise MissingError(f"nothing to measure: {reasons}", "run nhalf doctor")
     return subjects, failed
 

@@ -16,6 +16,7 @@ from nhalf.base.folders import cache_folder, write_cached
 from nhalf.measure.plan.plan import Plan, Setting
 from nhalf.mpi import Library, discover
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
+from nhalf.mpi.loaded import loaded_variables
 from nhalf.mpi.preload import preload
 from nhalf.mpi.probe import missing_probes, missing_programs, probe_command, sharing_first
 from nhalf.mpi.transport_files import TransportFile
@@ -43,7 +44,11 @@ def libraries_here(plan: Plan) -> list[Library]:
 
 
 def candidates(plan: Plan, transport: TransportFile) -> list[Library]:
-    """Return the libraries that may start a transport, in the order in which they are tried."""
+    """Return the libraries that may start a transport, in the order in which they are tried.
+
+    Raises MissingError where a library that the transport loads is missing.
+    """
+    loaded_variables(transport)
     libraries = libraries_of(plan)
     return sharing_first(libraries) if transport.links else libraries
 

@@ -21,7 +21,7 @@ from nhalf.base.native_files import describe
 from nhalf.measure.plan.plan import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo, stand_in_description
 from nhalf.mpi import Library
-from nhalf.mpi.loaded import with_loaded
+from nhalf.mpi.loaded import loaded_variables
 from nhalf.mpi.probe import local_executable, probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
 from nhalf.sites.health import Examiner
@@ -250,16 +250,18 @@ def transport_file(transport: str) -> TransportFile:
 
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
     """Return a transport started by a library; raises MissingError if its probe cannot run."""
-    library = with_loaded(library, transport)
+    running = library
+    if variables := loaded_variables(transport):
+        running = replace(library, environment={**library.environment, **variables})
     command = probe_command(library, transport)
     if Path(command[0]).exists():
-        description = describe(command, library.environment)
+        description = describe(command, running.environment)
     else:  # it would have to be compiled first
         description = stand_in_description(transport)
     return Subject(
         transport.name,
         tuple(command),
         description,
-        library,
+        running,
         measures_library=transport.carried_by_mpi,
     )

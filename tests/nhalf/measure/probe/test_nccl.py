@@ -5,6 +5,7 @@ The device memory of the stand-in cannot be read by the host, and NCCL's moves d
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from nhalf.measure.probe.subject import Subject, library_subject
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import transport_files
 from nhalf.sites.placement import FREE
+from tests.nhalf.measure.probe.test_transports import ENDS_WITHIN_S, killed
 from tests.patience import duration, patience_s
 from tests.probes import is_built
 
@@ -154,20 +156,34 @@ def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         subject()
 
 
-def run(call: Call, out: Path) -> Any:
+def run(call: Call, out: Path, *words: str) -> Any:
     asked = ("--ranks", "2", "--bytes", "8,5000", "--launches", "1", "--budget", duration(6))
-    return call("run", "--transport", "nccl", "--pattern", "allreduce", *asked, "--out", out)
+    asked += ("--transport", "nccl", "--mpi", FOUND[0].name)
+    return call("run", "--pattern", "allreduce", *asked, *words, "--out", out)
+
+
+@pytest.mark.slow
+def test_two_files_of_nccl_are_measured_in_turns_and_compared(
+    call: Call, stand_ins: dict[str, Path], tmp_path: Path
+) -> None:
+    other = shutil.copy(stand_ins["NHALF_NCCL_LIBRARY"], tmp_path / "other.so")
+    folder = tmp_path / "run"
+    outcome = run(call, folder, "--setting", f"other: nccl.library={other}")
+    assert outcome.code == 0, outcome.err
+    assert "Ranks shared a GPU and took turns on it" in outcome.out
+    journal = (folder / "journal.jsonl").read_text()
+    assert "NCCL 2.30.7, ranks in time slices of one GPU: no network" in journal
+    compared = call("compare", f"{folder}:nccl", f"{folder}:nccl+other", "--format", "json")
+    assert compared.code in {0, 1}, compared.err
+    assert "allreduce" in compared.out
 
 
 @pytest.mark.usefixtures("stand_ins")
-@pytest.mark.slow
-def test_a_run_measures_and_says_that_ranks_share_a_gpu(call: Call, tmp_path: Path) -> None:
-    outcome = run(call, tmp_path / "run")
-    assert outcome.code == 0, outcome.err
-    assert "Ranks shared a GPU and took turns on it" in outcome.out
-    assert "NCCL 2.30.7, ranks in time slices of one GPU: no network" in (
-        tmp_path / "run" / "journal.jsonl"
-    ).read_text()
+@pytest.mark.full
+def test_a_rank_that_is_killed_ends_the_others_and_is_named() -> None:
+    said, processes, ended_s = killed("nccl", 2, 1)
+    assert ended_s < patience_s(ENDS_WITHIN_S)
+    assert f"rank 1 (process {processes[1]})" in said
 
 
 def test_without_nccl_a_run_says_once_how_to_install_it(
@@ -179,5 +195,7 @@ def test_without_nccl_a_run_says_once_how_to_install_it(
     monkeypatch.setenv("LD_LIBRARY_PATH", "")
     outcome = run(call, tmp_path / "run")
     assert outcome.code == 3
-    assert outcome.err.count("pip install nvidia-nccl-cu13") == 1, outcome.err
-    assert "Traceback" not in outcome.err
+    assert outcome.err.splitlines() == [
+        "nhalf: error: transport nccl needs libnccl.so.2, which is not here; pip install "
+        "nvidia-nccl-cu13, or name its file in NHALF_NCCL_LIBRARY"
+    ]
