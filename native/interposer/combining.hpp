@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "interposer/datatypes.hpp"
+#include "preloaded/library.hpp"
 
 namespace nhalf::coll {
 
@@ -96,6 +97,9 @@ class Combining {
   /// on it, but for one sum or product; so does which zero or NaN is the maximum, and a tie.
   [[nodiscard]] int exact_ranks(Kind kind) const {
     using enum Kind;
+    // Open MPI's sums of short integers saturate in vector registers, and wrap around elsewhere.
+    const bool is_short = kind == integer && element_bytes_ < sizeof(int);
+    if (is_short && operation_ == MPI_SUM && preloaded::library_is("Open MPI")) return 0;
     if (kind == integer || kind == logical || kind == byte || kind == address) return INT_MAX;
     const bool is_sum = operation_ == MPI_SUM && (kind == floating_point || kind == complex);
     return is_sum || (operation_ == MPI_PROD && kind == floating_point) ? 2 : 0;
