@@ -66,7 +66,7 @@ BUDGET_LINES = {
     "native/contract": 1_770,
     "native/fabric": 5_250,
     "native/host": 1_260,
-    "native/interposer": 4_540,
+    "native/interposer": 4_550,
     "native/multicast": 1_130,
     "native/network": 1_530,
     "native/node": 3_720,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -77,7 +78,10 @@ def table_without_rules(folder: Path) -> Path:
 
 @cache
 def processes_read_each_other() -> bool:
-    """Whether the system lets a process read the memory of another with the same parent."""
+    """Whether the system lets a process read the memory of another with the same parent, and
+    filters no calls."""
+    if not re.search(r"^Seccomp:\t0$", Path("/proc/self/status").read_text("ascii"), re.MULTILINE):
+        return False
     with Popen(["sleep", "60"]) as sleeps:
         reads = f"open('/proc/{sleeps.pid}/mem', 'rb')"
         outcome = run([sys.executable, "-c", reads], patience_s(TIMEOUT_S))
