@@ -236,12 +236,12 @@ TEST_CASE("nobody takes what a rank may have overwritten that an error ended") {
 }
 
 TEST_CASE("whether system calls are filtered is what the kernel says") {
-  CHECK(are_calls_filtered("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
-  CHECK(are_calls_filtered("Name:\tx\nSeccomp:\t1\n"));
-  CHECK_FALSE(are_calls_filtered("Name:\tx\nSeccomp:\t0\nSeccomp_filters:\t0\n"));
+  CHECK(nhalf::coll::are_calls_filtered("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
+  CHECK(nhalf::coll::are_calls_filtered("Name:\tx\nSeccomp:\t1\n"));
+  CHECK_FALSE(nhalf::coll::are_calls_filtered("Name:\tx\nSeccomp:\t0\nSeccomp_filters:\t0\n"));
   // A kernel that knows no filters has no such line.
-  CHECK_FALSE(are_calls_filtered("Name:\tSeccomp:\t2\nPid:\t1\n"));
-  CHECK(are_calls_filtered(""));
+  CHECK_FALSE(nhalf::coll::are_calls_filtered("Name:\tSeccomp:\t2\nPid:\t1\n"));
+  CHECK(nhalf::coll::are_calls_filtered(""));
 }
 
 TEST_CASE("ranks of which one may not read, or reads another process, all know") {
