@@ -51,8 +51,8 @@ class NcclTransport : public MpiControl {
   ~NcclTransport() {
     if (std::uncaught_exceptions() > 0) return;
     barrier();
-    watchdog_.begin();
     watchdog_.look_at(nullptr);
+    watchdog_.begin();
     nccl::library().destroy(communicator_);
     watchdog_.end();
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -14,8 +15,9 @@ namespace nhalf::nccl {
 /// Looks four times a second, in a thread of its own, at the operation that is under way.
 class Watchdog {
  public:
+  /// Throws InputError for a limit that is none.
   Watchdog(int rank, double limit_s)
-      : rank_(rank), limit_s_(limit_s), thread_([this] { watch(); }) {}
+      : rank_(rank), limit_s_(checked(limit_s)), thread_([this] { watch(); }) {}
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog() {
@@ -31,19 +33,26 @@ class Watchdog {
   void begin() { turns_.fetch_add(1, std::memory_order_relaxed); }
   void end() { turns_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// From now on errors of this communicator end the process, too.
-  void look_at(Communicator communicator) { communicator_ = communicator; }
+  /// From now on errors of this communicator end the process, too; of none if it is null.
+  void look_at(Communicator communicator) {
+    const std::lock_guard hold(lock_);
+    communicator_ = communicator;
+  }
 
  private:
+  static double checked(double limit_s) {
+    if (!(limit_s > 0)) throw InputError("option limit_s is a number of seconds above 0");
+    return limit_s;
+  }
+
   void watch() {
     std::uint64_t before = 0;
     double waited_s = 0;
     std::unique_lock hold(lock_);
-    while (
-        !end_.wait_for(hold, std::chrono::duration<double>(interval_s), [&] { return ended_; })) {
+    while (!end_.wait_for(hold, interval, [&] { return ended_; })) {
       const auto turn = turns_.load(std::memory_order_relaxed);
       const bool is_under_way = turn % 2 == 1;
-      waited_s = is_under_way && turn == before ? waited_s + interval_s : 0;
+      waited_s = is_under_way && turn == before ? waited_s + interval.count() : 0;
       before = turn;
       if (!is_under_way) continue;
       int result = success;
@@ -51,8 +60,9 @@ class Watchdog {
       if (result != success && result != in_progress)
         give_up(library().failure(result, "an operation under way"));
       if (waited_s >= limit_s_)
-        give_up("an operation of NCCL, or its start, took longer than limit_s=" +
-                std::to_string(static_cast<int>(limit_s_)) + " seconds; NCCL_DEBUG=WARN says more");
+        give_up(
+            "NCCL's start, or an operation, took longer than limit_s allows; NCCL_DEBUG=WARN "
+            "says more");
     }
   }
 
@@ -62,12 +72,12 @@ class Watchdog {
     std::_Exit(1);
   }
 
-  static constexpr double interval_s = 0.25;
+  static constexpr std::chrono::duration<double> interval{0.25};
   int rank_;
   double limit_s_;
   std::atomic<std::uint64_t> turns_ = 0;
-  std::atomic<Communicator> communicator_ = nullptr;
   std::mutex lock_;
+  Communicator communicator_ = nullptr;
   std::condition_variable end_;
   bool ended_ = false;
   std::thread thread_;

@@ -46,7 +46,7 @@ def libraries_here(plan: Plan) -> list[Library]:
 def candidates(plan: Plan, transport: TransportFile) -> list[Library]:
     """Return the libraries that may start a transport, in the order in which they are tried.
 
-    Raises MissingError where a library that the transport loads is missing.
+    Raises MissingError if a library that the transport loads is missing.
     """
     loaded_variables(transport)
     libraries = libraries_of(plan)

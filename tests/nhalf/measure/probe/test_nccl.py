@@ -128,7 +128,7 @@ def test_what_nccl_does_not_do_is_refused_in_one_line(question: str, words: str)
     [
         ("init", "NCCL failed (ncclCommInitRank: unhandled system error, 2)"),
         ("async", "NCCL failed (an operation under way: remote process exited"),
-        ("hang", "took longer than limit_s=1 seconds"),
+        ("hang", "took longer than limit_s allows"),
     ],
 )
 def test_what_fails_ends_the_ranks_with_a_line(
@@ -138,6 +138,13 @@ def test_what_fails_ends_the_ranks_with_a_line(
     with pytest.raises(LaunchError) as caught:
         answers(2, points(("allreduce",), (8,)), "limit_s=1")
     assert words in str(caught.value)
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.parametrize("limit", ["0", "-1", "nan"])
+def test_a_limit_is_above_zero(limit: str) -> None:
+    with pytest.raises(LaunchError, match="limit_s"):
+        answers(2, [], f"limit_s={limit}")
 
 
 def test_a_library_that_lacks_a_call_is_named(
