@@ -80,7 +80,7 @@ inline LessonText parse_lessons(std::string_view text) {
 /// Reads a plain file of a size that lessons may have.
 inline LessonText read_lessons(const std::string& path, std::size_t bytes_most) {
   struct stat state{};
-  if (stat(path.c_str(), &state) != 0) 
+  if (stat(path.c_str(), &state) != 0)
     return {{}, std::string("cannot be read: ") + std::strerror(errno)};
   if (!S_ISREG(state.st_mode) || static_cast<std::size_t>(state.st_size) > bytes_most)
     return {{}, "is no plain file, or too large a one", false, false};
@@ -98,9 +98,8 @@ class LessonFile {
   LessonFile(const char* path, std::string_view version)
       : library_(library_word(version)), path_(path == nullptr ? "" : path) {
     if (!path_.empty()) text_ = read_lessons(path_, bytes_most);
-    std::erase_if(text_.lessons, [&](const auto& lesson) {
-      return !lesson.first.starts_with(library_ + ' ');
-    });
+    std::erase_if(text_.lessons,
+                  [&](const auto& lesson) { return !lesson.first.starts_with(library_ + ' '); });
     if (text_.complaint.empty() && text_.lessons.empty())
       text_.complaint = "has no lessons for " + library_;
   }

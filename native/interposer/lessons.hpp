@@ -218,14 +218,14 @@ class Lessons {
   /// Keeps what this process has learned. Returns lines on what went wrong, or on everything.
   static std::string keep(const LessonFile& file, bool tells_all) {
     const auto own = past();
-    const auto& said = file.text();
+    const auto& start = file.text();
     const auto line = "nhalf: " + file.path() + ' ';
     std::string lines;
     if (own.have_differed)
       lines = "nhalf: the ranks have different lessons of earlier runs; no calls start by any\n";
     if (file.path().empty()) return lines;
-    if (said.is_wrong || (tells_all && !said.complaint.empty()))
-      lines += line + said.complaint + '\n';
+    if (start.is_wrong || (tells_all && !start.complaint.empty()))
+      lines += line + start.complaint + '\n';
     const auto why = own.lessons.empty() ? "" : file.keep(own.lessons);
     if (!why.empty()) lines += line + "keeps nothing of this run: " + why + '\n';
     if (tells_all)
@@ -319,7 +319,8 @@ class Lessons {
     const auto from = number == 0 ? 0 : std::uint64_t{1} << (number - 1);
     const auto time = [](double call_s, const char* way) {
       std::array<char, 48> of_call{};
-      if (call_s > 0) std::snprintf(of_call.data(), of_call.size(), " %.2f us %s,", call_s * 1e6, way);
+      if (call_s > 0)
+        std::snprintf(of_call.data(), of_call.size(), " %.2f us %s,", call_s * 1e6, way);
       return of_call;
     };
     std::snprintf(text.data(), text.size(),
@@ -329,8 +330,8 @@ class Lessons {
                   static_cast<unsigned long long>(from), std::string(findings.learned).c_str(),
                   time(findings.slots_call_s, "through shared memory").data(),
                   time(findings.single_copy_call_s, "by single copy").data(),
-                  findings.own_call_s * 1e6,
-                  findings.tried_calls, findings.lost_s * 1e3, findings.saved_s * 1e3);
+                  findings.own_call_s * 1e6, findings.tried_calls, findings.lost_s * 1e3,
+                  findings.saved_s * 1e3);
     return text.data();
   }
 

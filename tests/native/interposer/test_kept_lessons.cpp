@@ -65,7 +65,7 @@ TEST_CASE("what is kept is where a later run starts, and only one like it") {
   CHECK(later.faster_way(kept_calls(2, Operation::bcast, 128)).empty());
   CHECK(later.faster_way(kept_calls(2, Operation::barrier, 64)).empty());
   const auto other = place.file("Some MPI v1.2\tof today\nbuilt elsewhere");
-  CHECK(other.text().complaint .starts_with("has no lessons for Some-MPI-v1.2-of-today-"));
+  CHECK(other.text().complaint.starts_with("has no lessons for Some-MPI-v1.2-of-today-"));
   CHECK_FALSE(other.text().is_wrong);
   CHECK(other.faster_way(bcast).empty());
   CHECK(place.files() == 1);
@@ -110,10 +110,9 @@ TEST_CASE("ranks that start alike have one digest, and others another") {
 TEST_CASE("a damaged file starts nothing, is told of, and is replaced") {
   const Place place;
   const auto word = library_word(version);
-  for (const auto* row :
-       {"x", " ", "a b", "2 bcast 64 magic 36", "2 bcast 64 native", "2 bcast 64 native -1",
-        "2 bcast 64 native 1e3", "2 bcast 64 native nan", "2 bcast 64 native 36 7",
-        "2 bcast 64 native 99999999999999999999"}) {
+  for (const auto* row : {"x", " ", "a b", "2 bcast 64 magic 36", "2 bcast 64 native",
+                          "2 bcast 64 native -1", "2 bcast 64 native 1e3", "2 bcast 64 native nan",
+                          "2 bcast 64 native 36 7", "2 bcast 64 native 99999999999999999999"}) {
     CAPTURE(row);
     place.write(std::string(heading) + word + bcast + " native 90\n" + word + ' ' + row);
     const auto file = place.file();
@@ -136,7 +135,8 @@ TEST_CASE("an empty file starts nothing, and is replaced") {
 
 TEST_CASE("a file of others, of a later version, or too large is left as it is") {
   for (const auto& [text, is_wrong] :
-       {std::pair{std::string("my thesis\n"), true}, {std::string(1, '\0'), true},
+       {std::pair{std::string("my thesis\n"), true},
+        {std::string(1, '\0'), true},
         {std::string("# nhalf lessons 2\nwho knows\n"), false},
         {std::string(heading) + std::string(LessonFile::bytes_most, '\n'), false}}) {
     const Place place;

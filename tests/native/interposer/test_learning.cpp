@@ -269,14 +269,16 @@ TEST_CASE("a class that has learned in an earlier run begins earlier, and loses 
   }
 }
 
-TEST_CASE("long calls that have learned in an earlier run are tried only when the budget allows it") {
+TEST_CASE(
+    "long calls that have learned in an earlier run are tried only when the budget allows it") {
   const Kept kept(Operation::allreduce, 1 << 20, "shared-memory");
   Program program(1, Operation::allreduce, &kept.file);
   program.call(200, 4, 1 << 20, 0.1);
   CHECK(program.others == 0);
 }
 
-TEST_CASE("single copies that were faster in an earlier run are tried first, where there are such") {
+TEST_CASE(
+    "single copies that were faster in an earlier run are tried first, where there are such") {
   for (const auto operation : {Operation::allreduce, Operation::bcast}) {
     const Kept kept(operation, 1 << 14, "single-copy");
     Program program(1, operation, &kept.file);

@@ -96,9 +96,7 @@ class Preload(TableOptions):
     program: Path | None = option(
         None, "Program to preload for; its linked MPI decides the library."
     )
-    keep: Path | None = option(
-        None, "File that keeps what is learned; later programs try those ways sooner."
-    )
+    keep: Path | None = option(None, "File of what is learned, from which later programs start.")
 
 
 def preload_collectives(request: Preload) -> None:
@@ -110,8 +108,7 @@ def preload_collectives(request: Preload) -> None:
 
     mpiexec -n 4 env $(nhalf mpi preload mpich --keep lessons.txt) ./program
     """
-    library = find(request.name)
-    chosen = preload(library, request.program, request.table, libraries(), request.keep)
+    chosen = preload(find(request.name), request.program, request.table, libraries(), request.keep)
     if request.json:
         emit_json({"library": str(chosen.path), "variables": chosen.variables})
         return
