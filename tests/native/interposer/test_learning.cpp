@@ -10,7 +10,6 @@
 using nhalf::coll::Budget;
 using nhalf::coll::CallTimes;
 using nhalf::coll::Contest;
-using nhalf::coll::Evidence;
 using nhalf::coll::kept_calls;
 using nhalf::coll::Learner;
 using nhalf::coll::LessonFile;
@@ -362,23 +361,6 @@ TEST_CASE("one interruption among calls counts four times the others' mean") {
   times.add(1);
   times.add(1);
   CHECK(times.sum_s() == 7);
-}
-
-TEST_CASE("evidence between equal ways seldom reaches 20") {
-  std::mt19937 random(1);
-  int reached = 0;
-  constexpr int runs = 2000;
-  for (int i = 0; i < runs; ++i) {
-    Evidence evidence;
-    bool is_reached = false;
-    for (int pair = 0; pair < 500; ++pair) {
-      evidence.add(random() % 2 == 0);
-      is_reached |= evidence.for_other() >= 20;
-    }
-    reached += is_reached ? 1 : 0;
-  }
-  CHECK(reached > 0);
-  CHECK(reached <= runs / 20);
 }
 
 TEST_CASE("ranks that are given the same times decide alike") {
