@@ -67,7 +67,7 @@ class NcclTransport : public MpiControl {
     if (!gpu::owns(data.data())) {
       MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, 0, MPI_COMM_WORLD);
     } else {
-      operate("ncclSend", [&](const auto& calls) { return put(calls, peer, data); });
+      run("ncclSend", &nccl::Library::send, data.data(), data.size(), nccl::uint8, peer);
     }
   }
   void recv(int peer, Bytes data) {
@@ -75,7 +75,7 @@ class NcclTransport : public MpiControl {
       MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, 0, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
     } else {
-      operate("ncclRecv", [&](const auto& calls) { return take(calls, peer, data); });
+      run("ncclRecv", &nccl::Library::recv, data.data(), data.size(), nccl::uint8, peer);
     }
   }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
@@ -86,37 +86,26 @@ class NcclTransport : public MpiControl {
   }
 
   void bcast(int root, Bytes data) {
-    operate("ncclBroadcast", [&](const auto& calls) {
-      return calls.bcast(data.data(), data.data(), data.size(), nccl::uint8, root, communicator_,
-                         stream_.get());
-    });
+    run("ncclBroadcast", &nccl::Library::bcast, data.data(), data.data(), data.size(), nccl::uint8,
+        root);
   }
   void allgather(ConstBytes in, Bytes out) {
-    operate("ncclAllGather", [&](const auto& calls) {
-      return calls.allgather(in.data(), out.data(), in.size(), nccl::uint8, communicator_,
-                             stream_.get());
-    });
+    run("ncclAllGather", &nccl::Library::allgather, in.data(), out.data(), in.size(), nccl::uint8);
   }
   void reduce(int root, ConstBytes in, Bytes out) {
-    operate("ncclReduce", [&](const auto& calls) {
-      return calls.reduce(in.data(), out.data(), elements(in), combination_.type,
-                          combination_.operation, root, communicator_, stream_.get());
-    });
+    run("ncclReduce", &nccl::Library::reduce, in.data(), out.data(), elements(in),
+        combination_.type, combination_.operation, root);
   }
   void allreduce(ConstBytes in, Bytes out) {
-    operate("ncclAllReduce", [&](const auto& calls) {
-      return calls.allreduce(in.data(), out.data(), elements(in), combination_.type,
-                             combination_.operation, communicator_, stream_.get());
-    });
+    run("ncclAllReduce", &nccl::Library::allreduce, in.data(), out.data(), elements(in),
+        combination_.type, combination_.operation);
   }
   /// Throws InputError in place: NCCL's result is then in the block of the rank's own number.
   void reduce_scatter(ConstBytes in, Bytes out) {
     if (in.data() == out.data())
       throw InputError("NCCL leaves its reduce-scatter elsewhere in place: leave out place=in");
-    operate("ncclReduceScatter", [&](const auto& calls) {
-      return calls.reduce_scatter(in.data(), out.data(), elements(out), combination_.type,
-                                  combination_.operation, communicator_, stream_.get());
-    });
+    run("ncclReduceScatter", &nccl::Library::reduce_scatter, in.data(), out.data(), elements(out),
+        combination_.type, combination_.operation);
   }
 
   // NCCL's guide makes these of sends and receives in a group.
@@ -151,15 +140,11 @@ class NcclTransport : public MpiControl {
       }
     });
   }
+  // What NCCL does not have; no pattern of it is offered.
   void alltoallv(ConstBytes, PerRank, PerRank, Bytes, PerRank, PerRank) { refuse("alltoallv"); }
   void scan(ConstBytes, Bytes) { refuse("scan"); }
-  /// A sum of one number for all: NCCL has no barrier.
-  void synchronise() {
-    operate("ncclAllReduce", [&](const auto& calls) {
-      const auto number = reinterpret_cast<void*>(number_.get());
-      return calls.allreduce(number, number, 1, nccl::float32, 0, communicator_, stream_.get());
-    });
-  }
+  void synchronise() { refuse("barrier"); }
+
   /// Throws InputError for what NCCL does not combine.
   void reduce_by(const Reduction& reduction) { combination_ = nccl::Combination::of(reduction); }
 
@@ -171,13 +156,10 @@ class NcclTransport : public MpiControl {
 
  private:
   /// How many ranks of this host have lower numbers.
-  static std::size_t rank_of_host() {
-    MPI_Comm host = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    int rank = 0;
-    MPI_Comm_rank(host, &rank);
-    MPI_Comm_free(&host);
-    return static_cast<std::size_t>(rank);
+  std::size_t rank_of_host() {
+    const auto mine = std::hash<std::string>()(boot_id());
+    const auto hosts = everybodys(mine);
+    return static_cast<std::size_t>(std::count(hosts.begin(), hosts.begin() + rank(), mine));
   }
 
   /// Lets NCCL have several ranks on one GPU, where there are; before NCCL 2.30 only ranks that it
@@ -220,6 +202,12 @@ class NcclTransport : public MpiControl {
     });
     watchdog_.end();
   }
+  template <class Call, class... Arguments>
+  void run(std::string_view name, Call call, Arguments... arguments) {
+    operate(name, [&](const nccl::Library& calls) {
+      return (calls.*call)(arguments..., communicator_, stream_.get());
+    });
+  }
   template <class Calls>
   void grouped(Calls several) {
     operate("ncclGroupEnd", [&](const nccl::Library& calls) {
@@ -233,7 +221,6 @@ class NcclTransport : public MpiControl {
   gpu::Gpu& gpu_;
   nccl::Watchdog watchdog_;
   gpu::OwnedStream stream_ = gpu::stream();
-  gpu::DeviceMemory number_ = gpu::device_memory(sizeof(float));
   nccl::Communicator communicator_ = nullptr;
   nccl::Combination combination_;
   bool shares_gpu_ = false;
