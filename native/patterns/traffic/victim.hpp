@@ -50,6 +50,8 @@ class Victim : public Pattern {
         in_(point.size_bytes),
         out_(point.size_bytes),
         times_s_(rounds_kept) {
+    if (point.size_bytes % sizeof(float) != 0)
+      throw InputError("vectors are of floats: bytes must be a multiple of 4");
     if constexpr (requires { T::check_size(point.size_bytes); }) T::check_size(point.size_bytes);
   }
   ~Victim() override {
