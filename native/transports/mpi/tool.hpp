@@ -9,6 +9,15 @@
 
 #include "contract/vocabulary.hpp"
 
+#ifdef SMPI_H
+namespace nhalf {
+/// SimGrid's MPI has no such interface.
+struct MpiTool {
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  static Variables variables() { return {}; }
+};
+}  // namespace nhalf
+#else
 // Libraries may lack them; then they are null.
 #pragma weak MPI_T_init_thread
 #pragma weak MPI_T_finalize
@@ -118,3 +127,4 @@ class MpiTool {
   }
 };
 }  // namespace nhalf
+#endif

@@ -104,9 +104,9 @@ def preload_collectives(request: Preload) -> None:
 
     mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
 
-    env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
-
     mpiexec -n 4 env $(nhalf mpi preload mpich --keep lessons.txt) ./program
+
+    env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
     """
     chosen = preload(find(request.name), request.program, request.table, libraries(), request.keep)
     if request.json:
