@@ -70,7 +70,7 @@ BUDGET_LINES = {
     "native/multicast": 1_130,
     "native/network": 1_530,
     "native/node": 3_720,
-    "native/patterns": 8_410,
+    "native/patterns": 8_420,
     "native/pgas": 460,
     "native/preloaded": 1_010,
     "native/probe": 1_040,
@@ -78,7 +78,7 @@ BUDGET_LINES = {
     "native/simulator": 1_290,
     "native/timing": 2_110,
     "native/trace": 4_920,
-    "native/transports": 9_560,
+    "native/transports": 9_570,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
 included. To raise one takes a reason, in the message of the commit that does it."""

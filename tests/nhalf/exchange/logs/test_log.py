@@ -25,8 +25,8 @@ OSU = """# OSU MPI Bandwidth Test v7.5
 
 def test_every_format_is_known() -> None:
     assert sorted(formats()) == [
-        "gpcnet", "hpcc", "imb", "mpigraph", "nccl-tests", "netpipe", "osu", "perftest",
-        "reprompi", "ucx-perftest",
+        "gpcnet", "hpcc", "imb", "mpigraph", "nccl-tests", "netpipe", "nvbandwidth",
+        "osu", "perftest", "reprompi", "ucx-perftest",
     ]  # fmt: skip
 
 
