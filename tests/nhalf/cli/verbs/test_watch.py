@@ -126,6 +126,7 @@ def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
         assert [rank["up"] for rank in answer["counters"]] == [True] * RANKS
 
 
+@pytest.mark.slow
 @needs_library
 def test_a_rank_that_becomes_late_is_named_and_no_other(program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "traced"
