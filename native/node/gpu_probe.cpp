@@ -66,17 +66,11 @@ const Entry entries[] = {
        return std::make_unique<nhalf::gpu::Launch>(gpu, session.clock, point);
      }}};
 
-const Entry& entry_of(const std::string& name) {
-  for (const auto& entry : entries)
-    if (entry.info.name == name) return entry;
-  throw InputError("unknown pattern '" + name + "'");
-}
-
 constexpr nhalf::Effort usual_effort{
     .slice_s = 0.02, .precision = 0.01, .samples_min = 20, .samples_max = 200};
 
 std::string answer(Session& session, const Options& words, const std::string& id) {
-  const auto& [info, make] = entry_of(words.text("pattern"));
+  const auto& [info, make] = nhalf::entry_named(entries, words.text("pattern"));
   const Case point{.size_bytes = words.number("bytes", std::size_t{0}),
                    .axes = words.below("axis.")};
   nhalf::check_axes(info, point.axes);

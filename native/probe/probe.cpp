@@ -28,15 +28,12 @@ void check_names(const Options& options) {
 }
 
 const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name) {
-  for (const auto& entry : nhalf::patterns<ProbeTransport>()) {
-    if (entry.info.name != name) continue;
-    if (entry.make == nullptr)
-      throw InputError("pattern " + name + " is absent: the transport " +
-                       (entry.info.needs.empty() ? "does not offer it"
-                                                 : "lacks " + std::string(entry.info.needs)));
-    return entry;
-  }
-  throw InputError("unknown pattern '" + name + "'");
+  const auto& entry = nhalf::entry_named(nhalf::patterns<ProbeTransport>(), name);
+  if (entry.make == nullptr)
+    throw InputError("pattern " + name + " is absent: the transport " +
+                     (entry.info.needs.empty() ? "does not offer it"
+                                               : "lacks " + std::string(entry.info.needs)));
+  return entry;
 }
 
 /// Samples on the virtual network: the second one shows that they are equal.

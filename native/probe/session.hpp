@@ -41,6 +41,14 @@ int run_program(std::string_view name, std::string_view usage, int argc, char** 
   }
 }
 
+/// The entry of a pattern among those of a program. Throws InputError.
+template <class Entries>
+const auto& entry_named(const Entries& entries, const std::string& name) {
+  for (const auto& entry : entries)
+    if (entry.info.name == name) return entry;
+  throw InputError("unknown pattern '" + name + "'");
+}
+
 /// The answer to a line, or what is wrong with it.
 template <class Answer>
 std::optional<std::string> answer_to(const std::string& line, Answer& answer) {
