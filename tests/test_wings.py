@@ -138,7 +138,10 @@ def test_a_budget_of_nothing_is_said(tree: Path, monkeypatch: pytest.MonkeyPatch
     assert wings.complaints(tree) == ["native/attic has a budget and does not exist"]
 
 
+@pytest.mark.full
+@pytest.mark.slow
 def test_the_tree_has_no_complaint_and_is_shown() -> None:
+    """Lint says so for every change."""
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "wings.py"], capture_output=True, text=True, check=False
     )

@@ -26,8 +26,9 @@ OPTIONS = (
 
 
 def _run_with(word: str, value: Any) -> Any:
-    """Measure with one option."""
-    return nhalf.run(out="{out}", **{word: value})
+    """Measure with one option, where it is not about libraries without one of them."""
+    transport = {} if word in {"mpi", "setting"} else {"transport": "model"}
+    return nhalf.run(out="{out}", **{**transport, word: value})
 
 
 ARGUMENTS: dict[str, Callable[[Any], Any]] = {

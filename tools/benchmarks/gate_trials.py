@@ -54,8 +54,9 @@ def slowed(library: Path, core: int, factor: str) -> Iterator[None]:
 
 @contextmanager
 def busy(core: int) -> Iterator[None]:
-    """A loop that has a core."""
-    words = ["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"]
+    """A loop that has a core, and ends with this process."""
+    loop = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+    words = ["taskset", "-c", str(core), sys.executable, "-c", loop]
     process = subprocess.Popen(words)
     try:
         yield

@@ -165,6 +165,11 @@ def ready_probe(library: Library, transport: TransportFile) -> tuple[Path | None
     return (None, reason) if reason else (path, "")
 
 
+def flags_of_the_user() -> list[str]:
+    """What CXXFLAGS adds to a compiler's command, as with make and CMake."""
+    return os.environ.get("CXXFLAGS", "").split()
+
+
 def _program(library: Library, transport: TransportFile, why: str) -> CompiledProgram:
     """The probe as a library's own wrapper compiles it; `why` is the reason for compiling."""
     compiler = library.compiler
@@ -178,7 +183,7 @@ def _program(library: Library, transport: TransportFile, why: str) -> CompiledPr
         check_links(library, transport, {**library.environment, **variables})
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
-    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split()]
+    flags = [*FLAGS, *flags_of_the_user()]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return CompiledProgram(
         title=f"{transport.title} for {library.name}",
@@ -259,7 +264,7 @@ def _compiled_program(file: TransportFile) -> CompiledProgram:
     """How the program is compiled. Raises MissingError without a compiler."""
     compiler = compiler_here(f"{file.title} has to be compiled, and there is no C++ compiler")
     own = file.flags if file.source else (f'-DNHALF_TRANSPORT_HEADER="{file.header}"',)
-    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split(), *FLAGS_BY_NEED[file.needs], *own]
+    flags = [*FLAGS, *flags_of_the_user(), *FLAGS_BY_NEED[file.needs], *own]
     return CompiledProgram(
         title=file.title,
         name=file.executable,

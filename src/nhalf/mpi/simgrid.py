@@ -13,7 +13,7 @@ from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.probe import compiler_here
+from nhalf.mpi.probe import compiler_here, flags_of_the_user
 from nhalf.mpi.transport_files import TransportFile
 
 REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"
@@ -74,7 +74,7 @@ def _probe(parts: SimGrid) -> CompiledProgram:
         "the probe of simulated machines",
         ("simulator/probe", "probe-simulated"),
         "probe/probe.cpp",
-        [str(parts.smpicxx), *FLAGS, header],
+        [str(parts.smpicxx), *FLAGS, *flags_of_the_user(), header],
     )
 
 
@@ -85,7 +85,7 @@ def application(parts: SimGrid, program: TransportFile) -> Path:
         f"{program.title} of simulated machines",
         (f"simulator/{program.name}", program.name),
         program.source,
-        [str(parts.smpicxx), *FLAGS, "-O3", *program.flags],
+        [str(parts.smpicxx), *FLAGS, "-O3", *flags_of_the_user(), *program.flags],
     )
     return compiled(application)
 
@@ -96,7 +96,7 @@ def platform(parts: SimGrid) -> Path:
 
 
 def _platform(parts: SimGrid) -> CompiledProgram:
-    command = [parts.compiler, *FLAGS, "-fPIC", "-shared", "-lsimgrid"]
+    command = [parts.compiler, *FLAGS, *flags_of_the_user(), "-fPIC", "-shared", "-lsimgrid"]
     place, source = ("simulator/platform", "platform.so"), "simulator/platform.cpp"
     program = _program(parts, "the platform of simulated machines", place, source, command)
     return replace(program, why_not=_why_no_library)

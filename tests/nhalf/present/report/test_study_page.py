@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from functools import cache
 from html import unescape
 
@@ -25,17 +24,22 @@ def repeated() -> Repetition:
     return repeat("sp2-1995", form, RecordedMachine("sp2-mpl", form.machines))
 
 
-def words_of(repetition: Repetition, links: Mapping[str, str] | None = None) -> str:
-    return re.sub(r"\s+", " ", Tags(study_page(repetition, links)).text.replace("\u00a0", " "))
+@cache
+def repeated_page() -> str:
+    return study_page(repeated())
+
+
+def words_of(html: str) -> str:
+    return re.sub(r"\s+", " ", Tags(html).text.replace("\u00a0", " "))
 
 
 def test_verdicts_come_first_then_what_cannot_be_tested_then_tables() -> None:
-    html = study_page(repeated())
+    html = repeated_page()
     names = re.findall(r'<section id="([\w-]+)"', html)
     assert names[:4] == ["findings", "untested", "read-back", "own"]
     assert names[4:] == [table.id for table in repeated().tables]
     assert '<h2 id="findings-title">Verdicts</h2>' in html
-    text = words_of(repeated())
+    text = words_of(repeated_page())
     for judgement in repeated().conclusions:
         assert judgement.conclusion.claim.removesuffix(".") in text
         assert judgement.reason in text
@@ -44,7 +48,7 @@ def test_verdicts_come_first_then_what_cannot_be_tested_then_tables() -> None:
 
 
 def test_what_is_read_back_and_what_nhalf_adds_stand_apart() -> None:
-    html = unescape(study_page(repeated()))
+    html = unescape(repeated_page())
     sections = dict(re.findall(r'<section id="([\w-]+)"(.*?)</section>', html, re.DOTALL))
     for judgement in repeated().conclusions:
         words = judgement.conclusion.claim.removesuffix(".")
@@ -54,13 +58,13 @@ def test_what_is_read_back_and_what_nhalf_adds_stand_apart() -> None:
             places = {UNTESTED: "untested", READ_BACK: "read-back"}
             place = places.get(judgement.verdict, "findings")
         assert {name for name, text in sections.items() if words in text} == {place}, words
-    text = words_of(repeated())
+    text = words_of(repeated_page())
     assert "2 hold (2 predicted), 1 does not hold (1 published), 9 read back" in text
     assert "verdicts on predictions from the record2" in text
 
 
 def test_what_does_not_hold_leads_and_each_verdict_says_why() -> None:
-    text = words_of(repeated())
+    text = words_of(repeated_page())
     said = [j for j in repeated().conclusions if not j.conclusion.is_own]
     failed = [j for j in said if j.verdict == FAILS]
     held = [j for j in said if j.verdict == HOLDS]
@@ -71,7 +75,7 @@ def test_what_does_not_hold_leads_and_each_verdict_says_why() -> None:
 
 
 def test_figures_are_charts_and_an_empty_one_is_a_table() -> None:
-    html = study_page(repeated())
+    html = repeated_page()
     specs = set(re.findall(r'data-spec="([\w-]+)"', html))
     assert {"ping-pong", "barriers"} <= specs
     assert "operations" not in specs
@@ -80,7 +84,7 @@ def test_figures_are_charts_and_an_empty_one_is_a_table() -> None:
 def test_the_page_leads_to_the_report_of_the_run_and_needs_no_network() -> None:
     html = study_page(repeated(), {"The report of the run": "report.html"})
     assert '<a href="report.html">The report of the run</a>' in html
-    assert 'href="report.html"' not in study_page(repeated())
+    assert 'href="report.html"' not in repeated_page()
     addresses = [attrs.get("src") or attrs.get("href") or "" for _, attrs in Tags(html).tags]
     assert not [address for address in addresses if "//" in address]
 
@@ -126,5 +130,6 @@ def test_the_page_of_all_studies() -> None:
 @pytest.mark.parametrize("verdict", [HOLDS, FAILS, UNTESTED])
 def test_a_study_on_a_machine_of_which_it_says_nothing(verdict: str) -> None:
     form = catalogue.study("sun-fire-2004")
-    text = words_of(repeat("sun-fire-2004", form, RecordedMachine("sp2-mpl", form.machines)))
+    repetition = repeat("sun-fire-2004", form, RecordedMachine("sp2-mpl", form.machines))
+    text = words_of(study_page(repetition))
     assert verdict in text.lower()
