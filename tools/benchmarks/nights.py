@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.cli.outcome import FIRST_SHARE, PURSUED_SHARE
-from nhalf.decide.between_runs import shares_between_runs
-from nhalf.decide.family import CurveErrors
-from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
 from nhalf.experiment.selftest.simulated_nights import CURVES, PLANTED, SIZE_NOISE, TOLERANCE
+from nhalf.statistics.between_runs import shares_between_runs
+from nhalf.statistics.family import CurveErrors
 from nhalf.statistics.next_run import BETWEEN_RUNS
+from nhalf.statistics.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
 from nhalf.statistics.same_state import LAUNCHES_MIN
 
 SIZES = 8

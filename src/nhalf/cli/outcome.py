@@ -22,7 +22,6 @@ with lazily(globals()):
     from nhalf.decide.changes import CurveRatio, or_least
     from nhalf.decide.check.unclear_runs import counted, runs_before
     from nhalf.decide.check.verdict import CheckedRun, regression_json
-    from nhalf.decide.family import analysis_budgets_s
     from nhalf.facts.facts import Facts
     from nhalf.facts.guidelines import violations
     from nhalf.facts.precision import unresolved
@@ -35,6 +34,7 @@ with lazily(globals()):
     from nhalf.present.wording import count
     from nhalf.results import as_json
     from nhalf.sites.launchers import notice
+    from nhalf.statistics.family import analysis_budgets_s
     from nhalf.store.keys import parse_axes
     from nhalf.store.run import Run
 
@@ -208,7 +208,7 @@ def until_decided(
 ) -> tuple[RunOutcome, CheckedRun]:
     """A run that ended and its check, or the run `extended` until its check is decided.
 
-    It is looked at as decide/family.py says, for up to `time_s` seconds more.
+    It is looked at as statistics/family.py says, for up to `time_s` seconds more.
     """
     change = check_of(outcome.run)
     for budget_s in analysis_budgets_s(time_s):

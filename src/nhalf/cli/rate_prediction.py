@@ -17,10 +17,10 @@ from nhalf.present.terminal.output import emit_json, stdout_console
 with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
     from nhalf.decide.b_eff import predict_b_eff
-    from nhalf.decide.drain import predict_drain
     from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
     from nhalf.decide.traffic import predict_traffic
     from nhalf.machines.change import change
+    from nhalf.machines.drain import predict_drain
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.present.terminal.predictions import show_b_eff, show_drain, show_traffic
 

@@ -37,22 +37,22 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
-from nhalf.decide.family import FALSE_ALARMS, FALSE_TAILS, LOG_MOST, CurveErrors
-from nhalf.decide.fastest_samples import fastest_ratio
-from nhalf.decide.ratio_intervals import (
+from nhalf.decide.tail_ratios import QUANTILE, TAIL_THRESHOLD, TailCurve, tail_curves
+from nhalf.statistics.between_runs import shares_between_runs
+from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
+from nhalf.statistics.family import FALSE_ALARMS, FALSE_TAILS, LOG_MOST, CurveErrors
+from nhalf.statistics.intervals import Floats, launch_intervals
+from nhalf.statistics.ratio_intervals import (
     AVERAGE_SHARE,
     NO_SHARE,
     Estimates,
     LaunchLogs,
     RunShare,
+    fastest_ratio,
     logs_apart,
     paired_logs,
 )
-from nhalf.decide.tail_ratios import QUANTILE, TAIL_THRESHOLD, TailCurve, tail_curves
-from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
-from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.same_state import LAUNCHES_MIN
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 

@@ -10,12 +10,12 @@ from functools import partial
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import has_root
-from nhalf.decide.one_wire import MESSAGES, shares_a_wire
 from nhalf.decide.way import COMPOSED, ValidityRange, Way
 from nhalf.decide.ways import COMPLETION, with_full_name
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.composed import CRITERIA, RANKS_MAX, Composer
 from nhalf.machines.message import Messages
+from nhalf.machines.one_wire import MESSAGES, shares_a_wire
 from nhalf.machines.parts import parts_of
 from nhalf.machines.spread import over_nodes
 from nhalf.models.expression import PART_BYTES

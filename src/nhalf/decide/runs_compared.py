@@ -6,12 +6,12 @@ import polars as pl
 
 from nhalf.decide.changes import Comparison
 from nhalf.decide.compare import Sides, compare_all, pair_libraries
-from nhalf.decide.family import analyses_of
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.tails import tail_samples
 from nhalf.statistics.doubt import Doubt
+from nhalf.statistics.family import analyses_of
 from nhalf.statistics.same_state import same_states
 
 

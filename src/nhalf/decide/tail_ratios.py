@@ -25,8 +25,8 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.ratio_intervals import Estimates
 from nhalf.statistics.doubt import CERTAIN, Doubt
+from nhalf.statistics.ratio_intervals import Estimates
 from nhalf.statistics.same_state import LAUNCHES_MIN
 from nhalf.statistics.tails import pooled, quantile_of, samples_needed
 from nhalf.store.keys import COMPARED_CURVE

@@ -9,13 +9,6 @@ import numpy as np
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.units import format_size
-from nhalf.decide.one_wire import (
-    MESSAGES,
-    on_one_wire,
-    shares_a_wire,
-    waiting_at_adapters,
-    waits_at_adapters,
-)
 from nhalf.decide.way import (
     COMPOSED,
     PartOf,
@@ -30,6 +23,13 @@ from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 from nhalf.machines.message import Messages
+from nhalf.machines.one_wire import (
+    MESSAGES,
+    on_one_wire,
+    shares_a_wire,
+    waiting_at_adapters,
+    waits_at_adapters,
+)
 from nhalf.machines.part_size import best_followed_part, best_part
 from nhalf.machines.parts import FANS, Parts, parts_of
 from nhalf.machines.spread import over_nodes

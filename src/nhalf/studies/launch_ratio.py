@@ -8,8 +8,8 @@ are compared as two runs are.
 import math
 from collections.abc import Iterable, Mapping
 
-from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.statistics.ratio_intervals import interval_apart
 
 Launch = tuple[str, int]
 """A run and the number of a launch."""

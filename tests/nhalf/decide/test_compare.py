@@ -14,9 +14,9 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.decide.changes import Ratio
 from nhalf.decide.compare import compare, pair_libraries
-from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.statistics.doubt import DISTURBED
 from nhalf.statistics.intervals import Floats
+from nhalf.statistics.ratio_intervals import ratio_intervals
 from nhalf.statistics.summary import launch_medians, summarise
 
 Make = Callable[..., pl.LazyFrame]

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import ratio_interval
+from nhalf.statistics.ratio_intervals import interval_apart
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
 from nhalf.studies.launch_ratio import ratio_over_launches

@@ -35,7 +35,6 @@ with lazily(globals()):
 
     from nhalf.decide.check.expectations import template
     from nhalf.decide.check.expected import check
-    from nhalf.decide.check.junit import junit
     from nhalf.decide.check.verdict import (
         CheckedRun,
         JudgedExpectation,
@@ -43,6 +42,7 @@ with lazily(globals()):
         regression_json,
     )
     from nhalf.facts.facts import Facts
+    from nhalf.present.junit import junit
     from nhalf.present.terminal.changes import show_effects
     from nhalf.store.run import Run
 

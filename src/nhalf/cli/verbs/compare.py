@@ -37,7 +37,6 @@ with lazily(globals()):
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
     from nhalf.decide.compare_machines import as_json, compare_machines
-    from nhalf.decide.family import analyses_of
     from nhalf.decide.likeness import likenesses
     from nhalf.facts.facts import Facts
     from nhalf.facts.tails import tail_samples
@@ -48,6 +47,7 @@ with lazily(globals()):
     from nhalf.present.report.machines_page import machines_page
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.changes import show_comparison, show_ratios, show_several
+    from nhalf.statistics.family import analyses_of
     from nhalf.statistics.same_state import same_states
 
 if TYPE_CHECKING:

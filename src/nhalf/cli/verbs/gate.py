@@ -35,9 +35,9 @@ from nhalf.store.gates import (
 
 with lazily(globals()):
     from nhalf.decide.check.gate import Decision, Gate
-    from nhalf.decide.check.junit import junit
     from nhalf.node.all_cores import all_cores
     from nhalf.node.all_pairs import all_pairs
+    from nhalf.present.junit import junit
     from nhalf.sites.schedules import schedule_text
     from nhalf.sites.site import find_site
 

@@ -20,7 +20,6 @@ from nhalf.store.gates import GateFile, read_places
 with lazily(globals()):
     from nhalf.decide.history.gates import gate_history
     from nhalf.decide.history.history import History, history
-    from nhalf.decide.history.history_json import as_json
     from nhalf.decide.history.levels import usable_runs
     from nhalf.decide.runs_compared import run_changes
     from nhalf.facts.facts import Facts
@@ -29,7 +28,7 @@ with lazily(globals()):
     from nhalf.present.findings.compared import change_finding
     from nhalf.present.report import check_place
     from nhalf.present.report.history_page import history_page
-    from nhalf.present.terminal.history import show_history, show_values
+    from nhalf.present.terminal.history import as_json, show_history, show_values
     from nhalf.store.collection import distinct
     from nhalf.store.run import Run
 

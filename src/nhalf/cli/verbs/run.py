@@ -223,8 +223,8 @@ def _plan(
     """The plan of the request, or that of an earlier run; once in virtual time."""
     import msgspec
 
-    from nhalf.decide.family import INTERIM_ANALYSES
     from nhalf.measure.virtual.machine import TIMEOUT_S
+    from nhalf.statistics.family import INTERIM_ANALYSES
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if request.until_decided_s:

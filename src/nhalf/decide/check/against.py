@@ -31,13 +31,13 @@ from nhalf.decide.check.verdict import (
     Verdict,
 )
 from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
-from nhalf.decide.family import analyses_of
 from nhalf.facts.facts import Facts
 from nhalf.facts.tails import tail_samples
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
 from nhalf.models.line import FittedPiece
 from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches
+from nhalf.statistics.family import analyses_of
 from nhalf.statistics.intervals import Interval
 from nhalf.statistics.same_state import LAUNCHES_MIN, same_states
 from nhalf.store.keys import COMPARED_CURVE, CURVE, POINT

@@ -22,12 +22,12 @@ from nhalf.base.rows import Row
 from nhalf.decide.check.expectations import MODEL_METRICS, POINT_METRICS, Expectation, select
 from nhalf.decide.check.verdict import Bounds, JudgedExpectation, PointVerdict, judge
 from nhalf.decide.compare import launch_matrix
-from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.tails import quantile_rows
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.results import kinds
 from nhalf.statistics.intervals import Interval
+from nhalf.statistics.ratio_intervals import ratio_intervals
 from nhalf.statistics.tails import samples_needed
 from nhalf.store.keys import CURVE, POINT, SUBJECT
 

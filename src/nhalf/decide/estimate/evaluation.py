@@ -11,8 +11,8 @@ from nhalf.decide.estimate.schedule import LoopTimes, schedule_of
 from nhalf.decide.program.followed import followed
 from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.target import Target
-from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.loops.program.events import Called, Computed, Label, RankEvents
 from nhalf.loops.program.ranks import MpiProgram
 from nhalf.loops.source.refusal import RefusedSource

@@ -1,6 +1,6 @@
 """Each curve over time: its level in every run, its changes, and changes that coincide.
 
-The share of false changes among the curves that are reported is controlled (decide/family.py), and
+The share of false changes among the curves that are reported is controlled (statistics/family.py), and
 the verdict on a change is that of decide/changes.py, from its interval at the error that decided.
 It is unclear where the levels have too few launches, or were measured in another state of the
 machine, or in one that is unknown.
@@ -22,7 +22,6 @@ from nhalf.decide.changes import Ratio, Verdict, least
 from nhalf.decide.check.unclear_runs import unclear_by_curve
 from nhalf.decide.check.verdict import UNDECIDED
 from nhalf.decide.compare import THRESHOLD
-from nhalf.decide.family import family_error
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
@@ -45,6 +44,7 @@ from nhalf.statistics.doubt import (
     unknown_state,
     wide_interval,
 )
+from nhalf.statistics.family import family_error
 from nhalf.statistics.same_state import LAUNCHES_MIN, UNKNOWN_MOST
 from nhalf.store.collection import distinct
 from nhalf.store.run import Run

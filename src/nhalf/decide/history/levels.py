@@ -17,9 +17,9 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.decide.check.unclear_runs import FAMILY
 from nhalf.decide.compare import THRESHOLD
-from nhalf.decide.ratio_intervals import interquartile_mean
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import launch_intervals
+from nhalf.statistics.ratio_intervals import interquartile_mean
 from nhalf.statistics.summary import check_samples
 from nhalf.store.collection import Collection, collected
 from nhalf.store.keys import CURVE

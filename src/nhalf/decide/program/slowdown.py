@@ -20,13 +20,13 @@ from nhalf.decide.program.message_costs import MessageTimes
 from nhalf.decide.program.operation_paths import Paths, observed_paths, usual_path
 from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.traced_costs import TracedCosts
-from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_program import undisturbed_contention, undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.distinct import Whole
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script, Work
+from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 

@@ -35,7 +35,6 @@ from numpy.typing import NDArray
 from nhalf.base.arrays import Floats
 from nhalf.base.collection import without_collection
 from nhalf.base.errors import InputError
-from nhalf.decide.program.convex import bends, crossing
 from nhalf.decide.program.launches import check_same
 from nhalf.decide.program.operation_paths import Paths, fewest_path, most_path
 from nhalf.decide.program.replay import Replay
@@ -45,6 +44,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.schedule import Actor
 from nhalf.machines.message import Messages
+from nhalf.models.convex import bends, crossing
 
 ROUNDS_MIN, ROUNDS_MAX = 5, 1000
 COVERED_MIN = 0.25

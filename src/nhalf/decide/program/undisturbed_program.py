@@ -22,7 +22,6 @@ from nhalf.base.arrays import Floats
 from nhalf.decide.program.contention import Contention, contention
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.traced_costs import TracedCosts
-from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.fact import fact
 from nhalf.facts.program.calls import has_threads
 from nhalf.facts.program.disturbance import LEAST_S, NOBODY, queued, taken_from_run_s
@@ -30,6 +29,7 @@ from nhalf.facts.program.operations import POLLS, is_begun_before
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.schedule import COLLECTIVE, Actor, messages, numbered
 from nhalf.facts.program.script import Script
+from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
 _KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent
 from nhalf.decide.compare import compare
-from nhalf.decide.family import FALSE_EQUIVALENCES
 from nhalf.experiment.selftest.simulated_nights import (
     CURVES,
     NIGHT_SIZES,
@@ -43,6 +42,7 @@ from nhalf.experiment.selftest.simulated_runs import (
     simulate_worlds,
 )
 from nhalf.statistics.advice import PRECISION_TARGET
+from nhalf.statistics.family import FALSE_EQUIVALENCES
 
 LEAST_RUNS = 20
 LEAST_NIGHTS = 5

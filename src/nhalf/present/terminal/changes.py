@@ -12,11 +12,11 @@ from nhalf.base.numbers import MISSING, change, change_span, is_factor, percent,
 from nhalf.base.units import format_duration, format_size, format_time
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio
 from nhalf.decide.check.verdict import CheckedRun, format_place
-from nhalf.decide.family import FALSE_TAILS
 from nhalf.present.changes import curve_names
 from nhalf.present.terminal.tables import raw_text, show_table
 from nhalf.present.wording import count, sentence
 from nhalf.statistics.doubt import Doubt, shared_reason, shared_remedies
+from nhalf.statistics.family import FALSE_TAILS
 from nhalf.store.keys import COMPARED_CURVE
 from nhalf.store.run import Run, launch_interval_s
 

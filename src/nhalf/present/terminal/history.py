@@ -1,8 +1,11 @@
-"""`nhalf history` on the terminal: every curve in a line, its changes, and on request its runs."""
+"""`nhalf history` on the terminal, every curve in a line, its changes, its runs; and as JSON."""
+
+from __future__ import annotations
 
 import math
 from dataclasses import replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -11,7 +14,7 @@ from nhalf.base.arrays import Floats
 from nhalf.base.numbers import change, change_span, fixed, half_width_text
 from nhalf.base.units import format_time
 from nhalf.decide.history.cluster import slower
-from nhalf.decide.history.history import RUNS_SURE, History, moment
+from nhalf.decide.history.history import METHOD, RUNS_SURE, CurveHistory, History, Shift, moment
 from nhalf.decide.history.levels import Levels
 from nhalf.present.changes import (
     around_text,
@@ -24,6 +27,64 @@ from nhalf.present.changes import (
 )
 from nhalf.present.terminal.changes import open_lines
 from nhalf.present.terminal.tables import raw_text, show_table
+
+
+def as_json(history: History) -> dict[str, Any]:
+    """The output of `nhalf history --json`; an unknown interval is null."""
+    return {
+        "method": METHOD,
+        "error": history.error,
+        "runs": [{"run": run, "started_s": at} for run, at in history.started_s.items()],
+        "curves": [_curve_json(c) for c in history.curves if "quantile" not in c.levels.curve],
+        "slower": [
+            {
+                **{"nodes": list(change.nodes), "name": change.name, "ratio": change.ratio},
+                **{"since_s": change.since_s, "slower_pairs": len(change.curves)},
+                "pairs": change.pairs,
+            }
+            for change in slower(history)
+        ],
+        "tails": [_curve_json(c) for c in history.curves if "quantile" in c.levels.curve],
+    }
+
+
+def _curve_json(curve: CurveHistory) -> dict[str, Any]:
+    levels = curve.levels
+    return {
+        **levels.curve,
+        "bytes": list(levels.sizes),
+        "levels": [
+            {
+                "run": run,
+                "library": levels.libraries[i],
+                "launches": levels.launches[i],
+                "ratio": float(levels.ratio[i]),
+                "ci": [float(levels.low[i]), float(levels.high[i])],
+                "time_s": float(levels.time_s * levels.ratio[i]),
+            }
+            for i, run in enumerate(levels.runs)
+        ],
+        "changes": [_shift_json(shift) for shift in curve.shifts],
+        "last_apart": curve.last_ratio,
+        "unclear_runs": curve.unclear_runs,
+    }
+
+
+def _shift_json(shift: Shift) -> dict[str, Any]:
+    return {
+        "before": shift.before,
+        "at": shift.at,
+        "at_first": shift.first,
+        "at_last": shift.last,
+        "started_s": shift.started_s,
+        "verdict": shift.verdict,
+        "ratio": shift.ratio,
+        "ci": [shift.low, shift.high],
+        "reason": shift.doubt.reason,
+        "remedy": shift.doubt.remedy,
+        "environment": [vars(difference) for difference in shift.differences],
+    }
+
 
 BARS = "▁▂▃▄▅▆▇█"
 SPARK_MAX = 40

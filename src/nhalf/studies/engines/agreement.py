@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from nhalf.base.errors import MissingError
 from nhalf.decide.engine_names import ENGINES, MODEL, SIMGRID
-from nhalf.decide.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.machines.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.measure.loop.progress import Progress
 from nhalf.studies.engines.answers import Times, asked, by_model
 from nhalf.studies.engines.cells import Cell, blocks_of, is_own_choice

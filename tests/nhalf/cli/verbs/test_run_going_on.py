@@ -12,8 +12,8 @@ import pytest
 
 from nhalf.cli.outcome import PURSUING_LEAST_S
 from nhalf.cli.verbs import run
-from nhalf.decide.family import INTERIM_ANALYSES
 from nhalf.jobs.request import RunRequest
+from nhalf.statistics.family import INTERIM_ANALYSES
 from nhalf.store.keys import VERSION
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
 from tests.patience import duration, patience_s

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nhalf.decide.check.gate import LOOKS_LEAST, Decision, Gate, medians
-from nhalf.decide.check.junit import junit
 from nhalf.node.all_cores import Look
+from nhalf.present.junit import junit
 
 TIMES_S = {"core 0": 1e-7, "core 1": 1e-7, "memory 0": 1e-3, "messages": 5e-8}
 TOLERANCE = 0.05

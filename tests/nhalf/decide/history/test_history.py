@@ -19,9 +19,9 @@ from nhalf.decide.history.history import (
     curve_history,
     history,
 )
-from nhalf.decide.history.history_json import as_json
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
 from nhalf.facts.facts import Facts
+from nhalf.present.terminal.history import as_json
 from nhalf.statistics.change_points import ERROR
 from nhalf.store.keys import VERSION
 from nhalf.store.run import Run

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.family import FALSE_ALARMS
 from nhalf.experiment.selftest.simulated_nights import (
     LAUNCHES,
     LAUNCHES_LEAST,
@@ -25,6 +24,7 @@ from nhalf.experiment.selftest.simulated_nights import (
     share_with_alarm_at_looks,
 )
 from nhalf.facts.facts import Facts
+from nhalf.statistics.family import FALSE_ALARMS
 from nhalf.store.keys import FLAGGED_COLUMNS, MEASUREMENT_COLUMNS, conformed
 
 NIGHTS = 14

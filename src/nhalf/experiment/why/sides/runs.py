@@ -18,7 +18,6 @@ import polars as pl
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.base.launch.survivor import Survivor
-from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.experiment.turns import LaunchFailed
 from nhalf.experiment.why.sides.plans import RunPair, RunSide, options_of, run_side
 from nhalf.experiment.why.switch import Mixture, Ways
@@ -31,6 +30,7 @@ from nhalf.mpi.job import is_of_job
 from nhalf.sites.environment import RELEVANT
 from nhalf.sites.site import find_site
 from nhalf.statistics.intervals import Floats
+from nhalf.statistics.ratio_intervals import interval_apart
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.run import Run
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from nhalf.decide.check.junit import junit
 from nhalf.decide.check.verdict import Bounds, CheckedRun, JudgedExpectation, PointVerdict, judge
+from nhalf.present.junit import junit
 from nhalf.statistics.intervals import Interval
 from tests.patience import patience_s
 

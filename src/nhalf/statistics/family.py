@@ -36,7 +36,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nhalf.decide.ratio_intervals import Ends, Estimates
+from nhalf.statistics.ratio_intervals import Ends, Estimates
 
 FALSE_ALARMS = 0.02
 """Rate of false alarms, of slower and of faster each: one night in fifty."""

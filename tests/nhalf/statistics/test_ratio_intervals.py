@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.ratio_intervals import (
+from nhalf.statistics.ratio_intervals import (
     AVERAGE_SHARE,
     NO_SHARE,
     interquartile_mean,

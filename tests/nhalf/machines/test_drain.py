@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.drain import predict_drain
+from nhalf.machines.drain import predict_drain
 from nhalf.machines.machine import Machine, PatternModel
 
 

@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from nhalf.decide.between_runs import PRIOR_CURVES, shares_between_runs
-from nhalf.decide.ratio_intervals import (
+from nhalf.statistics.between_runs import PRIOR_CURVES, shares_between_runs
+from nhalf.statistics.next_run import BETWEEN_RUNS
+from nhalf.statistics.ratio_intervals import (
     AVERAGE_SHARE,
     LaunchLogs,
     RunShare,
     logs_apart,
     paired_logs,
 )
-from nhalf.statistics.next_run import BETWEEN_RUNS
 
 LAUNCHES = 6
 UNSHIFTED = PRIOR_CURVES * BETWEEN_RUNS

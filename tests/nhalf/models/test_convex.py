@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.decide.program.convex import bends, crossing
+from nhalf.models.convex import bends, crossing
 
 CALLS: list[float] = []
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nhalf.decide.family import (
+from nhalf.statistics.family import (
     FALSE_ALARMS,
     INTERIM_ANALYSES,
     analyses_of,

@@ -31,8 +31,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nhalf.decide.ratio_intervals import AVERAGE_SHARE, LaunchLogs, RunShare
 from nhalf.statistics.next_run import BETWEEN_RUNS
+from nhalf.statistics.ratio_intervals import AVERAGE_SHARE, LaunchLogs, RunShare
 
 PRIOR_CURVES = 2
 """Larger finds less, smaller raises more false alarms on few curves; see docs/numbers.md."""
