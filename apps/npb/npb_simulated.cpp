@@ -11,8 +11,8 @@
 
 #include "apps/npb/all_mpi.hpp"
 #include "apps/npb/program.hpp"
-#include "probe/arguments.hpp"
 #include "probe/placement.hpp"
+#include "probe/session.hpp"
 #include "transports/bases/mpi_control.hpp"
 
 namespace {

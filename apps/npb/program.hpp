@@ -15,9 +15,9 @@
 #include "probe/record.hpp"
 #include "probe/session.hpp"
 #include "timing/clock.hpp"
-#include "timing/criterion.hpp"
 #include "timing/sampler.hpp"
 #include "timing/statistics.hpp"
+#include "timing/verification.hpp"
 
 namespace nhalf::npb {
 

@@ -3,14 +3,87 @@
 // know a later one yet. That order has no circle, since every message waits for earlier ones only.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "replay/columns.hpp"
 #include "replay/ports.hpp"
-#include "replay/waiters.hpp"
 
 namespace nhalf::replay {
+// Who can go on, in rounds: in each those who can take their turns by number, whoever can go on
+// since then in this round if his turn is to come, else in the next one. So what threads of a rank
+// share is taken in an order that depends on nothing else.
+class Rounds {
+ public:
+  /// Everybody can go on at first.
+  explicit Rounds(Number actors) {
+    now_.reserve(static_cast<std::size_t>(actors));
+    next_.reserve(static_cast<std::size_t>(actors));
+    for (Number actor = 0; actor < actors; ++actor) now_.push_back(actor);
+  }
+
+  /// Takes who is next into `actor`; false if nobody can go on.
+  bool take(Number& actor) {
+    if (now_.empty()) std::swap(now_, next_);
+    if (now_.empty()) {
+      turn_ = -1;
+      return false;
+    }
+    std::ranges::pop_heap(now_, std::greater{});
+    actor = turn_ = now_.back();
+    now_.pop_back();
+    return true;
+  }
+
+  void wake(Number actor) {
+    auto& round = actor > turn_ ? now_ : next_;
+    round.push_back(actor);
+    std::ranges::push_heap(round, std::greater{});
+  }
+
+ private:
+  std::vector<Number> now_, next_;
+  Number turn_ = -1;
+};
+
+// Who waits for what: each actor for one message or operation at most.
+class Waiters {
+  static constexpr Number nobody = -1;
+
+ public:
+  Waiters(Place things, Number actors)
+      : first_(static_cast<std::size_t>(things), nobody),
+        next_(static_cast<std::size_t>(actors), nobody) {}
+
+  void add(Place thing, Number actor) {
+    auto& first = first_[static_cast<std::size_t>(thing)];
+    next_[static_cast<std::size_t>(actor)] = first;
+    first = actor;
+  }
+
+  void wake(Place thing, Rounds& rounds) {
+    auto& first = first_[static_cast<std::size_t>(thing)];
+    while (first != nobody) {
+      rounds.wake(first);
+      first = next_[static_cast<std::size_t>(first)];
+    }
+  }
+
+  void remove(Place thing, Number actor) {
+    Number* link = &first_[static_cast<std::size_t>(thing)];
+    while (*link != nobody && *link != actor) link = &next_[static_cast<std::size_t>(*link)];
+    if (*link == actor) *link = next_[static_cast<std::size_t>(actor)];
+  }
+
+ private:
+  std::vector<Number> first_, next_;
+};
+
 class Arrivals {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 

@@ -13,7 +13,6 @@
 #include "replay/actor.hpp"
 #include "replay/arrivals.hpp"
 #include "replay/large_messages.hpp"
-#include "replay/operations.hpp"
 
 namespace nhalf::replay {
 /// One replay of columns that fit each other.

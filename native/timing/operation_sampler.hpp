@@ -3,7 +3,6 @@
 
 #include "host/cache.hpp"
 #include "timing/operation_times.hpp"
-#include "timing/round_time.hpp"
 
 namespace nhalf {
 /// Measures one operation per sample, every rank calls it, and all stop together.

@@ -30,7 +30,7 @@ from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.machines.wires import nodes_of
 from nhalf.studies.published.figures import COLLECTIVES
-from nhalf.studies.published.tolerances import TOLERANCES
+from nhalf.studies.published.prover import TOLERANCES
 
 RATIO = TOLERANCES[COLLECTIVES].alone_ratio
 """Half the width of an interval, as a factor: the largest miss of machines up to 2005."""

@@ -10,8 +10,7 @@ from typing import Any
 import gallery_tables
 from nhalf.decide.engine_names import ENGINES
 from nhalf.machines import catalogue
-from nhalf.studies.published.prover import JudgedFigure, Trial, prove
-from nhalf.studies.published.tolerances import TOLERANCES
+from nhalf.studies.published.prover import TOLERANCES, JudgedFigure, Trial, prove
 
 Record = dict[str, Any]
 BY_SOURCE = "figures are those of {source}"

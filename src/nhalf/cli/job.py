@@ -96,7 +96,9 @@ def allocate(request: RunRequest | AppRequest) -> None:
         return
     if shutil.which("salloc") is None:
         raise MissingError("srun needs Slurm: salloc is not found", "load Slurm's module")
-    hosts = _requested_hosts(request) or (_remaining_hosts(run) if run else _default_hosts(request))
+    hosts = _nodes_option(request.hosts, request.host_file_path, frozenset()) or (
+        _remaining_hosts(run) if run else _default_hosts(request)
+    )
     words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *hosts]
     sys.stdout.flush()
     sys.stderr.flush()
@@ -115,11 +117,6 @@ def _resumed(request: RunRequest | AppRequest) -> Run | None:
 def _planned(run: Run | None, name: str) -> str:
     """The value of an option in the plan of a run, '' without a run."""
     return str(run.plan.get(name, "")) if run else ""
-
-
-def _requested_hosts(request: RunRequest | AppRequest) -> list[str]:
-    """Options of salloc for the hosts that the user names now; empty without any."""
-    return _nodes_option(request.hosts, request.host_file_path, frozenset())
 
 
 def _nodes_option(hosts: str, host_file: str, dead: frozenset[str]) -> list[str]:

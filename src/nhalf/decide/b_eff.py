@@ -27,7 +27,7 @@ from nhalf.base.native_files import library
 from nhalf.base.units import format_size
 from nhalf.machines import catalogue
 from nhalf.machines.draws import COVERAGE, Draws, PredictedRate
-from nhalf.machines.machine import Machine, PublishedPoint
+from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages, rate_falls
 from nhalf.machines.network import LIBRARY, Pairs
 from nhalf.machines.shared import ends
@@ -247,7 +247,11 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffecti
         ranks,
         -(-ranks // per_node),
         {name: PredictedRate.of(rate_Bps) for name, rate_Bps in zip(NAMES, figures, strict=True)},
-        _published(machine.points, ranks),
+        {
+            point.axes.removeprefix("figure="): point.rate_Bps
+            for point in machine.points
+            if (point.pattern, point.ranks) == ("b_eff", ranks) and point.rate_Bps is not None
+        },
         tuple(_reasons(machine, ranks)),
     )
 
@@ -302,14 +306,6 @@ def messages(rings: Sequence[Sequence[int]]) -> Pairs:
         for place, rank in enumerate(ring)
         for step in ((1, -1) if len(ring) > 2 else (1,))
     ]
-
-
-def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]:
-    return {
-        point.axes.removeprefix("figure="): point.rate_Bps
-        for point in points
-        if (point.pattern, point.ranks) == ("b_eff", ranks) and point.rate_Bps is not None
-    }
 
 
 def _reasons(machine: Machine, ranks: int) -> Iterator[str]:

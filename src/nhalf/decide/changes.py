@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, Literal
 
 from nhalf.base.numbers import percent, says_nothing
+from nhalf.base.rows import members
 from nhalf.statistics.doubt import CERTAIN, Doubt
 
 Verdict = Literal["slower", "faster", "mixed", "equal", "unclear"]
@@ -192,10 +193,7 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf compare --json`; an unknown interval is null."""
         return {
-            "verdict": self.verdict,
-            "threshold": self.threshold,
-            "confidence": self.confidence,
-            "detectable_ratio": self.detectable_ratio,
+            **members(self, "verdict", "threshold", "confidence", "detectable_ratio"),
             "patterns": [_curve_json(curve) for curve in self.curves],
             "tails": [
                 {"quantile": tail.quantile_share, **_curve_json(tail)} for tail in self.tails

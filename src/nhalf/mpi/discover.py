@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, library_named
 from nhalf.base.folders import DATA, mpi_folder, why_not_own
+from nhalf.base.rows import members
 from nhalf.mpi import Library
 from nhalf.mpi.identify import LibraryIdentity, identify
 from nhalf.mpi.named_prefix import NamedPrefix, in_prefixes, is_named, meant, only_one, with_origin
@@ -336,14 +337,10 @@ def as_json(discovery: Discovery) -> dict[str, list[dict[str, object]]]:
     return {
         "libraries": [
             {
-                "name": library.name,
-                "vendor": library.vendor,
-                "version": library.version,
+                **members(library, "name", "vendor", "version"),
                 "prefix": str(library.prefix),
                 "mpiexec": str(library.mpiexec) if library.mpiexec else None,
-                "abi": library.abi,
-                "origin": library.origin,
-                "launcher": library.launcher,
+                **members(library, "abi", "origin", "launcher"),
                 "compiler": str(library.compiler) if library.compiler else None,
             }
             for library in discovery.libraries

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.base.numbers import MISSING, format_number, span
-from nhalf.base.rows import Row
+from nhalf.base.rows import Row, members
 from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
 from nhalf.node.reading import PATTERNS, Reading, readings, subject_of, warnings
@@ -66,9 +66,7 @@ def as_row(level: Level) -> Row:
         "level": level.level,
         "size_bytes": level.size_bytes,
         "size_ci": list(level.size_ci) if level.size_ci else None,
-        "line_bytes": level.line_bytes,
-        "ways": level.ways,
-        "hit_s": level.hit_s,
+        **members(level, "line_bytes", "ways", "hit_s"),
         "hit_cycles": level.hit_cycles_median,
         "miss_s": level.miss_s,
     }

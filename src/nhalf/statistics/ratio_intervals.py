@@ -1,4 +1,4 @@
-"""Estimates of the ratio of two sides over sizes: of the level, of each size, and of fastest samples."""
+"""Estimates of the ratio of two sides: of the level, of each size, and of the fastest samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-#include "composer/operations.hpp"
+#include "composer/program.hpp"
 
 #include <doctest/doctest.h>
 

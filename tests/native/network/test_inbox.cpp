@@ -1,4 +1,4 @@
-#include "network/inbox.hpp"
+#include "network/flows.hpp"
 
 #include <doctest/doctest.h>
 

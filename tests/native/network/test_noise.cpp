@@ -1,4 +1,4 @@
-#include "network/noise.hpp"
+#include "network/wires.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "probe/memory_choice.hpp"
+#include "probe/record.hpp"
 
 #include <doctest/doctest.h>
 

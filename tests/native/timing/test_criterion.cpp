@@ -1,4 +1,4 @@
-#include "timing/criterion.hpp"
+#include "timing/verification.hpp"
 
 #include <doctest/doctest.h>
 

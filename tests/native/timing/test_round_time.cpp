@@ -1,4 +1,4 @@
-#include "timing/round_time.hpp"
+#include "timing/operation_times.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.studies.decidable import lack_of
 from nhalf.studies.form import Conclusion, StudyForm
+from nhalf.studies.needs import lack_of
 from tests.nhalf.cli.model_machine import needs_probes
 
 TREE = {"pattern": "bcast", "algorithm": "binomial", "ranks": 32, "bytes": 16}

@@ -27,13 +27,13 @@ from nhalf.studies.judge import (
     UNTESTED,
     ConclusionJudgement,
     counts,
+    is_inferred,
     judge,
     value_of,
 )
 from nhalf.studies.measured import Measured
 from nhalf.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
 from nhalf.studies.published.numbers import published
-from nhalf.studies.read_back import is_inferred
 from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.repeat import Repetition, repeat
 from nhalf.studies.value import StudyValue

@@ -70,7 +70,9 @@ def command(request: Request) -> None:
     """
     if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
-    is_multicast = _is_multicast(request.study)
+    is_multicast = bool(request.study) and session.is_multicast(
+        catalogue.study(request.study, 1).blocks
+    )
     with answered_by("model" if is_multicast else "simgrid", is_named=not request.is_silent):
         if request.replay:
             _replay(request)
@@ -96,11 +98,6 @@ def _replay(request: Request) -> None:
     from nhalf.present.terminal.predictions import show_replays
 
     show_replays(replay(facts, library), as_json=request.json)
-
-
-def _is_multicast(study: str) -> bool:
-    """Whether a study is of multicasts, which have their own simulator."""
-    return bool(study) and session.is_multicast(catalogue.study(study, 1).blocks)
 
 
 def _messages(machine: Machine, request: Request) -> Prepared:

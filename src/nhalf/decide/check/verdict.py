@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number, percent
+from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.changes import Comparison, or_least
 from nhalf.statistics.doubt import Doubt
@@ -157,9 +158,7 @@ class CheckedRun:
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf check --json`; missing bounds and intervals are null."""
         return {
-            "verdict": self.verdict,
-            "kind": self.kind,
-            "confidence": self.confidence,
+            **members(self, "verdict", "kind", "confidence"),
             "counts": self.counts(),
             "expectations": [_answer_json(answer) for answer in self.worst_first()],
             "not_compared": list(self.not_compared),
@@ -232,11 +231,7 @@ def format_place(point: dict[str, Any]) -> str:
 
 def _answer_json(answer: JudgedExpectation) -> dict[str, Any]:
     return {
-        "name": answer.name,
-        "source": answer.source,
-        "metric": answer.metric,
-        "verdict": answer.verdict,
-        "unclear_runs": answer.unclear_runs,
+        **members(answer, "name", "source", "metric", "verdict", "unclear_runs"),
         "points": [_point_json(point) for point in answer.points],
     }
 

@@ -1,9 +1,9 @@
 """Each curve over time: its level in every run, its changes, and changes that coincide.
 
-The share of false changes among the curves that are reported is controlled (statistics/family.py), and
-the verdict on a change is that of decide/changes.py, from its interval at the error that decided.
-It is unclear where the levels have too few launches, or were measured in another state of the
-machine, or in one that is unknown.
+The share of false changes among the curves that are reported is controlled
+(statistics/family.py), and the verdict on a change is that of decide/changes.py, from its interval
+at the error that decided. It is unclear where the levels have too few launches, or were measured in
+another state of the machine, or in one that is unknown.
 """
 
 import math

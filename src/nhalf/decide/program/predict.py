@@ -25,7 +25,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.contention import contention
 from nhalf.decide.program.costs import Costs, MachineCosts, UsedAlgorithm
 from nhalf.decide.program.counted import counted, longest_s
-from nhalf.decide.program.first_use import first_use_s
+from nhalf.decide.program.message_costs import first_use_s
 from nhalf.decide.program.replay import Spent, Variant, replay, replays
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.traced_costs import TracedCosts

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.program.columns import cost_columns, script_columns
-from nhalf.decide.program.contention import Contention
+from nhalf.decide.program.contention import Contention, cost_columns, script_columns
 from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor

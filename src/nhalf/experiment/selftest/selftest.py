@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent
+from nhalf.base.rows import members
 from nhalf.decide.compare import compare
 from nhalf.experiment.selftest.simulated_nights import (
     CURVES,
@@ -97,9 +98,7 @@ class SelfTest:
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf doctor --selftest --json`."""
         return {
-            "held": self.held,
-            "runs": self.runs,
-            "seed": self.seed,
+            **members(self, "held", "runs", "seed"),
             "launches": LAUNCHES,
             "sizes": len(SIZES),
             "model": ModelMachine().options(),
@@ -152,7 +151,13 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     checks.append(_alarms_beside_hung(hung, few_nights, seed))
     checks += _advice_alarms(steady)
     information = {**_information(machine, usual), **_of_lasting_states(lasting)}
-    information |= _found_where_launches_differ(differing, few_nights, seed)
+    # Where launches differ, no share can be promised for all.
+    information |= {
+        f"night_detected_differing_{noise:.2f}": share_named_first(
+            runs, few_nights, NIGHT_LAUNCHES, seed
+        )
+        for noise, runs in differing.items()
+    }
     information["night_detected_hung"] = share_named_first(hung, few_nights, launches, seed)
     return SelfTest(runs, seed, checks, information)
 
@@ -279,18 +284,6 @@ def _alarms_beside_hung(runs: Sequence[pl.DataFrame], nights: int, seed: int) ->
         f"{percent(HUNG_NOISE, None)}, {percent(HUNG_SHARE, None)} hung)"
     )
     return PromisedFigure("night_alarms_hung", claim, alarms, 0.0, NIGHT_ALARMS, nights)
-
-
-def _found_where_launches_differ(
-    differing: Mapping[float, Sequence[pl.DataFrame]], nights: int, seed: int
-) -> dict[str, float]:
-    """How often a slow-down of one curve is named first; no share can be promised for all."""
-    return {
-        f"night_detected_differing_{noise:.2f}": share_named_first(
-            runs, nights, NIGHT_LAUNCHES, seed
-        )
-        for noise, runs in differing.items()
-    }
 
 
 def _advice_alarms(steady: SimulatedRuns) -> list[PromisedFigure]:

@@ -1,4 +1,9 @@
-"""The operations of all ranks as a replay takes them, and the calls that make up each of them."""
+"""The operations of all ranks as a replay takes them, and the calls that make up each of them.
+
+Of operations that have a count for each rank, a trace tells each rank's own block: what it gives to
+all or to a root, gets from a root, or gets of a sum. Of what it sends to each other rank it tells
+only the sum, which is its share there.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
+from nhalf.base.operations import BY_NAME
 from nhalf.facts.fact import fact
 from nhalf.facts.program import schedule as schedules
 from nhalf.facts.program.distinct import distinct_rows, place_of_each
@@ -21,6 +27,7 @@ from nhalf.facts.program.operations import (
     IN_PLACE,
     ROOT,
     SCATTERS,
+    SHARES,
     TO_ROOT,
     CallForm,
     Places,
@@ -30,7 +37,44 @@ from nhalf.facts.program.operations import (
 )
 from nhalf.facts.program.pairing import Route
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shares import DIVIDED, VARYING, shares_by_operation
+
+STEPS = 64
+"""Shares that are no whole numbers up to this one are in as many parts of the mean block."""
+DIVIDED = ("reduce_scatter",)
+"""Operations whose ranks give a whole vector; the tag tells what each gets of it."""
+VARYING = frozenset(name for name, row in BY_NAME.items() if row.is_varying)
+
+
+def shares_by_operation(
+    operation: Places, rank: Places, block_bytes: Places, count: int
+) -> tuple[Places, Sequence[str]]:
+    """By operation, of which there are `count`, the place of its shares among texts to be put after
+    its call, the first of which is ''. The other arguments are by parts of ranks, as far as their
+    blocks are known.
+    """
+    places, texts = dict[bytes, int](), [""]
+    shares = np.zeros(count, np.int64)
+    order = np.lexsort((rank, operation))
+    operation, block_bytes = operation[order], block_bytes[order]
+    begins = np.flatnonzero(np.diff(operation, prepend=-1))
+    for number, blocks in zip(operation[begins], np.split(block_bytes, begins[1:]), strict=False):
+        if not blocks.any():
+            continue
+        own = blocks // np.gcd.reduce(blocks)
+        if own.max() > STEPS:
+            own = np.rint(STEPS * len(blocks) / blocks.sum() * blocks).astype(np.int64)
+        place = places.setdefault(own.tobytes(), len(texts))
+        texts += [_text(own)] if place == len(texts) else []
+        shares[number] = place
+    return shares, texts
+
+
+def _text(shares: Places) -> str:
+    """The shares in smallest numbers, as few as repeat themselves."""
+    shares = shares // np.gcd.reduce(shares)
+    few = next(n for n in range(1, len(shares) + 1) if np.array_equal(shares[n:], shares[:-n]))
+    return SHARES + ":".join(map(str, shares[:few].tolist()))
+
 
 Work = tuple[str, tuple[int, ...], int]
 """What ranks do in an operation once nobody is waited for: its call, with ROOT and its place unless

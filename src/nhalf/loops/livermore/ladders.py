@@ -1,19 +1,47 @@
 """The ladder of each kernel in each build: from its bound to its time."""
 
 import platform
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from nhalf.base import native_files
 from nhalf.base.errors import FailedError
+from nhalf.base.launch.survivor import Survivor
 from nhalf.loops.builds import Build
-from nhalf.loops.livermore.corpus import sources_of
-from nhalf.loops.livermore.traces import executed_cycles
+from nhalf.loops.livermore.corpus import FOLDER, sources_of
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.loops.rungs import READABLE, Rungs, listing, rungs
+from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.loops.source.program import read_program
 from nhalf.machines.processor import Processor
+
+
+def executed_cycles(
+    build: Build, listings: Mapping[int, str], processor: Processor, numbers: Iterable[int]
+) -> Iterator[tuple[int, float]]:
+    """Cycles of an iteration of the innermost loops of some kernels, with their numbers.
+
+    `listings` are those of all kernels. Raises FailedError if they cannot be assembled or run.
+    """
+    driver = native_files.include_folder() / FOLDER / "driver.c"
+    with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-")) as name:
+        folder = Path(name)
+        listings_by_name = {
+            f"kernel_{number:02d}": text for number, text in sorted(listings.items())
+        }
+        program = assembled(build, listings_by_name, folder, ["-DNHALF_TRACE", str(driver)])
+        for number in numbers:
+            text = listings[number]
+            try:
+                command = [str(program), str(number), "0", "1", "0"]
+                trace = followed(command, text, processor, folder)
+            except FailedError as error:
+                reason = f"kernel {number} cannot be followed: {error.message}"
+                raise FailedError(reason) from None
+            yield number, trace.pass_cycles / trace.report["iterations"]
 
 
 @dataclass(frozen=True)

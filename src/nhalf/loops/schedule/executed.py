@@ -1,20 +1,126 @@
 """Cycles of a program from its executed instructions, one by one on a described core."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.loops.builds import Build
-from nhalf.loops.listing.decoded import decoded
+from nhalf.loops.listing.decoded import Decoded, decoded
 from nhalf.loops.listing.library_costs import call_costs, called_functions
 from nhalf.loops.listing.listing import instructions_of
-from nhalf.loops.schedule.trace_cycles import trace_cycles
-from nhalf.loops.schedule.tracing import executed, recording
-from nhalf.machines.processor import Processor
+from nhalf.loops.schedule.core import Core
+from nhalf.loops.schedule.tracing import Executed, executed, recording
+from nhalf.machines.processor import Cache, Processor
+
+
+class NearCache:
+    """A set-associative cache that evicts the least recently used line."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.ways = cache.ways or cache.size_bytes // cache.line_bytes
+        self.sets: list[dict[int, None]] = [
+            {} for _ in range(cache.size_bytes // cache.line_bytes // self.ways)
+        ]
+
+    def holds(self, line: int) -> bool:
+        """Whether the cache holds a line; afterwards it does."""
+        lines = self.sets[line % len(self.sets)]
+        is_held = line in lines
+        if is_held:
+            del lines[line]
+        elif len(lines) >= self.ways:
+            del lines[next(iter(lines))]
+        lines[line] = None
+        return is_held
+
+
+def with_misses(
+    trace: Sequence[Executed], instructions: Sequence[Decoded], processor: Processor
+) -> list[Executed]:
+    """The trace of one of many passes, with the lines that each instruction misses."""
+    if not processor.caches:
+        return list(trace)
+    line_bytes = processor.caches[0].line_bytes
+    cache = NearCache(processor.caches[0])
+    marked = list(trace)
+    for _ in range(2):
+        for position, step in enumerate(marked):
+            if step.address:
+                last = step.address + instructions[step.number].size_bytes - 1
+                lines = range(step.address // line_bytes, last // line_bytes + 1)
+                missed = sum(not cache.holds(line) for line in lines)
+                if missed != step.missed:
+                    marked[position] = step._replace(missed=missed)
+    return marked
+
+
+WHOLE_TRACE_MAX = 16_000
+"""Up to this many instructions all are executed; of longer traces, pieces from all over it."""
+PIECES = 8
+PIECE_INSTRUCTIONS = 3_000
+WARM_UP_INSTRUCTIONS = 1_000
+"""Instructions executed before each piece, so that the core is in its steady state."""
+
+
+def trace_cycles(
+    trace: Sequence[Executed], instructions: Sequence[Decoded], processor: Processor
+) -> float:
+    """Fewest cycles of a trace that follows another one of the same kind."""
+    trace = with_misses(trace, instructions, processor)
+    busiest_cycles = _busiest_cycles(trace, instructions, processor)
+    if len(trace) <= WHOLE_TRACE_MAX:
+        return max(busiest_cycles, _cycles(trace, trace, instructions, processor))
+    starts = [
+        WARM_UP_INSTRUCTIONS
+        + place * (len(trace) - WARM_UP_INSTRUCTIONS - PIECE_INSTRUCTIONS) // (PIECES - 1)
+        for place in range(PIECES)
+    ]
+    pieces = [
+        _cycles(
+            trace[start - WARM_UP_INSTRUCTIONS : start],
+            trace[start : start + PIECE_INSTRUCTIONS],
+            instructions,
+            processor,
+        )
+        for start in starts
+    ]
+    return max(busiest_cycles, fmean(pieces) / PIECE_INSTRUCTIONS * len(trace))
+
+
+def _busiest_cycles(
+    trace: Sequence[Executed], instructions: Sequence[Decoded], processor: Processor
+) -> float:
+    """Cycles of the busiest unit, or of the front end: a lower bound whatever overlaps."""
+    busy: dict[str, float] = {}
+    issue_cycles = 0.0
+    for number, count in Counter(step.number for step in trace).items():
+        instruction = instructions[number]
+        issue_cycles += count * (
+            instruction.issue_slots / processor.issue_per_cycle + instruction.call_cycles
+        )
+        for name, cycles in instruction.busy_cycles:
+            busy[name] = busy.get(name, 0.0) + count * cycles
+    return max([issue_cycles, *busy.values()])
+
+
+def _cycles(
+    before: Sequence[Executed],
+    trace: Sequence[Executed],
+    instructions: Sequence[Decoded],
+    processor: Processor,
+) -> float:
+    core = Core(processor)
+    core.run(before, instructions)
+    start_cycle = core.retired_cycle
+    core.run(trace, instructions)
+    return core.retired_cycle - start_cycle
+
 
 ASSEMBLE_TIMEOUT_S = 120.0
 RUN_TIMEOUT_S = 30.0

@@ -1,17 +1,163 @@
-"""A C file as a syntax tree."""
+"""A C file, or a fragment of one, as a syntax tree: only what needs missing headers is refused."""
 
+import bisect
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
-from nhalf.loops.source.fragment import parsed_fragment
-from nhalf.loops.source.lenient import parsed_leniently
-from nhalf.loops.source.outermost import is_fragment
+from nhalf.loops.source.outermost import is_fragment, offset_of, outermost
 from nhalf.loops.source.preprocessed import HeaderSearch, preprocessed
 from nhalf.loops.source.refusal import RefusedSource, parser_refusal
+from nhalf.loops.source.variables import UNDECLARED
+
+ATTEMPTS_MAX = 60
+_BEFORE = re.compile(r"([A-Za-z_]\w*)\s*[*\s]*$")
+_MARKER = re.compile(r"^# (\d+) ")
+_KEYWORDS = frozenset(
+    (
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else"),
+        *("enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register"),
+        *("restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch"),
+        *("typedef", "union", "unsigned", "void", "volatile", "while"),
+    )
+)
+
+
+def parsed_leniently(text: str, remedy: str) -> tuple[c_ast.FileAST, list[RefusedSource]]:
+    """The tree without parts that cannot be parsed, and their refusals.
+
+    Words that can only be types become types that nothing is known of. Raises ParseError if
+    the place of a mistake is unknown.
+    """
+    unknown_types: list[str] = []
+    refusals: list[RefusedSource] = []
+    for _ in range(ATTEMPTS_MAX):
+        declared = "".join(f"typedef struct {UNDECLARED}{name} {name};\n" for name in unknown_types)
+        try:
+            return CParser().parse(declared + text), refusals
+        except ParseError as error:
+            last_error = error
+            file, line, column = _place(str(error))
+            offset = offset_of(text, file, line)
+            if offset < 0:
+                text = _without_first_mistake(declared, text, refusals, remedy)
+                continue
+            word = _BEFORE.search(text[offset : offset + max(column - 1, 0)])
+            if word and word[1] not in {*_KEYWORDS, *unknown_types}:
+                unknown_types.append(word[1])
+                continue
+            refusal = parser_refusal(str(error))
+            refusals.append(RefusedSource(refusal.message, refusal.line, remedy))
+            text = _without_part(text, offset + max(column - 1, 0))
+    raise last_error
+
+
+def _without_first_mistake(
+    declared: str, text: str, refusals: list[RefusedSource], remedy: str
+) -> str:
+    """The text without the first part that cannot be parsed, where the parser has no place."""
+    ends = [end for _, end in outermost(text)]
+    first = bisect.bisect_left(ends, True, key=lambda end: not _is_parsed(declared + text[:end]))
+    end = ends[min(first, len(ends) - 1)]
+    refusals.append(RefusedSource("this is not valid C", _line_at(text, end), remedy))
+    return _without_part(text, end - 1)
+
+
+def _is_parsed(text: str) -> bool:
+    try:
+        CParser().parse(text)
+    except ParseError:
+        return False
+    return True
+
+
+def _line_at(text: str, offset: int) -> int:
+    """The line of its file that holds an offset in a preprocessed text."""
+    lines = text[:offset].split("\n")
+    for count, written in enumerate(reversed(lines)):
+        if marker := _MARKER.match(written):
+            return int(marker[1]) + count - 1
+    return len(lines)
+
+
+def _place(message: str) -> tuple[str, int, int]:
+    match = re.match(r"(.*?):(\d+)(?::(\d+))?: ", message)
+    return (match[1], int(match[2]), int(match[3] or 1)) if match else ("", 0, 0)
+
+
+def _without_part(text: str, offset: int) -> str:
+    """The text without the outermost part at an offset, with its lines."""
+    for begin, end in outermost(text):
+        if begin <= offset < end:
+            lines = [
+                line if line.lstrip().startswith("#") else ""
+                for line in text[begin:end].split("\n")
+            ]
+            return text[:begin] + "\n".join(lines) + text[end:]
+    return text[:offset]
+
+
+def parsed_fragment(text: str, path: Path) -> c_ast.FileAST:
+    """The tree of a function around a fragment, named after its file.
+
+    Names that nothing declares are integers that it takes. Raises ParseError if it is no C.
+    """
+    name = re.sub(r"\W", "_", path.stem) or "fragment"
+    name = f"_{name}" if name[0].isdigit() else name
+    tree = CParser().parse(_function(text, name, "void"), str(path))
+    parameters = ", ".join(f"int {undeclared}" for undeclared in _undeclared(tree))
+    return CParser().parse(_function(text, name, parameters or "void"), str(path))
+
+
+def _function(text: str, name: str, parameters: str) -> str:
+    return f"void {name}({parameters}) {{\n{text}\n}}\n"
+
+
+def _undeclared(tree: c_ast.FileAST) -> list[str]:
+    """The names of numbers that a fragment uses without declaring them."""
+    names = _Names()
+    names.visit(tree)
+    return [name for name in names.used if name not in names.declared]
+
+
+class _Names(c_ast.NodeVisitor):  # type: ignore[misc]
+    """The names that are declared, and those that are used as numbers."""
+
+    def __init__(self) -> None:
+        self.declared: set[str] = set()
+        self.used: dict[str, None] = {}
+
+    def visit_Decl(self, node: c_ast.Decl) -> None:
+        self.declared.add(node.name)
+        self.generic_visit(node)
+
+    def visit_Typedef(self, node: c_ast.Typedef) -> None:
+        self.declared.add(node.name)
+
+    def visit_Enumerator(self, node: c_ast.Enumerator) -> None:
+        self.declared.add(node.name)
+        self.generic_visit(node)
+
+    def visit_FuncCall(self, node: c_ast.FuncCall) -> None:
+        if node.args:
+            self.visit(node.args)
+
+    def visit_ArrayRef(self, node: c_ast.ArrayRef) -> None:
+        self._inside(node.name)
+        self.visit(node.subscript)
+
+    def visit_ID(self, node: c_ast.ID) -> None:
+        self.used[node.name] = None
+
+    def _inside(self, node: Any) -> None:
+        """Visit what is subscripted, of which the name is not a number."""
+        if not isinstance(node, c_ast.ID):
+            self.visit(node)
+
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|__asm|asm)\b(?:\s*(?:volatile|inline|goto)\b)*\s*(?=\()")
 _LABEL = re.compile(r"\)\s*(?:__asm__|__asm|asm)\s*\((?:\s*\"[^\"]*\")+\s*\)(?=\s*;)")

@@ -295,7 +295,20 @@ class BEffCurves(Panel[Facts]):
         points = b_eff_curves(facts)
         if points.is_empty():
             return None
-        rows = _b_eff_curves_rows(points)
+        rows = [
+            {
+                **common.pick(row, "series", "bytes"),
+                **texts(row, size="bytes", text="rate_Bps"),
+                "kind": B_EFF_CURVES_KINDS[row["kind"]],
+                "rate": common.digits(row["rate_Bps"]),
+                "low": common.digits(common.drawn_low(row["low_Bps"], row["rate_Bps"])),
+                "high": common.digits(common.drawn_high(row["high_Bps"], row["rate_Bps"])),
+                "interval": span(row["low_Bps"], row["high_Bps"], format_rate)
+                if row["launches"] > 1
+                else "none (needs several launches)",
+            }
+            for row in points.iter_rows(named=True)
+        ]
         names = sorted({row["series"] for row in rows})
         picked = common.highlight()
         rate_axis = common.log_axis("rate", "rate, all processes", rows, common.RATE_LABEL)
@@ -332,20 +345,3 @@ class BEffCurves(Panel[Facts]):
             .add_params(picked)
             .properties(width="container", height=common.CHART_HEIGHT)
         )
-
-
-def _b_eff_curves_rows(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            **common.pick(row, "series", "bytes"),
-            **texts(row, size="bytes", text="rate_Bps"),
-            "kind": B_EFF_CURVES_KINDS[row["kind"]],
-            "rate": common.digits(row["rate_Bps"]),
-            "low": common.digits(common.drawn_low(row["low_Bps"], row["rate_Bps"])),
-            "high": common.digits(common.drawn_high(row["high_Bps"], row["rate_Bps"])),
-            "interval": span(row["low_Bps"], row["high_Bps"], format_rate)
-            if row["launches"] > 1
-            else "none (needs several launches)",
-        }
-        for row in points.iter_rows(named=True)
-    ]

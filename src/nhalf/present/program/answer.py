@@ -8,8 +8,7 @@ import polars as pl
 from nhalf.base.numbers import percent
 from nhalf.base.rows import Row, members
 from nhalf.base.units import format_size, format_time
-from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
-from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.basis import efficiency, is_disturbed, shown_run, traced_run
 from nhalf.decide.program.tolerance_curves import tolerances
 from nhalf.facts.program import calls
 from nhalf.facts.program import messages as message_facts
@@ -222,7 +221,9 @@ def program_json(program: Program) -> dict[str, Any]:
         "phases": rate_phases(program),
         "sends": _sends(program),
         "sizes": _sizes(program),
-        "shape": _shape(program),
+        "shape": members(
+            communication_shape(program), "name", "words", "share", "partners", "evidence"
+        ),
         "collectives": calls.collective_calls(program).to_dicts(),
         "call_sites": calls.call_sites(program).to_dicts(),
         "time": calls.time_by_rank(program).to_dicts(),
@@ -267,10 +268,6 @@ def _sizes(program: Program) -> dict[str, Any]:
         "distribution": sizes.to_dicts(),
         "histogram": message_facts.histogram(sizes).to_dicts(),
     }
-
-
-def _shape(program: Program) -> dict[str, Any]:
-    return members(communication_shape(program), "name", "words", "share", "partners", "evidence")
 
 
 def _placement(program: Program) -> dict[str, Any] | None:

@@ -11,13 +11,14 @@ from nhalf.base.units import format_time
 from nhalf.decide.program.basis import (
     HELD,
     QUIET,
+    Efficiency,
     ShareInMpi,
+    efficiency,
     is_disturbed,
     share_in_mpi,
     shown_run,
     traced_run,
 )
-from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.facts.program import calls as call_facts
 from nhalf.facts.program import disturbance
 from nhalf.facts.program.disturbance import (

@@ -84,7 +84,9 @@ class Flux(OptionSystem):
     def submit(self, script: Path) -> str:
         """`flux batch SCRIPT` prints the name of the job, such as 'fM7Zq9AKHno'."""
         outcome = run(["flux", "batch", str(script)], SUBMIT_TIMEOUT_S, ASCII)
-        if outcome.stopped or _is_unreachable(outcome):
+        if outcome.stopped or any(
+            text in outcome.stderr for text in ("flux_open", "Unable to connect", "ENOENT")
+        ):
             raise MissingError(f"flux batch: {outcome.reason}", "look with flux uptime")
         if not outcome.succeeded:
             raise InputError(
@@ -143,11 +145,6 @@ def read_state(text: str) -> JobState | None:
 
 def _flux(*words: str) -> ProgramOutcome:
     return run(["flux", *words], ANSWER_TIMEOUT_S, ASCII)
-
-
-def _is_unreachable(outcome: ProgramOutcome) -> bool:
-    """Whether no instance answered."""
-    return any(text in outcome.stderr for text in ("flux_open", "Unable to connect", "ENOENT"))
 
 
 def _output(path: Path) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nhalf.base.errors import MissingError
+from nhalf.base.rows import members
 from nhalf.decide.engine_names import ENGINES, MODEL, SIMGRID
 from nhalf.decide.ways import UNSIZED
 from nhalf.machines.machine import Machine
@@ -107,15 +108,10 @@ class ComparedCell:
         """A row for --json; null where an engine has no answer."""
         cell = self.cell
         return {
-            "pattern": cell.pattern,
-            "algorithm": cell.algorithm,
-            "ranks": cell.ranks,
-            "placement": cell.placement,
+            **members(cell, "pattern", "algorithm", "ranks", "placement"),
             "bytes": cell.size_bytes,
             **{f"{engine}_s": self.times_s.get(engine) for engine in ENGINES},
-            "published_s": self.published_s,
-            "spread": self.spread,
-            "reason": self.reason,
+            **members(self, "published_s", "spread", "reason"),
         }
 
 

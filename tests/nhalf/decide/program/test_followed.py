@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.decide.estimate.schedule import LoopTimes, schedule_of
+from nhalf.decide.estimate.evaluation import LoopTimes, schedule_of
 from nhalf.decide.program import followed as module
 from nhalf.decide.program.followed import FollowedScript, followed
 from nhalf.decide.program.replay import replay

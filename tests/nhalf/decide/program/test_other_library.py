@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.first_use import FIRST_USE_MESSAGES, first_use_s
+from nhalf.decide.program.message_costs import FIRST_USE_MESSAGES, first_use_s
 from nhalf.decide.program.predict import (
     FIRST_USE_DOUBT,
     GUESS_RATIO,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nhalf.decide.program.basis import IdealCosts
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.efficiency import IdealCosts
 from nhalf.decide.program.replay import replay, replays
 from nhalf.facts.program.script import script
 from nhalf.machines.message import Messages

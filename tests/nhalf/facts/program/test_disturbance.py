@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.decide.program.basis import Efficiency, efficiency
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.disturbance import (
     NOBODY,

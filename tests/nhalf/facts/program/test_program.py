@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.basis import efficiency
 from nhalf.decide.program.predict import COUNTS, TIMELINE, predict_program
 from nhalf.decide.program.target import Target
 from nhalf.decide.program.tolerance_curves import curves, network_curves, tolerances

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.basis import efficiency
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.program import Program

@@ -12,7 +12,7 @@ from nhalf.loops.listing import library_costs as costs
 from nhalf.loops.listing.decoded import decoded
 from nhalf.loops.listing.library_costs import call_costs, called_functions
 from nhalf.loops.listing.listing import instruction
-from nhalf.loops.schedule.trace_cycles import trace_cycles
+from nhalf.loops.schedule.executed import trace_cycles
 from nhalf.loops.schedule.tracing import Executed
 from tests.nhalf.loops.schedule.test_core import PROCESSOR
 

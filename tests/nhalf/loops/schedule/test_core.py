@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from nhalf.loops.listing.decoded import decoded
 from nhalf.loops.listing.listing import instruction
-from nhalf.loops.schedule.nearest_cache import with_misses
-from nhalf.loops.schedule.trace_cycles import trace_cycles
+from nhalf.loops.schedule.executed import trace_cycles, with_misses
 from nhalf.loops.schedule.tracing import Executed, executed, recording
 from nhalf.machines.processor import Cache, Name, Pair, Processor, ProcessorOperation, Unit
 

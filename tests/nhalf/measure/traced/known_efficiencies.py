@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nhalf.decide.program.efficiency import Efficiency
+from nhalf.decide.program.basis import Efficiency
 
 ROUNDS = {"imbalance": 8, "barrier": 16, "pipeline": 32, "late": 8, "overlap": 32}
 """Programs, with rounds that take 32 units or more on 4 ranks, and suit 8 of them."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.basis import efficiency
 from nhalf.facts.program.program import Program
 from nhalf.mpi import Library
 from tests.nhalf.measure.traced.known_efficiencies import ROUNDS, known

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.basis import efficiency
 from tests.nhalf.measure.traced.known_efficiencies import ROUNDS, known
 from tests.nhalf.measure.virtual.programs import WHEELS, built
 from tests.nhalf.measure.virtual.test_traced import traced

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.decide.program.basis import Efficiency, efficiency
 from nhalf.facts.program.critical_path import CriticalPath, critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.program import Program

@@ -23,8 +23,7 @@ from nhalf.studies.engines.cells import Cell
 from nhalf.studies.published import prover
 from nhalf.studies.published.figures import BOTH_WAYS, COLLECTIVES, READ_BACK, Figure, figures
 from nhalf.studies.published.limits import beyond_limits
-from nhalf.studies.published.prover import JudgedFigure, prove
-from nhalf.studies.published.tolerances import TOLERANCES, known_misses
+from nhalf.studies.published.prover import TOLERANCES, JudgedFigure, known_misses, prove
 from tests.nhalf.measure.virtual.programs import library_of
 from tests.nhalf.studies.published.planted import MISTAKES, Mistake
 

@@ -156,16 +156,12 @@ def _grid(
         grid_name(dimensions, accepted_steps, periodic),
         grid_words(dimensions, accepted_steps, periodic),
         mask,
-        len(_both_ways(accepted_steps)),
+        # A rule in both directions is one rule.
+        len({max(step, tuple(-value for value in step)) for step in accepted_steps}),
         dimensions,
         accepted_steps,
         periodic,
     )
-
-
-def _both_ways(steps: Sequence[Step]) -> set[Step]:
-    """The steps without their opposites: a rule in both directions is one rule."""
-    return {max(step, tuple(-value for value in step)) for step in steps}
 
 
 def _steps(

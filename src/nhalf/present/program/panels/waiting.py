@@ -6,8 +6,7 @@ import polars as pl
 from nhalf.base.numbers import format_number, percent, share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
-from nhalf.decide.program.basis import is_disturbed, traced_run
-from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.decide.program.basis import Efficiency, efficiency, is_disturbed, traced_run
 from nhalf.decide.program.tolerance_curves import network_curves
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.program import Program

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.studies.catalogue import members
 from nhalf.studies.form import Quantity
-from nhalf.studies.number_words import members
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from nhalf.studies.causes import explained
 from nhalf.studies.form import Conclusion, ContradictionCause, StudyForm
 from nhalf.studies.judge import FAILS, HOLDS, READ_BACK, UNTESTED, ConclusionJudgement, judge
-from nhalf.studies.repeat import repeat
+from nhalf.studies.repeat import explained, repeat
 from nhalf.studies.value import StudyValue
 from tests.nhalf.studies.test_decidable import LINEAR, SHORT, TREE, conclusion, form
 
