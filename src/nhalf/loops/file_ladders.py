@@ -8,9 +8,8 @@ from pathlib import Path
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.loops.builds import Build, builds
 from nhalf.loops.climb import Climb
-from nhalf.loops.climbing import climb
 from nhalf.loops.execution import Execution, cycles_of, followed_cycles
-from nhalf.loops.rungs import READABLE, listing, rungs
+from nhalf.loops.rungs import READABLE, climb, listing, rungs
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.machines.processor import Processor
 

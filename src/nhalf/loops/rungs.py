@@ -8,12 +8,15 @@ from pathlib import Path
 
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
+from nhalf.loops.builds import Build
+from nhalf.loops.climb import Climb
 from nhalf.loops.listing.addresses import in_any_iteration
 from nhalf.loops.listing.listing import EmittedLoop, Instruction, emitted_loops, loops_of_lines
 from nhalf.loops.listing.micro_ops import MicroOperation, operations, reads_memory, writes_memory
 from nhalf.loops.schedule.core import LOADS
 from nhalf.loops.schedule.dependency_chain import chain_cycles
 from nhalf.loops.source.counts import LoopCounts
+from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.misses import stride_elements
 from nhalf.machines.processor import Processor, Unit
 
@@ -220,3 +223,38 @@ def _steps_bytes(loop: EmittedLoop) -> list[int]:
                 steps_bytes.append(abs(step))
         integers.step(instruction, position in loop.skipped)
     return steps_bytes
+
+
+def climb(
+    bounds: Sequence[Bound],
+    loops: Sequence[Rungs],
+    build: Build,
+    measured_cycles: float | None,
+    followed_cycles: float | None = None,
+) -> Climb:
+    """Sum the rungs of loops with equal trip counts, for one iteration of each.
+
+    Without `loops`, emitted operations are unknown; without `bounds`, essential ones. Where
+    instructions were followed, their time is MACS, not the dependency chain in the listing.
+    """
+    scheduled_cycles = sum(rungs.scheduled_cycles for rungs in loops) if loops else None
+    essential_loads = sum(bound.counts.loads for bound in bounds)
+    return Climb(
+        essential_cycles=sum(bound.cycles for bound in bounds) if bounds else None,
+        emitted_cycles=sum(rungs.emitted_cycles for rungs in loops) if loops else None,
+        scheduled_cycles=scheduled_cycles if followed_cycles is None else followed_cycles,
+        measured_cycles=measured_cycles,
+        is_optimised=build.is_optimised,
+        is_vector=any(rungs.is_vector for rungs in loops),
+        is_fused=_is_fused(bounds, loops),
+        loads_ratio=sum(rungs.loads for rungs in loops) / essential_loads
+        if essential_loads
+        else 1.0,
+        spills_per_iteration=sum(rungs.spills_per_iteration for rungs in loops),
+    )
+
+
+def _is_fused(bounds: Sequence[Bound], loops: Sequence[Rungs]) -> bool:
+    """Whether multiply-adds are fused, or the loop has none."""
+    fusible_pairs = sum(bound.counts.of("fused_multiply_add") for bound in bounds)
+    return not fusible_pairs or any(rungs.amount("fused_multiply_add") for rungs in loops)

@@ -10,8 +10,7 @@ from pathlib import Path
 from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 from nhalf.loops.builds import Build
-from nhalf.loops.livermore.titles import TITLES
-from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import TITLES, TUNED
 from nhalf.loops.source.ma_bounds import Bound, bound
 from nhalf.loops.source.program import read_program
 from nhalf.machines.processor import Processor

@@ -12,7 +12,7 @@ from nhalf.base.errors import FailedError
 from nhalf.base.launch.survivor import Survivor
 from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import FOLDER, sources_of
-from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import TUNED
 from nhalf.loops.rungs import READABLE, Rungs, listing, rungs
 from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.loops.source.program import read_program

@@ -6,12 +6,11 @@ from typing import Any
 
 from nhalf.loops.builds import Build, builds, tuned_builds
 from nhalf.loops.climb import Climb
-from nhalf.loops.climbing import climb
 from nhalf.loops.livermore.corpus import KernelBound, kernel_bounds
 from nhalf.loops.livermore.ladders import KernelCode, ladders
 from nhalf.loops.livermore.timing import KernelTiming, check_sums, timings
-from nhalf.loops.livermore.titles import EXPLANATIONS
-from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import EXPLANATIONS, TUNED
+from nhalf.loops.rungs import climb
 from nhalf.machines.processor import Processor
 
 ADVICE = {

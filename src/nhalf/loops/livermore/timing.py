@@ -13,8 +13,7 @@ from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import FOLDER, sources_of
-from nhalf.loops.livermore.titles import TITLES
-from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import TITLES, TUNED
 from nhalf.loops.samples import SAMPLES, SECONDS, loop_time
 
 RUN_TIMEOUT_S = 120.0

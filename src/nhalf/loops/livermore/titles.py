@@ -1,4 +1,30 @@
-"""The names of the Livermore kernels in reports and in the store."""
+"""The names of the Livermore kernels in reports and in the store; which have a tuned version."""
+
+from typing import Literal
+
+Transformation = Literal[
+    "vectorise",
+    "keep elements in registers",
+    "partial results",
+    "substitute one iteration into the next",
+    "block",
+]
+TUNED: dict[int, tuple[Transformation, ...]] = {
+    1: ("vectorise", "keep elements in registers"),
+    3: ("partial results",),
+    4: ("partial results",),
+    5: ("substitute one iteration into the next",),
+    6: ("partial results",),
+    7: ("vectorise", "keep elements in registers"),
+    11: ("partial results",),
+    12: ("vectorise", "keep elements in registers"),
+    19: ("substitute one iteration into the next",),
+    21: ("block", "vectorise"),
+    23: ("substitute one iteration into the next",),
+    24: ("vectorise",),
+}
+"""Transformations of a kernel, by its number: native/node/livermore/tuned_*.c."""
+
 
 PATTERN = "node-kernel"
 """One kernel in one build, as a point of a run: an iteration of its innermost loops."""

@@ -17,9 +17,8 @@ from nhalf.loops.source.essential import Essential, essential
 from nhalf.loops.source.iteration import Iteration
 from nhalf.loops.source.memory import GUARDED
 from nhalf.loops.source.misses import Misses
-from nhalf.loops.source.reductions import reductions
 from nhalf.loops.source.streams import Stream, sources, streams
-from nhalf.loops.source.sums import Consumers, sums
+from nhalf.loops.source.sums import Consumers, reductions, sums
 from nhalf.loops.source.values import ARITHMETIC
 from nhalf.machines.processor import Processor
 

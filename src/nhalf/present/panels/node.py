@@ -9,8 +9,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import NodeFacts, Roof, nodes, roofs
-from nhalf.loops.livermore.titles import PATTERN
-from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import PATTERN, TUNED
 from nhalf.node.bandwidth import KERNELS
 from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
 from nhalf.present.charts import common

@@ -11,8 +11,8 @@ from nhalf.base.numbers import fixed, percent, whole
 from nhalf.loops.file_ladders import Ladders, LoopLadder
 from nhalf.loops.livermore.table import Row, used
 from nhalf.loops.source.ma_bounds import Bound
-from nhalf.loops.source.reductions import REGROUPING
 from nhalf.loops.source.refusal import RefusedSource
+from nhalf.loops.source.sums import REGROUPING
 from nhalf.machines.processor import Processor
 from nhalf.present.terminal.tables import add_literal, plain_table
 from nhalf.present.wording import cell, known
@@ -219,7 +219,7 @@ def _ladders(table: Sequence[Row]) -> Table:
 
 def _tuned(table: Sequence[Row]) -> Table:
     """Kernels before and after they were transformed."""
-    from nhalf.loops.livermore.tuned import TUNED
+    from nhalf.loops.livermore.titles import TUNED
 
     title = "Transformed kernels, cycles per iteration and share of the bounding rate"
     names = ("kernel", "bound", "plain", "tuned", "build", "transformations")

@@ -16,7 +16,7 @@ from nhalf.loops.builds import Build, builds, tuned_builds
 from nhalf.loops.livermore.corpus import kernel_bounds
 from nhalf.loops.livermore.table import as_json, rows, used
 from nhalf.loops.livermore.timing import KernelTiming, check_sums, program
-from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import TUNED
 from nhalf.machines.processor_file import processor
 
 NATIVE = Path(__file__).resolve().parents[4] / "native"

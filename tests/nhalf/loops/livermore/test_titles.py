@@ -12,11 +12,10 @@ from msgspec.structs import replace
 
 from nhalf.base import native_files
 from nhalf.loops.builds import Build
-from nhalf.loops.climbing import climb
 from nhalf.loops.livermore.corpus import KernelBound, sources_of
 from nhalf.loops.livermore.table import remedies
-from nhalf.loops.livermore.tuned import TUNED
-from nhalf.loops.rungs import READABLE, listing, rungs
+from nhalf.loops.livermore.titles import TUNED
+from nhalf.loops.rungs import READABLE, climb, listing, rungs
 from nhalf.loops.source.ma_bounds import bound
 from nhalf.loops.source.program import read_program
 from nhalf.machines.processor import Name, ProcessorOperation
