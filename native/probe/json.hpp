@@ -96,4 +96,11 @@ class Object {
 inline std::string value(const Object& object) {
   return object.text();
 }
+
+/// An object of texts by name.
+inline Object members(const std::vector<std::pair<std::string, std::string>>& texts) {
+  Object object;
+  for (const auto& [name, text] : texts) object.add(name, text);
+  return object;
+}
 }  // namespace nhalf::json

@@ -127,8 +127,12 @@ std::string launch_record(T& transport, const ClockQuality& clock,
   std::vector<json::Raw> ranks;
   for (auto& rank : placement) ranks.push_back({std::move(rank)});
   json::Object variables;
-  if constexpr (requires { transport.library_variables(); })
-    for (const auto& [name, value] : transport.library_variables()) variables.add(name, value);
+  json::Object tool;
+  if constexpr (requires { transport.library_report(); }) {
+    const auto report = transport.library_report();
+    variables = json::members(report.variables);
+    tool.add("control", report.control_variables).add("performance", report.performance_variables);
+  }
   json::Object record;
   record.add("nhalf", "launch")
       .add("schema", schema_version)
@@ -136,6 +140,7 @@ std::string launch_record(T& transport, const ClockQuality& clock,
       .add("ranks", transport.size())
       .add("library", transport.library())
       .add("variables", variables)
+      .add("mpi_t", tool)
       .add("clock", json::Object{}
                         .add("name", clock.is_virtual ? "virtual" : T::clock_name)
                         .add("resolution_s", clock.resolution_s)

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "preloaded/launch.hpp"
+#include "trace/library_report.hpp"
 #include "trace/recorder.hpp"
 
 namespace nhalf::trace {
@@ -28,6 +29,7 @@ class Process {
   /// Begins to trace, after the library's own MPI_Init.
   void begin(int thread_level) {
     Communicators::of_process().has_world_model();
+    has_world_ = true;
     if (is_traced_ || stem_.empty()) return;
     int rank = 0;
     int size = 1;
@@ -87,9 +89,13 @@ class Process {
 
   void finish() {
     if (!is_traced_) return;
-    const std::lock_guard guard(threads_);
-    for (auto& recorder : all_) recorder->finish();
-    Metadata::of_process().finished();
+    {
+      const std::lock_guard guard(threads_);
+      for (auto& recorder : all_) recorder->finish();
+      Metadata::of_process().finished();
+    }
+    // One rank suffices: Open MPI 4 opens all of its components to answer.
+    if (rank_ == 0) report_library(has_world_ ? MPI_COMM_WORLD : MPI_COMM_NULL);
   }
 
  private:
@@ -130,6 +136,7 @@ class Process {
     }
     beginning_.looks = LookCosts::measured();
     is_traced_ = true;
+    rank_ = rank;
     if (const auto others = preloaded::other_libraries(); !others.empty())
       Metadata::of_process().line("{\"others\":" + json::quote(others) + "}");
     // The program may be about to lose the right to make files.
@@ -220,6 +227,8 @@ class Process {
   }
 
   bool is_traced_ = false;
+  int rank_ = 0;
+  bool has_world_ = false;
   bool with_timeline_ = false;
   bool has_failed_ = false;
   std::string host_;

@@ -24,7 +24,7 @@ NHALF_PRELOADED("trace", "this program is not traced", )
 namespace nhalf::trace {
 namespace {
 /// Calls of the library that are not in the table.
-enum class Own { init, init_thread, finalize, create_errhandler, generalised };
+enum class Own { init, init_thread, finalize, create_errhandler, generalised, tool };
 
 void begin(int thread_level) {
   Process::get().begin(thread_level);
@@ -86,6 +86,13 @@ static int traced_Grequest_start(MPI_Grequest_query_function* query,
   return error;
 }
 NHALF_ENTRY(MPI_Grequest_start, &traced_Grequest_start)
+
+static int traced_T_init_thread(int required, int* provided) {
+  using namespace nhalf::trace;
+  may_ask_library = false;
+  return next<Own::tool, decltype(PMPI_T_init_thread)>("MPI_T_init_thread")(required, provided);
+}
+NHALF_ENTRY(MPI_T_init_thread, &traced_T_init_thread)
 
 #if NHALF_HAS_MPI_4
 #include "trace/sessions.hpp"

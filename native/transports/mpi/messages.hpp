@@ -25,7 +25,9 @@ class MpiNamed {
   }
 
   /// What the library says of its own parameters.
-  [[nodiscard]] static MpiTool::Variables library_variables() { return MpiTool::variables(); }
+  [[nodiscard]] static MpiToolReport library_report() {
+    return MpiTool::report([](const char* symbol) { return dlsym(RTLD_DEFAULT, symbol); });
+  }
 
   /// What the library says of buffers in GPU memory (MPIX_Query_cuda_support of Open MPI and
   /// MPICH); empty where it has no such call. It is not the last word: a library that hands buffers
