@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nhalf.facts.jumps import REPORTED
 from nhalf.measure.plan.plan import split_name
@@ -24,6 +24,39 @@ class IgnoredSetting:
     variable: str
     value: str
     in_launch: str
+
+
+@dataclass(frozen=True)
+class SettingWitness:
+    """What a library says of the variables of a setting (MPI_T): those that it has with their
+    values, those with another value than they were given, and those of which it does not say, or
+    says a number where a word was given.
+    """
+
+    taken: dict[str, str]
+    other: dict[str, str]
+    silent: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Literal["taken", "not taken", "silent"]:
+        """Whether it took the setting, as far as it says."""
+        return "not taken" if self.other else "taken" if self.taken else "silent"
+
+
+def witness(variables: Mapping[str, str], reported: Mapping[str, str]) -> SettingWitness:
+    """What a library that reports these values says of a setting."""
+    taken: dict[str, str] = {}
+    other: dict[str, str] = {}
+    for variable, value in variables.items():
+        in_launch = reported.get(variable.removeprefix(PREFIX))
+        if in_launch is None:
+            continue
+        if is_same(value, in_launch):
+            taken[variable] = in_launch
+        elif not may_be_same(value, in_launch):
+            other[variable] = in_launch
+    silent = tuple(name for name in variables if name not in taken and name not in other)
+    return SettingWitness(taken, other, silent)
 
 
 def with_reports(
@@ -52,19 +85,31 @@ def _ignored(environments: Environments) -> Iterator[IgnoredSetting]:
         settings = environment.get("plan", {}).get("settings", [])
         variables_of = {setting["name"]: setting["variables"] for setting in settings}
         for mpi, reported in environment.get(REPORTED, {}).items():
-            for variable, value in variables_of.get(split_name(mpi)[1], {}).items():
-                in_launch = reported.get(variable.removeprefix(PREFIX))
-                if in_launch is not None and not may_be_same(value, in_launch):
-                    yield IgnoredSetting(mpi, variable, value, in_launch)
+            variables = variables_of.get(split_name(mpi)[1], {})
+            for variable, in_launch in witness(variables, reported).other.items():
+                yield IgnoredSetting(mpi, variable, variables[variable], in_launch)
 
 
 def may_be_same(value: str, in_launch: str) -> bool:
     """Whether a value in the environment may be what a library reports, which knows numbers."""
-    value = value.strip().casefold()
+    is_word = _is_number(in_launch) and not _is_number(_plain(value))
+    return is_word or is_same(value, in_launch)
+
+
+def is_same(value: str, in_launch: str) -> bool:
+    """Whether a value in the environment is certainly what a library reports."""
     choice = _CHOICE.fullmatch(in_launch)
     if choice:
-        return SAME.get(value, value) in (choice[1], choice[2].casefold())
-    if not in_launch.lstrip("-").isdecimal():
-        return value == in_launch.strip().casefold()
-    value = SAME.get(value, value)
-    return not value.lstrip("-").isdecimal() or int(value) == int(in_launch)
+        return bool({value.strip().casefold(), _plain(value)} & {choice[1], choice[2].casefold()})
+    if not _is_number(in_launch):
+        return value.strip().casefold() == in_launch.strip().casefold()
+    return _is_number(_plain(value)) and int(_plain(value)) == int(in_launch)
+
+
+def _plain(value: str) -> str:
+    value = value.strip().casefold()
+    return SAME.get(value, value)
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()

@@ -11,11 +11,13 @@ from nhalf.decide.criteria import ROOT
 from nhalf.decide.ways import COMPLETION
 from nhalf.experiment.race import TuningCell
 from nhalf.facts.facts import Facts
+from nhalf.facts.jumps import REPORTED
+from nhalf.facts.reported import SettingWitness, witness
 from nhalf.facts.wrong_data import WrongData, wrong_data
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.plan import Block, Plan, Setting, split_name
+from nhalf.measure.plan.plan import JOINT, Block, Plan, Setting, split_name
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time, real_time
 from nhalf.mpi import Library
@@ -56,6 +58,8 @@ class LibraryBench:
     """By run, the cells with wrong data, each with the setting under which they were."""
     refused: set[tuple[str, str]] = field(default_factory=set)
     """Operations with algorithms that delivered wrong data anywhere: these are never chosen."""
+    witnesses: dict[str, dict[str, SettingWitness]] = field(default_factory=dict)
+    """By run and setting, what the library itself said of the setting."""
 
     @property
     def is_exact(self) -> bool:
@@ -93,7 +97,9 @@ class LibraryBench:
             *outcome.notes,
         ]
         self.notes += [f"{name}: {text}" for text in messages]
-        self._keep_wrong(name, Facts.of([outcome.run]))
+        facts = Facts.of([outcome.run])
+        self._keep_wrong(name, facts)
+        self._keep_witnesses(name, facts, variables)
         measurements = outcome.run.measurements()
         return launch_times(measurements, elsewhere=elsewhere, criterion=self.criterion)
 
@@ -106,6 +112,21 @@ class LibraryBench:
             for curve in wrong
             for size in curve.sizes_bytes
         }
+
+    def _keep_witnesses(
+        self, name: str, facts: Facts, variables: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        """Remember what the library said of each setting; other values than given are a note."""
+        reported = next(iter(facts.reported_environments.values()), {}).get(REPORTED, {})
+        self.witnesses[name] = {
+            setting: witness(values, reported.get(f"{self.library.name}{JOINT}{setting}", {}))
+            for setting, values in variables.items()
+        }
+        for setting, said in self.witnesses[name].items():
+            for variable, value in said.other.items():
+                asked = f"{variable}={variables[setting][variable]}"
+                text = f"{asked} did not take effect: the library reports {value} (MPI_T)"
+                self.notes += [text] * (text not in self.notes)
 
     def _announce(self, prepared: session.Prepared) -> None:
         """Say how long a measurement in virtual time will take, if that is long."""

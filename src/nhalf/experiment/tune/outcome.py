@@ -13,6 +13,7 @@ from nhalf.experiment.race import AlgorithmGain, TuningCell
 from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.experiment.tune.prove import (
     EFFECT_LEAST,
+    TUNED,
     Activity,
     prove_active,
     refuted,
@@ -32,6 +33,7 @@ from nhalf.experiment.tune.search import (
     slowest,
     with_stand_ins,
 )
+from nhalf.facts.reported import SettingWitness
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 SURE_BYTES = 8192
@@ -46,7 +48,8 @@ class Tuned:
 
     `curves` compare the unmodified library (A) with the file (B) as it was written last. `refuted`
     are cells that such comparisons found slower, `unapplied` those where a rule had no effect:
-    their rules were removed from the file.
+    their rules were removed from the file. `witness` is what the library itself says of the
+    file's variables.
     """
 
     search: SearchResult
@@ -57,6 +60,7 @@ class Tuned:
     curves: list[CurveRatio]
     refuted: list[TuningCell]
     unapplied: list[TuningCell] = field(default_factory=list)
+    witness: SettingWitness | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The result in `nhalf tune --json`."""
@@ -66,6 +70,7 @@ class Tuned:
             "file": str(self.path) if self.path else None,
             "environment": self.variables,
             "activation": _activity_json(self.activity),
+            "witness": _witness_json(self.witness),
             "trial": [curve_json(curve) for curve in self.curves],
             "taken_out": [
                 *({**cell._asdict(), "why": "slower"} for cell in self.refuted),
@@ -82,6 +87,7 @@ class Checked:
     variables: dict[str, str]
     activity: Activity
     curves: list[CurveRatio]
+    witness: SettingWitness | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The result in `nhalf tune --check --json`."""
@@ -89,6 +95,7 @@ class Checked:
             "rules": [rule_json(rule) for rule in self.rules],
             "environment": self.variables,
             "activation": _activity_json(self.activity),
+            "witness": _witness_json(self.witness),
             "trial": [curve_json(curve) for curve in self.curves],
         }
 
@@ -123,6 +130,7 @@ def tune(bench: LibraryBench, request: TuningRequest) -> Tuned:
             curves=curves,
             refuted=_union(tuned.refuted, slower),
             unapplied=_union(tuned.unapplied, idle),
+            witness=_witness(bench, run),
         )
         if not slower and not idle:
             return replace(tuned, rules=rules, path=path, variables=bench.tuner.activate(path))
@@ -207,8 +215,14 @@ def check(bench: LibraryBench, path: Path, request: TuningRequest) -> Checked:
         bench.tuner.write_with(path, rule, worse)
 
     activity = prove_active(bench, places, write, share_s)
-    curves = trial(bench, path, sorted(screening), TRIAL_SHARE * request.budget_s)
-    return Checked(rules, bench.tuner.activate(path), activity, curves)
+    run = "trial"
+    curves = trial(bench, path, sorted(screening), TRIAL_SHARE * request.budget_s, run)
+    return Checked(rules, bench.tuner.activate(path), activity, curves, _witness(bench, run))
+
+
+def _witness(bench: LibraryBench, run: str) -> SettingWitness | None:
+    """What the library said of the file's variables in a run."""
+    return bench.witnesses.get(run, {}).get(TUNED)
 
 
 def _write(bench: LibraryBench, rules: Sequence[Rule]) -> Path:
@@ -284,6 +298,12 @@ def _activity_json(activity: Activity | None) -> dict[str, Any] | None:
     if activity is None:
         return None
     return {**dataclasses.asdict(activity), "cell": activity.cell._asdict()}
+
+
+def _witness_json(witness: SettingWitness | None) -> dict[str, Any] | None:
+    if witness is None:
+        return None
+    return {"verdict": witness.verdict, **dataclasses.asdict(witness)}
 
 
 def curve_json(curve: CurveRatio) -> dict[str, Any]:

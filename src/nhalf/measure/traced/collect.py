@@ -247,6 +247,7 @@ def _description(began: StartedCommand, processes: list[Process], exit_code: int
         complete=all(rank.finished for rank in ranks),
         exit_code=exit_code,
         virtual=processes[0].file.virtual,
+        mpi_t=next((process.file.mpi_t for process in processes if process.file.mpi_t), None),
     )
 
 

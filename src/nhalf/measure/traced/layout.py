@@ -221,13 +221,29 @@ class Module(msgspec.Struct, frozen=True):
     line: int = 0
 
 
+class LibraryReport(msgspec.Struct, frozen=True):
+    """What the MPI library said of itself on rank 0 at the end (MPI_T).
+
+    It has so many `control` and `performance` variables. `variables` are values of some of the
+    former, and `levels` those of the latter that say what there was at that moment, by name.
+    `version` is the beginning of its version text, which names its device.
+    """
+
+    control: int = 0
+    performance: int = 0
+    variables: dict[str, str] = {}
+    levels: dict[str, str] = {}
+    version: str = ""
+
+
 class ProcessFile(msgspec.Struct):
     """A process's description of itself.
 
     `virtual` is the machine that it ran on in virtual time, whose ticks are picoseconds;
     `processors` are those that it may run on, none if they are unknown. `lost`
     names what it had no memory to record, `others` are MPI libraries that it has loaded besides the
-    traced one. `modules` are the files that call sites are in, by number. `launch` is equal on all
+    traced one, `mpi_t` is what that said of itself. `modules` are the files that call sites are in,
+    by number. `launch` is equal on all
     ranks of one launch, '' if unknown, `parent` the process that started this one; it came into
     MPI_Init at `began_ns` and out at `ready_ns`. Up to version 3, `world` took their place.
     """
@@ -252,6 +268,7 @@ class ProcessFile(msgspec.Struct):
     virtual: TracedMachine | None = None
     processors: tuple[int, ...] = ()
     modules: dict[int, Module] = {}
+    mpi_t: LibraryReport | None = None
 
     def threads(self) -> Iterator[ThreadFile]:
         """Yield the files of its threads."""
@@ -291,6 +308,9 @@ def process_file(path: Path) -> ProcessFile | None:
                 process.lost.append(str(note["lost"]))
             elif "module" in note:
                 process.modules[int(note["module"])] = msgspec.convert(note, Module)
+            elif "mpi_t" in note:
+                about = {**note["mpi_t"], "version": process.library}
+                process.mpi_t = msgspec.convert(about, LibraryReport)
             elif "others" in note:
                 process.others = str(note["others"])
     except (KeyError, *UNREADABLE) as error:

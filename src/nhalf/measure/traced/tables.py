@@ -15,7 +15,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.base.unreadable import UNREADABLE
-from nhalf.measure.traced.layout import TracedMachine
+from nhalf.measure.traced.layout import LibraryReport, TracedMachine
 from nhalf.store import parquet
 from nhalf.store.described import TRACE_DESCRIPTION
 
@@ -203,7 +203,7 @@ class Trace(msgspec.Struct):
     `complete` is whether every rank is present and reached its end; `exit_code` is the command's,
     None if unknown. `start_s` and `end_s` are seconds since 1970, those of ranks since `start_s`.
     `notes` state what is missing. A `virtual` machine is a simulated one: all times are its
-    own, exactly.
+    own, exactly. `mpi_t` is what the library said of itself, None where it was not asked.
     """
 
     command: list[str]
@@ -217,6 +217,7 @@ class Trace(msgspec.Struct):
     notes: list[str] = []
     version: int = VERSION
     virtual: TracedMachine | None = None
+    mpi_t: LibraryReport | None = None
 
 
 @dataclass(frozen=True)

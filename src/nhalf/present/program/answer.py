@@ -20,6 +20,7 @@ from nhalf.facts.program.states import rate_phases, rates_over_time
 from nhalf.facts.program.waits import arrivals, late_pairs, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
+from nhalf.present.program.findings.library_report import library_json
 from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import others_json, others_lines, sharing_lines, verdict_alone
 
@@ -69,7 +70,7 @@ def answer_json(program: Program) -> dict[str, Any]:
     `others` says which run they are of.
     """
     if not program.is_timed:
-        return {**dict.fromkeys(("efficiency", "critical_path")), **UNTIMED}
+        return {**dict.fromkeys(("efficiency", "critical_path", "mpi_t")), **UNTIMED}
     shown = shown_run(program)
     tree, path = efficiency(shown), critical_path(shown)
     return {
@@ -94,6 +95,7 @@ def answer_json(program: Program) -> dict[str, Any]:
         else [vars(tolerance) for tolerance in tolerances(traced_run(program))],
         "delays": delays(shown).to_dicts(),
         "most_expensive": calls.most_expensive(shown).head(SHOWN).to_dicts(),
+        "mpi_t": library_json(shown),
     }
 
 

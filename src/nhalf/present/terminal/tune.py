@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from nhalf.base.listing import listed
 from nhalf.base.numbers import fixed, percent, share_span, span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.changes import CurveRatio
@@ -16,6 +17,7 @@ from nhalf.experiment.race import AlgorithmGain
 from nhalf.experiment.tune.bench import LibraryBench
 from nhalf.experiment.tune.outcome import Checked, Tuned
 from nhalf.experiment.tune.prove import Activity
+from nhalf.facts.reported import SettingWitness
 from nhalf.mpi.decision_table import choice
 from nhalf.present.terminal.tables import house_table
 
@@ -60,6 +62,7 @@ def show_tuned(console: Console, bench: LibraryBench, tuned: Tuned) -> None:
         )
     if tuned.activity or tuned.search.won:
         _show_activity(console, bench, tuned.activity)
+    _show_witness(console, bench, tuned.witness)
     for text in bench.notes[:4]:
         console.print(text, markup=False, style="yellow")
     if tuned.search.won and not tuned.path:
@@ -79,6 +82,7 @@ def show_checked(console: Console, bench: LibraryBench, checked: Checked) -> Non
         console.print(f"note: {bench.tuner.note}", markup=False, soft_wrap=True)
     console.print(_trial(checked.curves))
     _show_activity(console, bench, checked.activity)
+    _show_witness(console, bench, checked.witness)
     _show_use(console, checked.variables)
 
 
@@ -149,6 +153,25 @@ def _show_activity(console: Console, bench: LibraryBench, activity: Activity | N
         markup=False,
         style="green" if activity.verdict == "active" else "yellow",
     )
+
+
+def _show_witness(console: Console, bench: LibraryBench, witness: SettingWitness | None) -> None:
+    """Print what the library itself says of the file's variables."""
+    if witness is None:
+        return
+    name = bench.library.name
+    silent = f"; of {listed(witness.silent)} it does not say" if witness.silent else ""
+    texts = {
+        "taken": f"{name} itself reports {listed(list(witness.taken))} as set (MPI_T){silent}",
+        "not taken": "; ".join(
+            f"{name} itself reports {value or 'nothing'} for {variable} (MPI_T): it did not take "
+            "effect"
+            for variable, value in witness.other.items()
+        ),
+        "silent": f"{name} does not say whether it took the file's variables (MPI_T)",
+    }
+    style = {"taken": "green", "not taken": "yellow", "silent": "dim"}[witness.verdict]
+    console.print(texts[witness.verdict], markup=False, style=style)
 
 
 def _show_use(console: Console, variables: dict[str, str]) -> None:

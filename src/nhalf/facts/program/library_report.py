@@ -1,0 +1,122 @@
+"""What the library of a traced program says of itself (MPI_T), beside what the program did.
+
+Open MPI and MPICH name no algorithm that ran, only those that are forced; an operation without one
+is one of which the library does not say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.fact import fact
+from nhalf.facts.jumps import REPORTED, EagerLimit, limits_in_use
+from nhalf.facts.program.operations import operation
+from nhalf.facts.program.program import Program
+
+QUEUE = "pml_ob1_unexpected_msgq_length"
+"""Messages on MPI_COMM_WORLD that have arrived and that no receive has taken. Open MPI has it only
+where its pml ob1 carries the messages, for which the limits of its btls hold."""
+DYNAMIC = "coll_tuned_use_dynamic_rules"
+"""Without it Open MPI's forced algorithms have no effect."""
+CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+"""The limit of MPICH's device ch4 within a host."""
+NO_MEMORY = "MPIR_CVAR_NOLOCAL"
+_FORCED = re.compile(r"coll_tuned_(\w+)_algorithm|MPIR_CVAR_(\w+)_INTRA_ALGORITHM")
+_LIBRARY = "traced"
+
+
+@dataclass(frozen=True)
+class EagerUse:
+    """The eager limit between ranks of one host, the messages that they sent each other, and how
+    many of these wait for their receivers: a limit counts a header, so those of its size do.
+    """
+
+    limit: EagerLimit
+    messages: int
+    longer: int
+
+
+@dataclass(frozen=True)
+class ForcedAlgorithm:
+    """An algorithm that the library was told to take for an operation; `is_taken` is False where
+    another variable keeps it from doing so.
+    """
+
+    operation: str
+    algorithm: str
+    variable: str
+    is_taken: bool = True
+
+
+@fact
+def eager_use(program: Program) -> EagerUse | None:
+    """The messages of one host beside the limit; None where the library does not say which holds,
+    or nothing was sent there.
+    """
+    limit = _limit(program)
+    host = dict(enumerate(program.hosts))
+    if limit is None:
+        return None
+    ends = [
+        pl.col(name).replace_strict(host, default="", return_dtype=pl.String)
+        for name in ("rank", "partner")
+    ]
+    is_near = (ends[0] == ends[1]) & (ends[0] != "") & (pl.col("rank") != pl.col("partner"))
+    near = program.sent.filter((pl.col("kind") == "sent") & is_near)
+    longer = near.filter(pl.col("size_bytes") >= limit.size_bytes)
+    messages = int(near["count"].sum())
+    return EagerUse(limit, messages, int(longer["count"].sum())) if messages else None
+
+
+def _limit(program: Program) -> EagerLimit | None:
+    report = program.trace.mpi_t
+    if report is None or program.trace.virtual is not None:
+        return None
+    names = ["btl_sm_eager_limit", "btl_vader_eager_limit"] if QUEUE in report.levels else []
+    if "ch4" in report.version and report.variables.get(NO_MEMORY, "0") == "0":
+        names.append(CELL)
+    environment = {
+        "eager_limits": {_LIBRARY: dict.fromkeys(names, 0)},
+        REPORTED: {_LIBRARY: report.variables},
+        "variables": {"OMPI_MCA_btl": report.variables.get("btl", "")},
+    }
+    limits = [
+        limit
+        for limit in limits_in_use(environment, _LIBRARY, "same-host")
+        if limit.is_reported and limit.size_bytes > 0
+    ]
+    is_one = len({limit.size_bytes for limit in limits}) == 1
+    return limits[0] if is_one else None
+
+
+@fact
+def forced_algorithms(program: Program) -> Iterator[ForcedAlgorithm]:
+    """The forced algorithms of operations that the program calls."""
+    report = program.trace.mpi_t
+    if report is None:
+        return
+    called = {operation(call) for call in program.calls.filter(kind="collective")["call"].unique()}
+    for variable, value in report.variables.items():
+        match = _FORCED.fullmatch(variable)
+        number, _, word = value.removesuffix(")").partition(" (")
+        if match is None or {number, word} & {"0", "auto"} or not value:
+            continue
+        of_tuned, of_mpich = match.groups()
+        name = (of_tuned or of_mpich).lower()
+        is_taken = not of_tuned or not report.variables.get(DYNAMIC, "1").startswith("0")
+        if name in called:
+            yield ForcedAlgorithm(name, word or number, variable, is_taken)
+
+
+@fact
+def unreceived(program: Program) -> int | None:
+    """Messages that had arrived at rank 0 when it came to MPI_Finalize, and that it never received;
+    None where the library does not say.
+    """
+    report = program.trace.mpi_t
+    level = report.levels.get(QUEUE) if report else None
+    return int(level) if level is not None and level.isdecimal() else None

@@ -1,0 +1,110 @@
+"""Findings on what the MPI library of a traced program says of itself (MPI_T)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nhalf.base.listing import listed
+from nhalf.base.numbers import percent, whole
+from nhalf.base.units import format_size
+from nhalf.facts.program.library_report import (
+    DYNAMIC,
+    QUEUE,
+    eager_use,
+    forced_algorithms,
+    unreceived,
+)
+from nhalf.facts.program.program import Program
+from nhalf.present.findings import Finder, Finding
+
+
+class BeyondEagerLimit(Finder[Program]):
+    """Messages that are too long to leave before their receivers are there."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        use = eager_use(program)
+        if use is None or use.longer == 0:
+            return
+        share, limit = use.longer / use.messages, use.limit
+        yield Finding(
+            f"{percent(share)} of the messages between ranks of one host ({whole(use.longer)} of "
+            f"{whole(use.messages)}) are of {format_size(limit.size_bytes)} or more, which is "
+            f"{limit.parameter} by MPI_T: they wait for their receivers (rendezvous).",
+            importance=50,
+            kind="beyond-eager-limit",
+            label="Eager limit",
+            value=share,
+            size_bytes=limit.size_bytes,
+        )
+
+
+class ForcedAlgorithms(Finder[Program]):
+    """Algorithms that a setting forces, and those that it does not after all."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        forced = [choice for choice in forced_algorithms(program) if choice.is_taken]
+        if forced:
+            words = [
+                f"{'number ' * choice.algorithm.isdecimal()}{choice.algorithm} for "
+                f"{choice.operation}"
+                for choice in forced
+            ]
+            yield Finding(
+                f"A setting forces algorithms (MPI_T): {listed(words)}. Which ones ran, the "
+                "library does not say.",
+                importance=46,
+                kind="forced-algorithm",
+                label="Algorithm",
+                figure=str(len(forced)),
+            )
+        for choice in forced_algorithms(program):
+            if not choice.is_taken:
+                yield Finding(
+                    f"{choice.variable} is {choice.algorithm}, but {DYNAMIC} is off (MPI_T): the "
+                    "setting did not take effect.",
+                    importance=90,
+                    kind="setting-ignored",
+                    label="Setting",
+                    remedy=f"Set {DYNAMIC} to 1, too.",
+                    figure="–",
+                )
+
+
+class NeverReceived(Finder[Program]):
+    """Messages that are left at the end."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        count = unreceived(program)
+        if count:
+            messages = "1 message" if count == 1 else f"{whole(count)} messages"
+            yield Finding(
+                f"{messages} to rank 0 had arrived by MPI_Finalize without ever being received "
+                f"({QUEUE} by MPI_T).",
+                importance=85,
+                kind="never-received",
+                label="Never received",
+                value=float(count),
+            )
+
+
+def library_json(program: Program) -> dict[str, Any] | None:
+    """What the library said, and what follows of it, as an object; None if it was not asked."""
+    report = program.trace.mpi_t
+    if report is None:
+        return None
+    use = eager_use(program)
+    return {
+        "control": report.control,
+        "performance": report.performance,
+        "variables": report.variables,
+        "levels": report.levels,
+        "eager": None
+        if use is None
+        else {
+            "parameter": use.limit.parameter,
+            "size_bytes": use.limit.size_bytes,
+            "messages": use.messages,
+            "longer": use.longer,
+        },
+        "forced": [vars(choice) for choice in forced_algorithms(program)],
+        "never_received": unreceived(program),
+    }
