@@ -12,6 +12,8 @@ from nhalf.store.places import Start, StartedLaunch
 PREFIX = "OMPI_MCA_"
 """What stands before Open MPI's names in the environment; MPICH's are the same there."""
 SAME = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
+RULES_ON, OF_RULES = "coll_tuned_use_dynamic_rules", "coll_tuned_"
+"""Open MPI heeds no variable of coll/tuned that chooses algorithms unless this one is on."""
 _CHOICE = re.compile(r"(-?\d+) \((.*)\)")
 Environments = Mapping[str, Mapping[str, Any]]
 
@@ -38,9 +40,13 @@ class SettingWitness:
     silent: tuple[str, ...]
 
     @property
-    def verdict(self) -> Literal["taken", "not taken", "silent"]:
+    def verdict(self) -> Literal["taken", "not taken", "in part", "silent"]:
         """Whether it took the setting, as far as it says."""
-        return "not taken" if self.other else "taken" if self.taken else "silent"
+        if self.other:
+            return "not taken"
+        if not self.taken:
+            return "silent"
+        return "in part" if self.silent else "taken"
 
 
 def witness(variables: Mapping[str, str], reported: Mapping[str, str]) -> SettingWitness:
@@ -55,6 +61,9 @@ def witness(variables: Mapping[str, str], reported: Mapping[str, str]) -> Settin
             taken[variable] = in_launch
         elif not may_be_same(value, in_launch):
             other[variable] = in_launch
+    needs_rules = any(name.removeprefix(PREFIX).startswith(OF_RULES) for name in variables)
+    if needs_rules and reported.get(RULES_ON, "1").startswith("0"):
+        other.setdefault(PREFIX + RULES_ON, reported[RULES_ON])
     silent = tuple(name for name in variables if name not in taken and name not in other)
     return SettingWitness(taken, other, silent)
 
@@ -87,7 +96,8 @@ def _ignored(environments: Environments) -> Iterator[IgnoredSetting]:
         for mpi, reported in environment.get(REPORTED, {}).items():
             variables = variables_of.get(split_name(mpi)[1], {})
             for variable, in_launch in witness(variables, reported).other.items():
-                yield IgnoredSetting(mpi, variable, variables[variable], in_launch)
+                if variable in variables:
+                    yield IgnoredSetting(mpi, variable, variables[variable], in_launch)
 
 
 def may_be_same(value: str, in_launch: str) -> bool:

@@ -276,10 +276,14 @@ def library_works(library: Library) -> ExaminedItem:
     text = f"2 ranks talked after {format_time(outcome.elapsed_s)}"
     if not outcome.has_probe:
         text += ", its probe will be compiled at its first measurement (a minute)"
+    own = ""
+    if any(outcome.mpi_t):
+        control, performance = outcome.mpi_t
+        own = f"; MPI_T has {control} control and {performance or 'no'} performance variables"
     if outcome.bound_apart:
-        return ExaminedItem(name, GOOD, f"{text}, each on its own core")
+        return ExaminedItem(name, GOOD, f"{text}, each on its own core{own}")
     remedy = "allow binding, or take more cores" if cores() < 2 else "allow ranks to be bound"
-    return ExaminedItem(name, DOUBT, f"{text}, but not on cores of their own", remedy)
+    return ExaminedItem(name, DOUBT, f"{text}, but not on cores of their own{own}", remedy)
 
 
 _GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"

@@ -20,7 +20,8 @@ class Hello:
     """The outcome: `reason` is '' if the ranks communicated; the start took `elapsed_s` seconds.
 
     `cpus` are the sets of CPUs each rank may use, as reported by the ranks. `has_probe` says that
-    the library's probe is ready; else it is compiled when it is first needed.
+    the library's probe is ready; else it is compiled when it is first needed. `mpi_t` are the
+    numbers of control and performance variables that the library has (MPI_T), none if unknown.
     """
 
     reason: str
@@ -28,6 +29,7 @@ class Hello:
     banner: str = ""
     cpus: tuple[tuple[int, ...], ...] = ()
     has_probe: bool = True
+    mpi_t: tuple[int, ...] = ()
 
     @property
     def bound_apart(self) -> bool:
@@ -66,7 +68,8 @@ def hello(library: Library, ranks: int = 2, axes: str = "") -> Hello:
         refusals = [str(record["message"]) for record in records if record["nhalf"] == "error"]
         reason = "; ".join(refusals) or "the ranks started, but no message arrived as it was sent"
     banner = str(launch.get("library", "")).split("\n")[0]
-    return Hello(reason, elapsed_s, banner, cpus, is_probe)
+    mpi_t = tuple(launch.get("mpi_t", {}).values())
+    return Hello(reason, elapsed_s, banner, cpus, is_probe, mpi_t)
 
 
 def _records(text: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import EagerLimit, eager_limits_of
-from nhalf.facts.reported import ignored_settings, may_be_same
+from nhalf.facts.reported import ignored_settings, may_be_same, witness
 from nhalf.present.findings.protocols import SettingIgnored
 from nhalf.store.places import StartedLaunch
 from tests.nhalf.synthetic import build_measurements
@@ -83,3 +83,30 @@ def test_numbers_words_and_paths_are_compared_as_libraries_read_them(
     asked: str, has: str, *, same: bool
 ) -> None:
     assert may_be_same(asked, has) is same
+
+
+@pytest.mark.parametrize(
+    ("reported", "verdict"),
+    [
+        ({}, "silent"),
+        ({"coll_tuned_bcast_algorithm": "6"}, "silent"),  # a number for a word
+        ({"coll_tuned_bcast_algorithm": "6 (binomial)"}, "in part"),
+        ({"coll_tuned_bcast_algorithm": "6 (binomial)", "mpi_x": "1"}, "taken"),
+        ({"coll_tuned_bcast_algorithm": "5 (chain)", "mpi_x": "1"}, "not taken"),
+        ({"coll_tuned_bcast_algorithm": "6 (binomial)", "mpi_x": ""}, "not taken"),
+        (
+            {
+                "coll_tuned_bcast_algorithm": "6 (binomial)",
+                "mpi_x": "1",
+                "coll_tuned_use_dynamic_rules": "0 (false)",
+            },
+            "not taken",
+        ),
+    ],
+)
+def test_a_library_is_a_witness_of_what_it_certainly_says(
+    reported: dict[str, str], verdict: str
+) -> None:
+    said = witness({"OMPI_MCA_coll_tuned_bcast_algorithm": "binomial", "mpi_x": "yes"}, reported)
+    assert said.verdict == verdict
+    assert ("mpi_x" in said.silent) == ("mpi_x" not in reported)

@@ -269,6 +269,10 @@ def test_two_ranks_talk_on_cores_of_their_own(
     assert len(outcome.cpus) == 2
     assert outcome.bound_apart == (cores() >= 2)
     assert library.version.split(".post")[0] in outcome.banner
+    if outcome.has_probe and library.vendor in ("mpich", "openmpi"):
+        control, performance = outcome.mpi_t
+        assert control > 400
+        assert (performance > 0) == (library.vendor == "openmpi")
 
 
 def test_a_small_program_talks_where_the_probe_is_not_compiled(

@@ -44,6 +44,9 @@ class Traced(QuietOption, heading="What to trace"):
         "counts", "Level of detail: counts, or timeline (every call with its time)."
     )
     collect: Path | None = option(None, "Build the tables of an interrupted trace.")
+    mpi_t: bool = option(
+        True, "Ask the MPI library at the end for its limits and forced algorithms (MPI_T)."
+    )
     inject: tuple[str, ...] = option(
         (),
         "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
@@ -78,7 +81,7 @@ def command(request: Traced) -> int:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
     folder = request.out or Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
     try:
-        code = start(request.command, folder, request.detail, injection)
+        code = start(request.command, folder, request.detail, injection, asks_library=request.mpi_t)
         traced = _collected(folder, code)
     except KeyboardInterrupt as error:
         if not folder.exists():

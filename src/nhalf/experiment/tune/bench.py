@@ -123,10 +123,10 @@ class LibraryBench:
             for setting, values in variables.items()
         }
         for setting, said in self.witnesses[name].items():
-            for variable, value in said.other.items():
+            for variable in said.other.keys() & variables[setting].keys():
                 asked = f"{variable}={variables[setting][variable]}"
-                text = f"{asked} did not take effect: the library reports {value} (MPI_T)"
-                self.notes += [text] * (text not in self.notes)
+                reason = f"the library reports {said.other[variable]} (MPI_T)"
+                self.notes.append(f"{name}: {asked} did not take effect: {reason}")
 
     def _announce(self, prepared: session.Prepared) -> None:
         """Say how long a measurement in virtual time will take, if that is long."""

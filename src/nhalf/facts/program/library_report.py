@@ -16,12 +16,11 @@ from nhalf.facts.fact import fact
 from nhalf.facts.jumps import REPORTED, EagerLimit, limits_in_use
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.program import Program
+from nhalf.facts.reported import RULES_ON
 
 QUEUE = "pml_ob1_unexpected_msgq_length"
 """Messages on MPI_COMM_WORLD that have arrived and that no receive has taken. Open MPI has it only
 where its pml ob1 carries the messages, for which the limits of its btls hold."""
-DYNAMIC = "coll_tuned_use_dynamic_rules"
-"""Without it Open MPI's forced algorithms have no effect."""
 CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
 """The limit of MPICH's device ch4 within a host."""
 NO_MEMORY = "MPIR_CVAR_NOLOCAL"
@@ -107,7 +106,7 @@ def forced_algorithms(program: Program) -> Iterator[ForcedAlgorithm]:
             continue
         of_tuned, of_mpich = match.groups()
         name = (of_tuned or of_mpich).lower()
-        is_taken = not of_tuned or not report.variables.get(DYNAMIC, "1").startswith("0")
+        is_taken = not of_tuned or not report.variables.get(RULES_ON, "1").startswith("0")
         if name in called:
             yield ForcedAlgorithm(name, word or number, variable, is_taken)
 

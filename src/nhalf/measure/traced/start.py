@@ -251,9 +251,16 @@ class StartedCommand(msgspec.Struct):
     lacking: list[str] = []
 
 
-def start(command: Sequence[str], folder: Path, detail: str, injection: Injection = NOTHING) -> int:
+def start(
+    command: Sequence[str],
+    folder: Path,
+    detail: str,
+    injection: Injection = NOTHING,
+    *,
+    asks_library: bool = True,
+) -> int:
     """Run a command with its ranks writing below a folder; return its exit code. What is injected
-    makes it slower.
+    makes it slower. At its end the library is asked what it says of itself if `asks_library`.
 
     Raises InputError for a folder that already holds a trace or a command that does not exist,
     MissingError if no library can trace it or the folder cannot be made.
@@ -280,6 +287,8 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
     }
     if injection.added:
         variables[VARIABLE] = injection.variable()
+    if not asks_library:
+        variables["NHALF_TRACE_MPI_T"] = "no"
     return _run(with_preload(command, loaded), variables)
 
 

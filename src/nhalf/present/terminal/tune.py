@@ -160,9 +160,10 @@ def _show_witness(console: Console, bench: LibraryBench, witness: SettingWitness
     if witness is None:
         return
     name = bench.library.name
-    silent = f"; of {listed(witness.silent)} it does not say" if witness.silent else ""
+    taken = f"{name} itself reports {listed(list(witness.taken))} as set (MPI_T)"
     texts = {
-        "taken": f"{name} itself reports {listed(list(witness.taken))} as set (MPI_T){silent}",
+        "taken": taken,
+        "in part": f"{taken}; of {listed(witness.silent)} it does not say",
         "not taken": "; ".join(
             f"{name} itself reports {value or 'nothing'} for {variable} (MPI_T): it did not take "
             "effect"
@@ -170,7 +171,7 @@ def _show_witness(console: Console, bench: LibraryBench, witness: SettingWitness
         ),
         "silent": f"{name} does not say whether it took the file's variables (MPI_T)",
     }
-    style = {"taken": "green", "not taken": "yellow", "silent": "dim"}[witness.verdict]
+    style = {"taken": "green", "not taken": "yellow"}.get(witness.verdict, "dim")
     console.print(texts[witness.verdict], markup=False, style=style)
 
 

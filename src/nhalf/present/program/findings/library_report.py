@@ -7,13 +7,13 @@ from nhalf.base.listing import listed
 from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size
 from nhalf.facts.program.library_report import (
-    DYNAMIC,
     QUEUE,
     eager_use,
     forced_algorithms,
     unreceived,
 )
 from nhalf.facts.program.program import Program
+from nhalf.facts.reported import RULES_ON
 from nhalf.present.findings import Finder, Finding
 
 
@@ -59,12 +59,12 @@ class ForcedAlgorithms(Finder[Program]):
         for choice in forced_algorithms(program):
             if not choice.is_taken:
                 yield Finding(
-                    f"{choice.variable} is {choice.algorithm}, but {DYNAMIC} is off (MPI_T): the "
+                    f"{choice.variable} is {choice.algorithm}, but {RULES_ON} is off (MPI_T): the "
                     "setting did not take effect.",
                     importance=90,
                     kind="setting-ignored",
                     label="Setting",
-                    remedy=f"Set {DYNAMIC} to 1, too.",
+                    remedy=f"Set {RULES_ON} to 1, too.",
                     figure="–",
                 )
 

@@ -1,0 +1,79 @@
+"""What the library of a traced program says of itself, and that asking it leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nhalf.facts.program.library_report import eager_use, forced_algorithms, unreceived
+from nhalf.facts.program.program import Program
+from nhalf.measure.traced.tables import TraceFolder
+from nhalf.mpi import Library
+from tests.nhalf.measure.traced.programs import CASES, FOUND, built, every_program, traced
+
+pytestmark = pytest.mark.skipif(not FOUND, reason="no MPI library here")
+ASKING = "asking"
+OPEN_MPI = [case for case in CASES if case[0].vendor == "openmpi"]
+
+
+def left(
+    case: tuple[Library, Path],
+    tmp_path: Path,
+    programs: Path,
+    *words: str,
+    options: tuple[str, ...],
+) -> TraceFolder:
+    """The trace of two ranks, after whose end no session of the interface is open."""
+    program = built(*case, "left.cpp", programs)
+    outcome, trace = traced(case[0], tmp_path / "trace", 2, [str(program), *words], *options)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout.startswith("over\n")
+    assert trace.trace.complete
+    return trace
+
+
+@every_program
+def test_the_limit_stands_beside_the_messages_that_are_longer(
+    library: Library, compiler: Path, tmp_path: Path, programs: Path
+) -> None:
+    trace = left((library, compiler), tmp_path, programs, options=("--quiet",))
+    said = trace.trace.mpi_t
+    assert said is not None
+    if library.vendor not in ("mpich", "openmpi"):
+        return
+    assert said.control > 400
+    assert (said.performance > 0) == (library.vendor == "openmpi")
+    use = eager_use(Program.open(trace.path))
+    assert use is not None
+    assert (use.messages, use.longer) == (2, 1)
+    assert 1024 <= use.limit.size_bytes <= 65536
+    assert forced_algorithms(Program.open(trace.path)) == ()
+
+
+def test_a_program_that_asks_itself_and_one_that_is_not_to_be_asked_are_left_alone(
+    tmp_path: Path, programs: Path
+) -> None:
+    trace = left(CASES[0], tmp_path / "own", programs, "0", ASKING, options=("--quiet",))
+    assert trace.trace.mpi_t is None
+    trace = left(CASES[0], tmp_path / "no", programs, options=("--quiet", "--no-mpi-t"))
+    assert trace.trace.mpi_t is None
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", OPEN_MPI, ids=lambda case: case[0].name)
+def test_open_mpi_tells_what_was_never_received_and_what_is_forced(
+    case: tuple[Library, Path], tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_MCA_coll_tuned_bcast_algorithm", "6")
+    for is_on in ("0", "1"):
+        monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", is_on)
+        trace = left(case, tmp_path / is_on, programs, "3", options=("--json",))
+        program = Program.open(trace.path)
+        assert unreceived(program) == 3
+        (forced,) = forced_algorithms(program)
+        assert (forced.operation, forced.algorithm) == ("bcast", "binomial")
+        assert forced.is_taken == (is_on == "1")
+        kept = json.loads((trace.path / "trace.json").read_text())["mpi_t"]["variables"]
+        assert kept["coll_tuned_bcast_algorithm"] == "6 (binomial)"
