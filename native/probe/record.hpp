@@ -131,7 +131,7 @@ std::string launch_record(T& transport, const ClockQuality& clock,
   if constexpr (requires { transport.library_report(); }) {
     const auto report = transport.library_report();
     variables = json::members(report.variables);
-    tool.add("control", report.control_variables).add("performance", report.performance_variables);
+    tool.add("control", report.control).add("performance", report.performance);
   }
   json::Object record;
   record.add("nhalf", "launch")

@@ -22,8 +22,8 @@ inline void report_library(MPI_Comm comm) {
   Metadata::of_process().line(
       json::Object{}
           .add("mpi_t", json::Object{}
-                            .add("control", report.control_variables)
-                            .add("performance", report.performance_variables)
+                            .add("control", report.control)
+                            .add("performance", report.performance)
                             .add("variables", json::members(report.variables))
                             .add("levels", json::members(report.levels)))
           .text());

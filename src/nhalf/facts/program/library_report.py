@@ -34,7 +34,8 @@ class EagerUse:
     many of these wait for their receivers: a limit counts a header, so those of its size do.
     """
 
-    limit: EagerLimit
+    parameter: str
+    size_bytes: int
     messages: int
     longer: int
 
@@ -67,8 +68,8 @@ def eager_use(program: Program) -> EagerUse | None:
     is_near = (ends[0] == ends[1]) & (ends[0] != "") & (pl.col("rank") != pl.col("partner"))
     near = program.sent.filter((pl.col("kind") == "sent") & is_near)
     longer = near.filter(pl.col("size_bytes") >= limit.size_bytes)
-    messages = int(near["count"].sum())
-    return EagerUse(limit, messages, int(longer["count"].sum())) if messages else None
+    counts = (int(rows["count"].sum()) for rows in (near, longer))
+    return None if near.is_empty() else EagerUse(limit.parameter, limit.size_bytes, *counts)
 
 
 def _limit(program: Program) -> EagerLimit | None:

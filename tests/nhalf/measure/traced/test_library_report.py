@@ -19,15 +19,11 @@ OPEN_MPI = [case for case in CASES if case[0].vendor == "openmpi"]
 
 
 def left(
-    case: tuple[Library, Path],
-    tmp_path: Path,
-    programs: Path,
-    *words: str,
-    options: tuple[str, ...],
+    case: tuple[Library, Path], folder: Path, programs: Path, *words: str, option: str = "--quiet"
 ) -> TraceFolder:
     """The trace of two ranks, after whose end no session of the interface is open."""
     program = built(*case, "left.cpp", programs)
-    outcome, trace = traced(case[0], tmp_path / "trace", 2, [str(program), *words], *options)
+    outcome, trace = traced(case[0], folder, 2, [str(program), *words], option)
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.stdout.startswith("over\n")
     assert trace.trace.complete
@@ -38,7 +34,7 @@ def left(
 def test_the_limit_stands_beside_the_messages_that_are_longer(
     library: Library, compiler: Path, tmp_path: Path, programs: Path
 ) -> None:
-    trace = left((library, compiler), tmp_path, programs, options=("--quiet",))
+    trace = left((library, compiler), tmp_path / "trace", programs)
     said = trace.trace.mpi_t
     assert said is not None
     if library.vendor not in ("mpich", "openmpi"):
@@ -48,16 +44,16 @@ def test_the_limit_stands_beside_the_messages_that_are_longer(
     use = eager_use(Program.open(trace.path))
     assert use is not None
     assert (use.messages, use.longer) == (2, 1)
-    assert 1024 <= use.limit.size_bytes <= 65536
+    assert 1024 <= use.size_bytes <= 65536
     assert forced_algorithms(Program.open(trace.path)) == ()
 
 
 def test_a_program_that_asks_itself_and_one_that_is_not_to_be_asked_are_left_alone(
     tmp_path: Path, programs: Path
 ) -> None:
-    trace = left(CASES[0], tmp_path / "own", programs, "0", ASKING, options=("--quiet",))
+    trace = left(CASES[0], tmp_path / "own", programs, "0", ASKING)
     assert trace.trace.mpi_t is None
-    trace = left(CASES[0], tmp_path / "no", programs, options=("--quiet", "--no-mpi-t"))
+    trace = left(CASES[0], tmp_path / "no", programs, option="--no-mpi-t")
     assert trace.trace.mpi_t is None
 
 
@@ -69,7 +65,7 @@ def test_open_mpi_tells_what_was_never_received_and_what_is_forced(
     monkeypatch.setenv("OMPI_MCA_coll_tuned_bcast_algorithm", "6")
     for is_on in ("0", "1"):
         monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", is_on)
-        trace = left(case, tmp_path / is_on, programs, "3", options=("--json",))
+        trace = left(case, tmp_path / is_on, programs, "3")
         program = Program.open(trace.path)
         assert unreceived(program) == 3
         (forced,) = forced_algorithms(program)

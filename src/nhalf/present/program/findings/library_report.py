@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from nhalf.base.listing import listed
 from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size
@@ -24,16 +26,16 @@ class BeyondEagerLimit(Finder[Program]):
         use = eager_use(program)
         if use is None or use.longer == 0:
             return
-        share, limit = use.longer / use.messages, use.limit
+        share = use.longer / use.messages
         yield Finding(
             f"{percent(share)} of the messages between ranks of one host ({whole(use.longer)} of "
-            f"{whole(use.messages)}) are of {format_size(limit.size_bytes)} or more, which is "
-            f"{limit.parameter} by MPI_T: they wait for their receivers (rendezvous).",
+            f"{whole(use.messages)}) are of {format_size(use.size_bytes)} or more, which is "
+            f"{use.parameter} by MPI_T: they wait for their receivers (rendezvous).",
             importance=50,
             kind="beyond-eager-limit",
             label="Eager limit",
             value=share,
-            size_bytes=limit.size_bytes,
+            size_bytes=use.size_bytes,
         )
 
 
@@ -93,18 +95,8 @@ def library_json(program: Program) -> dict[str, Any] | None:
         return None
     use = eager_use(program)
     return {
-        "control": report.control,
-        "performance": report.performance,
-        "variables": report.variables,
-        "levels": report.levels,
-        "eager": None
-        if use is None
-        else {
-            "parameter": use.limit.parameter,
-            "size_bytes": use.limit.size_bytes,
-            "messages": use.messages,
-            "longer": use.longer,
-        },
+        **msgspec.to_builtins(report),
+        "eager": use and vars(use),
         "forced": [vars(choice) for choice in forced_algorithms(program)],
         "never_received": unreceived(program),
     }
