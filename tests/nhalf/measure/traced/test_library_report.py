@@ -7,11 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.processes import run
 from nhalf.facts.program.library_report import eager_use, forced_algorithms, unreceived
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import TraceFolder
 from nhalf.mpi import Library
-from tests.nhalf.measure.traced.programs import CASES, FOUND, built, every_program, traced
+from nhalf.mpi.probe import compiler_variables
+from tests.nhalf.measure.traced.programs import (
+    CASES,
+    FOUND,
+    SOURCES,
+    TIMEOUT_S,
+    built,
+    every_program,
+    maker_of,
+    traced,
+)
+from tests.patience import patience_s
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no MPI library here")
 ASKING = "asking"
@@ -73,3 +85,23 @@ def test_open_mpi_tells_what_was_never_received_and_what_is_forced(
         assert forced.is_taken == (is_on == "1")
         kept = json.loads((trace.path / "trace.json").read_text())["mpi_t"]["variables"]
         assert kept["coll_tuned_bcast_algorithm"] == "6 (binomial)"
+
+
+def test_a_fault_in_the_library_ends_the_list_and_those_of_other_threads_stay_the_programs(
+    tmp_path: Path,
+) -> None:
+    library, compiler = CASES[0]
+    maker = maker_of(compiler, library)
+    variables = {**maker.environment, **compiler_variables(maker)}
+    native = SOURCES.parents[2] / "native"
+    words = [str(compiler), "-std=c++20", f"-I{native}", str(SOURCES / "faults.cpp")]
+    program = tmp_path / "faults"
+    made = run([*words, "-o", str(program), "-lpthread"], patience_s(TIMEOUT_S), variables)
+    assert made.succeeded, made.stderr
+    outcome = run([str(program)], patience_s(TIMEOUT_S), variables)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout.splitlines() == [
+        "btl_made0_eager_limit 4096",
+        "btl_made1_eager_limit 4097",
+        "1 provided, handler kept",
+    ]
