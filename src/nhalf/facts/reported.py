@@ -13,7 +13,7 @@ PREFIX = "OMPI_MCA_"
 """What stands before Open MPI's names in the environment; MPICH's are the same there."""
 SAME = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 RULES_ON, OF_RULES = "coll_tuned_use_dynamic_rules", "coll_tuned_"
-"""Open MPI heeds no variable of coll/tuned that chooses algorithms unless this one is on."""
+"""Open MPI applies no variable of coll/tuned that chooses algorithms unless this one is on."""
 _CHOICE = re.compile(r"(-?\d+) \((.*)\)")
 Environments = Mapping[str, Mapping[str, Any]]
 
@@ -35,37 +35,37 @@ class SettingWitness:
     says a number where a word was given.
     """
 
-    taken: dict[str, str]
-    other: dict[str, str]
-    silent: tuple[str, ...]
+    confirmed_values: dict[str, str]
+    other_values: dict[str, str]
+    silent_variables: tuple[str, ...]
 
     @property
     def verdict(self) -> Literal["taken", "not taken", "in part", "silent"]:
         """Whether it took the setting, as far as it says."""
-        if self.other:
+        if self.other_values:
             return "not taken"
-        if not self.taken:
+        if not self.confirmed_values:
             return "silent"
-        return "in part" if self.silent else "taken"
+        return "in part" if self.silent_variables else "taken"
 
 
 def witness(variables: Mapping[str, str], reported: Mapping[str, str]) -> SettingWitness:
     """What a library that reports these values says of a setting."""
-    taken: dict[str, str] = {}
-    other: dict[str, str] = {}
+    confirmed_values: dict[str, str] = {}
+    other_values: dict[str, str] = {}
     for variable, value in variables.items():
         in_launch = reported.get(variable.removeprefix(PREFIX))
         if in_launch is None:
             continue
         if is_same(value, in_launch):
-            taken[variable] = in_launch
+            confirmed_values[variable] = in_launch
         elif not may_be_same(value, in_launch):
-            other[variable] = in_launch
+            other_values[variable] = in_launch
     needs_rules = any(name.removeprefix(PREFIX).startswith(OF_RULES) for name in variables)
     if needs_rules and reported.get(RULES_ON, "1").startswith("0"):
-        other.setdefault(PREFIX + RULES_ON, reported[RULES_ON])
-    silent = tuple(name for name in variables if name not in taken and name not in other)
-    return SettingWitness(taken, other, silent)
+        other_values.setdefault(PREFIX + RULES_ON, reported[RULES_ON])
+    silent = tuple(name for name in variables if name not in {**confirmed_values, **other_values})
+    return SettingWitness(confirmed_values, other_values, silent)
 
 
 def with_reports(
@@ -95,7 +95,7 @@ def _ignored(environments: Environments) -> Iterator[IgnoredSetting]:
         variables_of = {setting["name"]: setting["variables"] for setting in settings}
         for mpi, reported in environment.get(REPORTED, {}).items():
             variables = variables_of.get(split_name(mpi)[1], {})
-            for variable, in_launch in witness(variables, reported).other.items():
+            for variable, in_launch in witness(variables, reported).other_values.items():
                 if variable in variables:
                     yield IgnoredSetting(mpi, variable, variables[variable], in_launch)
 

@@ -109,4 +109,4 @@ def test_a_library_is_a_witness_of_what_it_certainly_says(
 ) -> None:
     said = witness({"OMPI_MCA_coll_tuned_bcast_algorithm": "binomial", "mpi_x": "yes"}, reported)
     assert said.verdict == verdict
-    assert ("mpi_x" in said.silent) == ("mpi_x" not in reported)
+    assert ("mpi_x" in said.silent_variables) == ("mpi_x" not in reported)

@@ -122,11 +122,11 @@ class LibraryBench:
             setting: witness(values, reported.get(f"{self.library.name}{JOINT}{setting}", {}))
             for setting, values in variables.items()
         }
-        for setting, said in self.witnesses[name].items():
-            for variable in said.other.keys() & variables[setting].keys():
-                asked = f"{variable}={variables[setting][variable]}"
-                reason = f"the library reports {said.other[variable]} (MPI_T)"
-                self.notes.append(f"{name}: {asked} did not take effect: {reason}")
+        for setting, own in self.witnesses[name].items():
+            for variable in own.other_values.keys() & variables[setting].keys():
+                setting_text = f"{variable}={variables[setting][variable]}"
+                reason = f"the library reports {own.other_values[variable]} (MPI_T)"
+                self.notes.append(f"{name}: {setting_text} did not take effect: {reason}")
 
     def _announce(self, prepared: session.Prepared) -> None:
         """Say how long a measurement in virtual time will take, if that is long."""

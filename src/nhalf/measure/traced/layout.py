@@ -224,7 +224,8 @@ class Module(msgspec.Struct, frozen=True):
 class LibraryReport(msgspec.Struct, frozen=True):
     """What the MPI library said of itself on rank 0 at the end (MPI_T).
 
-    It has so many `control` and `performance` variables. `variables` are values of some of the
+    `control` and `performance` are the numbers of its variables of either kind. `variables` are
+    values of some of the
     former, and `levels` those of the latter that say what there was at that moment, by name.
     `version` is the beginning of its version text, which names its device.
     """

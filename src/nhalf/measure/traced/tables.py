@@ -203,7 +203,7 @@ class Trace(msgspec.Struct):
     `complete` is whether every rank is present and reached its end; `exit_code` is the command's,
     None if unknown. `start_s` and `end_s` are seconds since 1970, those of ranks since `start_s`.
     `notes` state what is missing. A `virtual` machine is a simulated one: all times are its
-    own, exactly. `mpi_t` is what the library said of itself, None where it was not asked.
+    own, exactly. `mpi_t` is what the library said of itself, None if it was not asked.
     """
 
     command: list[str]

@@ -160,14 +160,16 @@ def _show_witness(console: Console, bench: LibraryBench, witness: SettingWitness
     if witness is None:
         return
     name = bench.library.name
-    taken = f"{name} itself reports {listed(list(witness.taken))} as set (MPI_T)"
+    confirmed_text = (
+        f"{name} itself reports {listed(list(witness.confirmed_values))} as set (MPI_T)"
+    )
     texts = {
-        "taken": taken,
-        "in part": f"{taken}; of {listed(witness.silent)} it does not say",
+        "taken": confirmed_text,
+        "in part": f"{confirmed_text}; of {listed(witness.silent_variables)} it does not say",
         "not taken": "; ".join(
             f"{name} itself reports {value or 'nothing'} for {variable} (MPI_T): it did not take "
             "effect"
-            for variable, value in witness.other.items()
+            for variable, value in witness.other_values.items()
         ),
         "silent": f"{name} does not say whether it took the file's variables (MPI_T)",
     }
