@@ -58,14 +58,11 @@ def eager_use(program: Program) -> EagerUse | None:
     or nothing was sent there.
     """
     limit = _limit(program)
-    host = dict(enumerate(program.hosts))
     if limit is None:
         return None
-    ends = [
-        pl.col(name).replace_strict(host, default="", return_dtype=pl.String)
-        for name in ("rank", "partner")
-    ]
-    is_near = (ends[0] == ends[1]) & (ends[0] != "") & (pl.col("rank") != pl.col("partner"))
+    host = dict(enumerate(program.hosts))
+    own, other = (pl.col(end).replace_strict(host, default="") for end in ("rank", "partner"))
+    is_near = (own == other) & (own != "") & (pl.col("rank") != pl.col("partner"))
     near = program.sent.filter((pl.col("kind") == "sent") & is_near)
     longer = near.filter(pl.col("size_bytes") >= limit.size_bytes)
     counts = (int(rows["count"].sum()) for rows in (near, longer))
@@ -84,13 +81,13 @@ def _limit(program: Program) -> EagerLimit | None:
         REPORTED: {_LIBRARY: report.variables},
         "variables": {"OMPI_MCA_btl": report.variables.get("btl", "")},
     }
-    limits = [
+    reported = [
         limit
         for limit in limits_in_use(environment, _LIBRARY, "same-host")
         if limit.is_reported and limit.size_bytes > 0
     ]
-    is_one = len({limit.size_bytes for limit in limits}) == 1
-    return limits[0] if is_one else None
+    is_one = len({limit.size_bytes for limit in reported}) == 1
+    return reported[0] if is_one else None
 
 
 @fact

@@ -225,9 +225,8 @@ class LibraryReport(msgspec.Struct, frozen=True):
     """What the MPI library said of itself on rank 0 at the end (MPI_T).
 
     `control` and `performance` are the numbers of its variables of either kind. `variables` are
-    values of some of the
-    former, and `levels` those of the latter that say what there was at that moment, by name.
-    `version` is the beginning of its version text, which names its device.
+    values of some control variables, `levels` those of performance variables that say what there
+    was at that moment, by name. `version` begins its version text, which names its device.
     """
 
     control: int = 0
