@@ -61,8 +61,8 @@ def eager_use(program: Program) -> EagerUse | None:
     if limit is None:
         return None
     host = dict(enumerate(program.hosts))
-    own, other = (pl.col(end).replace_strict(host, default="") for end in ("rank", "partner"))
-    is_near = (own == other) & (own != "") & (pl.col("rank") != pl.col("partner"))
+    source, target = (pl.col(end).replace_strict(host, default="") for end in ("rank", "partner"))
+    is_near = (source == target) & (source != "") & (pl.col("rank") != pl.col("partner"))
     near = program.sent.filter((pl.col("kind") == "sent") & is_near)
     longer = near.filter(pl.col("size_bytes") >= limit.size_bytes)
     counts = (int(rows["count"].sum()) for rows in (near, longer))
