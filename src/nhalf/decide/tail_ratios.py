@@ -13,10 +13,17 @@ samples which know nothing of each other, times the factor, 1 at least, by which
 sides differ more than that (quasi-likelihood: R. Wedderburn, Biometrika 61 (1974) 439): slow
 samples come in bursts. Launches without any agree perfectly, and say little. What exceeds 1
 outlasts launches: it counts once more for each of two runs.
+
+Whether a tail grew is told by how many samples are slow, as means of few of them are poor
+witnesses: slow_events.py tests whether those became more frequent that take a quarter longer than
+the median of the slowest share 1 - q, that of the side where it is smaller. The interval of a tail
+that grew is that of the ratio whose Student's test has the same probability (test-based interval:
+O. Miettinen, Am. J. Epidemiol. 103 (1976) 226).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +32,9 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.decide.slow_events import SlowEvents, Visits, chance_of_more, slow_events
 from nhalf.statistics.doubt import CERTAIN, Doubt
+from nhalf.statistics.paired import ROUNDING
 from nhalf.statistics.ratio_intervals import Estimates
 from nhalf.statistics.same_state import LAUNCHES_MIN
 from nhalf.statistics.tails import pooled, quantile_of, samples_needed
@@ -36,6 +45,10 @@ TAIL_THRESHOLD = 1.25
 """Smaller changes of a tail are no alarm: tails differ from day to day."""
 BETWEEN_RUNS = 1.0
 """Variance between two runs, in that of launches beyond their samples."""
+PROBABILITIES = (1e-12, 0.4)
+"""Smaller ones say no more, and with larger ones no test has an interval."""
+LIKELY = 0.1
+"""With a larger probability the interval contains that of the means."""
 SAMPLES_LEAST = 10
 """With fewer samples the median of a visit is no measure of its slowest ones."""
 
@@ -62,10 +75,12 @@ class Tails:
     """One side: the tails of groups of sizes (groups,), and the median of their launches.
 
     `part_level` (launches, groups) are what each launch says alone, NaN if it lacks a group, and
-    `variance` is that of such a part by its samples.
+    `variance` is that of such a part by its samples. `limit_level` is the median of the
+    slowest.
     """
 
     tail_level: Floats
+    limit_level: Floats
     part_level: Floats
     variance: Floats
     median_s: Floats
@@ -127,8 +142,13 @@ def _tail_curve(
     if launches < LAUNCHES_MIN:
         return None
     gain = np.minimum(np.log(now.median_s / before.median_s), 0.0)
-    gains = np.concatenate(([gain.mean()], gain))
-    estimates = _estimates(before, now, gains, 0.0 if took_turns else BETWEEN_RUNS)
+    limit = np.minimum(before.limit_level, now.limit_level + gain) + math.log(TAIL_THRESHOLD)
+    events = [
+        slow_events(_logs(side), groups, limits) for side, limits in ((a, limit), (b, limit - gain))
+    ]
+    between_runs = 0.0 if took_turns else BETWEEN_RUNS
+    estimates = _estimates(before, now, np.concatenate(([gain.mean()], gain)), between_runs)
+    estimates = _with_events(estimates, events, between_runs)
     a_s, b_s = (np.exp(side.tail_level) * side.median_s for side in (before, now))
     return (launches, np.array([group[0] for group in groups]), a_s, b_s, estimates)
 
@@ -161,16 +181,22 @@ def size_groups(sides: Sequence[Counts]) -> list[list[int]]:
     return [*full[:-1], full[-1] + left_over] if full else []
 
 
-def side_tails(visits: pl.DataFrame, groups: Sequence[Sequence[int]]) -> Tails:
-    """The tails of one curve of one side, from its rows of `slow_samples`."""
+def _logs(visits: pl.DataFrame) -> Visits:
+    """The logarithms of the samples of each visit over their median, 0 at least."""
     logs: dict[int, dict[int, list[Floats]]] = {}
     columns = ("bytes", "launch", "median_s", "samples_s")
     for size, launch, median_s, samples in visits.select(columns).iter_rows():
         ratios = np.maximum(np.asarray(samples) / median_s, 1.0)
         logs.setdefault(size, {}).setdefault(launch, []).append(np.log(ratios))
+    return logs
+
+
+def side_tails(visits: pl.DataFrame, groups: Sequence[Sequence[int]]) -> Tails:
+    """The tails of one curve of one side, from its rows of `slow_samples`."""
+    logs = _logs(visits)
     medians = dict(visits.group_by("bytes").agg(pl.col("median_s").median()).iter_rows())
     numbers = sorted({k for group in groups for n in group for k in logs[n]})
-    tail = np.empty(len(groups))
+    tail, limits = np.empty((2, len(groups)))
     parts, variance = np.full((2, len(numbers), len(groups)), np.nan)
     for place, group in enumerate(groups):
         has = [row for row, k in enumerate(numbers) if any(k in logs[n] for n in group)]
@@ -180,11 +206,13 @@ def side_tails(visits: pl.DataFrame, groups: Sequence[Sequence[int]]) -> Tails:
         ]
         tail[place], *without = _slowest_means(launches)
         parts[has, place] = len(has) * tail[place] - (len(has) - 1) * np.array(without)
-        limit = quantile_of(*pooled(launches), QUANTILE)
+        limit, limits[place] = (
+            quantile_of(*pooled(launches), q) for q in (QUANTILE, (1 + QUANTILE) / 2)
+        )
         excess = [np.maximum(values - limit, 0.0) / (1 - QUANTILE) for values in launches]
         variance[has, place] = [float(part.var()) / len(part) for part in excess]
     median_s = np.exp([np.log([medians[n] for n in group]).mean() for group in groups])
-    return Tails(tail, parts, variance, median_s)
+    return Tails(tail, limits, parts, variance, median_s)
 
 
 def _slowest_means(launches: Sequence[Floats]) -> list[float]:
@@ -219,8 +247,18 @@ def _estimates(before: Tails, now: Tails, gains: Floats, between_runs: float) ->
         side.by_samples * (factor / side.launches + between_runs * (factor - 1)) for side in sides
     )
     nothing = np.full(len(ratio), np.nan)
+    return Estimates(ratio, ratio, np.sqrt(variance), degrees.sum(axis=0), nothing)
+
+
+def _with_events(mean: Estimates, events: Sequence[SlowEvents], between_runs: float) -> Estimates:
+    """The estimates of means, but as sure as events are that the tail grew."""
+    from scipy.special import stdtrit
+
+    ratio, degrees = mean.mean_ratio, mean.degrees
+    chance = chance_of_more(*events, degrees, between_runs)
+    error = -ratio / stdtrit(degrees, np.clip(chance, *PROBABILITIES))
+    is_sure = (ratio > ROUNDING) & (chance < LIKELY)
+    error = np.where(is_sure, error, np.maximum(error, mean.error))
     # A single group is the level, and needs no second test.
     of = slice(None) if len(ratio) > 2 else slice(1)
-    return Estimates(
-        *(x[of] for x in (ratio, ratio, np.sqrt(variance), degrees.sum(axis=0), nothing))
-    )
+    return Estimates(*(x[of] for x in (ratio, ratio, error, degrees, mean.fastest_ratio)))

@@ -1,0 +1,106 @@
+"""Are slow samples more frequent than before? Events of two sides, launch by launch.
+
+Samples are slow beyond a limit that both sides share; those that follow each other are one event,
+as what delays one sample often delays the next (runs declustering: A. Davison, R. Smith, J. R.
+Statist. Soc. B 52 (1990) 393). Events that know nothing of each other are Poisson's, and given
+their sum B's are binomial: the conditional test (J. Przyborowski, H. Wilenski, Biometrika 31 (1940)
+313), with half of the probability of what was seen (mid-P: H. Lancaster, J. Am. Statist. Assoc. 56
+(1961) 223), as few events leave few probabilities.
+
+Where launches of a side differ by more than chance lets events differ (index of dispersion: R.
+Fisher, Biometrics 6 (1950) 17), the normal deviate of the probability is divided by the root of that
+index, which counts once more for each of two runs, and Student's distribution takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+
+ALIKE = 0.05
+"""Launches differ if chance alone makes them differ as much with a smaller probability."""
+PROBABILITY_LEAST = 1e-300
+"""Smaller ones have no finite deviate."""
+
+Visits = Mapping[int, Mapping[int, Sequence[Floats]]]
+"""The logarithms of samples in order of time, (samples,) of each visit, by size and launch."""
+
+
+@dataclass(frozen=True)
+class SlowEvents:
+    """The events and the samples of one side, all sizes first: (launches, 1 + groups)."""
+
+    events: NDArray[np.int64]
+    samples: NDArray[np.int64]
+
+
+def slow_events(
+    visits: Visits, groups: Sequence[Sequence[int]], limit_level: Floats
+) -> SlowEvents:
+    """The events beyond the limits (groups,), which are logarithms, of groups of sizes."""
+    launches = sorted({launch for group in groups for size in group for launch in visits[size]})
+    counts = np.array(
+        [
+            [
+                _counts((part for size in group for part in visits[size].get(launch, ())), limit)
+                for group, limit in zip(groups, limit_level, strict=True)
+            ]
+            for launch in launches
+        ]
+    )
+    counts = np.concatenate((counts.sum(axis=1, keepdims=True), counts), axis=1)
+    return SlowEvents(counts[..., 0], counts[..., 1])
+
+
+def _counts(visits: Iterable[Floats], limit: float) -> tuple[int, int]:
+    """The events and the samples of visits."""
+    events = samples = 0
+    for values in visits:
+        is_slow = values > limit
+        events += int(np.count_nonzero(np.diff(is_slow, prepend=False) & is_slow))
+        samples += len(values)
+    return events, samples
+
+
+def chance_of_more(
+    before: SlowEvents, now: SlowEvents, degrees: Floats, between_runs: float
+) -> Floats:
+    """The probability of as many events now without a change: all sizes, then groups.
+
+    `degrees` are those of launches; `between_runs` is the variance between two runs, in that of
+    launches beyond chance.
+    """
+    from scipy.special import bdtrc, ndtri, stdtr
+
+    sides = (before, now)
+    events, samples = (
+        np.array([getattr(side, name).sum(axis=0) for side in sides])
+        for name in ("events", "samples")
+    )
+    share = samples[1] / samples.sum(axis=0)
+    by_chance = sum(bdtrc(events[1] - more, events.sum(axis=0), share) / 2 for more in (0, 1))
+    dispersion = _dispersion(sides)
+    launches = max(len(side.events) for side in sides)
+    spread = np.sqrt(dispersion + launches * between_runs * (dispersion - 1))
+    deviate = ndtri(np.maximum(by_chance, PROBABILITY_LEAST)) / spread
+    return np.where(dispersion > 1, stdtr(degrees, deviate), by_chance)
+
+
+def _dispersion(sides: Sequence[SlowEvents]) -> Floats:
+    """The index of dispersion of launches, 1 where they are alike: all sizes, then groups."""
+    from scipy.special import chdtrc
+
+    squares, degrees = 0.0, 0.0
+    for side in sides:
+        expected = side.samples * side.events.sum(axis=0) / side.samples.sum(axis=0)
+        squares += ((side.events - expected) ** 2 / np.where(expected > 0, expected, 1)).sum(axis=0)
+        degrees += np.where(expected.any(axis=0), (side.samples > 0).sum(axis=0) - 1, 0)
+    degrees = np.maximum(degrees, 1)
+    index = np.where(chdtrc(degrees, squares) < ALIKE, squares / degrees, 1.0)
+    # A burst of a launch is at many sizes, of which each alone shows little.
+    return np.maximum(index, index[0])
