@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from nhalf.decide.check.verdict import CheckedRun, finding
 from nhalf.decide.tail_ratios import size_groups
 from nhalf.facts.facts import Facts
 from nhalf.facts.tails import tail_samples
+from nhalf.store.run import Run
 
 Make = Callable[..., pl.LazyFrame]
 Change = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
@@ -70,6 +72,59 @@ def test_planted_tails_are_found(night: Make) -> None:
         assert finding(check) == "regression"
         assert check.exit_code(strict=False) == 1
         assert "slowest 1 %" in check.worst_first()[0].name
+
+
+NIGHTS, LAUNCHES = 10, 5
+
+
+def nights_of_a_size(call: Callable[..., Any], out: Path, model: str) -> list[Facts]:
+    """Nights of five launches of about 200 samples of a single size, on the model machine.
+
+    All of its launches draw the same random numbers, its sizes others: with equal times for all of
+    them each size stands for a launch.
+    """
+    sizes = ",".join(map(str, range(NIGHTS * LAUNCHES)))
+    words = ["--transport", "model", "--pattern", "pingpong", "--ranks", "2", "--bytes", sizes]
+    model = f"G=0,noise=0.05,{model}"
+    assert call("run", *words, "--launches", "1", "--model", model, "--out", out).code == 0
+    frame = Facts.of([Run.open(out)]).measurements.collect()
+    frame = frame.with_columns(
+        night=pl.col("bytes") // LAUNCHES,
+        launch=(pl.col("bytes") % LAUNCHES).cast(frame["launch"].dtype),
+        bytes=pl.lit(8, frame["bytes"].dtype),
+    )
+    return [Facts(night.lazy()) for night in frame.partition_by("night", include_key=False)]
+
+
+def test_a_tail_of_a_single_size_is_found(call: Callable[..., Any], tmp_path: Path) -> None:
+    before, same, longer = (
+        nights_of_a_size(call, tmp_path / f"run{seed}", f"seed={seed},tail_fraction={share}")
+        for seed, share in ((1, 0), (2, 0), (3, 0.01))
+    )
+    assert sum(bool(grown(checked(a, b))) for a, b in zip(before, longer, strict=True)) >= 9
+    assert not any(grown(checked(a, b)) for a, b in zip(before, same, strict=True))
+    assert not grown(checked(longer[0], before[0]))
+
+
+def test_more_of_the_same_slow_samples_is_a_longer_tail(night: Make) -> None:
+    """From 0.3 to 2 % of the samples of a single size."""
+
+    def slowed(seed: int, every: int) -> Facts:
+        frame = night(seed, sizes=(8,), samples=200)
+        return changed(frame, lambda row: row * np.where(np.arange(len(row)) % every, 1, 2))
+
+    assert grown(checked(slowed(1, 300), slowed(2, 50)))
+    assert not grown(checked(slowed(1, 50), slowed(2, 50)))
+
+
+def test_bursts_of_few_launches_are_no_tail(night: Make) -> None:
+    """All slow samples of two launches follow each other."""
+
+    def burst(row: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return row * np.where(abs(np.arange(len(row)) - 50) < 10, 3, 1)
+
+    now = changed(night(2, sizes=(8,), samples=200), burst, launches=2)
+    assert not grown(checked(Facts(night(1, sizes=(8,), samples=200)), now))
 
 
 def test_nights_without_a_change_say_nothing(night: Make) -> None:

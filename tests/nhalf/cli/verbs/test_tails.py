@@ -24,7 +24,7 @@ def runs(tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]) -> list
     paths = []
     for number, share in enumerate((0.0, 0.0, 0.01)):
         frame = make_measurements(
-            sizes=(0, 8, 64, 512), samples=200, noise=0.05, launch_noise=0.005, seed=number
+            sizes=(0,), samples=200, noise=0.05, launch_noise=0.005, seed=number
         ).collect()
         samples = [
             (np.array(row) * np.where(random.random(len(row)) < share, 2, 1)).tolist()

@@ -179,7 +179,7 @@ def test_a_tail_that_grew_is_a_change(
     random = np.random.default_rng(3)
     runs = []
     for number in range(10):
-        frame = make_measurements(sizes=(0, 8), samples=200, noise=0.05, seed=number).collect()
+        frame = make_measurements(sizes=(8,), samples=200, noise=0.05, seed=number).collect()
         slow = share if number >= 5 else 0.0
         samples = [
             (np.array(row) * np.where(random.random(len(row)) < slow, 2, 1)).tolist()
