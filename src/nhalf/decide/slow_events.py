@@ -8,8 +8,8 @@ their sum B's are binomial: the conditional test (J. Przyborowski, H. Wilenski, 
 (1961) 223), as few events leave few probabilities.
 
 Where launches of a side differ by more than chance lets events differ (index of dispersion: R.
-Fisher, Biometrics 6 (1950) 17), the normal deviate of the probability is divided by the root of that
-index, which counts once more for each of two runs, and Student's distribution takes its place.
+Fisher, Biometrics 6 (1950) 17), the normal deviate of the probability is divided by the root of
+that index, which counts once more for each of two runs, and is judged as Student's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 
-ALIKE = 0.05
+ALIKE = 0.03
 """Launches differ if chance alone makes them differ as much with a smaller probability."""
 PROBABILITY_LEAST = 1e-300
 """Smaller ones have no finite deviate."""
@@ -39,9 +39,7 @@ class SlowEvents:
     samples: NDArray[np.int64]
 
 
-def slow_events(
-    visits: Visits, groups: Sequence[Sequence[int]], limit_level: Floats
-) -> SlowEvents:
+def slow_events(visits: Visits, groups: Sequence[Sequence[int]], limit_level: Floats) -> SlowEvents:
     """The events beyond the limits (groups,), which are logarithms, of groups of sizes."""
     launches = sorted({launch for group in groups for size in group for launch in visits[size]})
     counts = np.array(
@@ -88,14 +86,15 @@ def chance_of_more(
     launches = max(len(side.events) for side in sides)
     spread = np.sqrt(dispersion + launches * between_runs * (dispersion - 1))
     deviate = ndtri(np.maximum(by_chance, PROBABILITY_LEAST)) / spread
-    return np.where(dispersion > 1, stdtr(degrees, deviate), by_chance)
+    chance: Floats = np.where(dispersion > 1, stdtr(degrees, deviate), by_chance)
+    return chance
 
 
 def _dispersion(sides: Sequence[SlowEvents]) -> Floats:
     """The index of dispersion of launches, 1 where they are alike: all sizes, then groups."""
     from scipy.special import chdtrc
 
-    squares, degrees = 0.0, 0.0
+    squares, degrees = np.zeros((2, sides[0].events.shape[1]))
     for side in sides:
         expected = side.samples * side.events.sum(axis=0) / side.samples.sum(axis=0)
         squares += ((side.events - expected) ** 2 / np.where(expected > 0, expected, 1)).sum(axis=0)
@@ -103,4 +102,5 @@ def _dispersion(sides: Sequence[SlowEvents]) -> Floats:
     degrees = np.maximum(degrees, 1)
     index = np.where(chdtrc(degrees, squares) < ALIKE, squares / degrees, 1.0)
     # A burst of a launch is at many sizes, of which each alone shows little.
-    return np.maximum(index, index[0])
+    largest: Floats = np.maximum(index, index[0])
+    return largest

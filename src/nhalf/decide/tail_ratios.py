@@ -143,9 +143,7 @@ def _tail_curve(
         return None
     gain = np.minimum(np.log(now.median_s / before.median_s), 0.0)
     limit = np.minimum(before.limit_level, now.limit_level + gain) + math.log(TAIL_THRESHOLD)
-    events = [
-        slow_events(_logs(side), groups, limits) for side, limits in ((a, limit), (b, limit - gain))
-    ]
+    events = (slow_events(_logs(a), groups, limit), slow_events(_logs(b), groups, limit - gain))
     between_runs = 0.0 if took_turns else BETWEEN_RUNS
     estimates = _estimates(before, now, np.concatenate(([gain.mean()], gain)), between_runs)
     estimates = _with_events(estimates, events, between_runs)
@@ -250,7 +248,9 @@ def _estimates(before: Tails, now: Tails, gains: Floats, between_runs: float) ->
     return Estimates(ratio, ratio, np.sqrt(variance), degrees.sum(axis=0), nothing)
 
 
-def _with_events(mean: Estimates, events: Sequence[SlowEvents], between_runs: float) -> Estimates:
+def _with_events(
+    mean: Estimates, events: tuple[SlowEvents, SlowEvents], between_runs: float
+) -> Estimates:
     """The estimates of means, but as sure as events are that the tail grew."""
     from scipy.special import stdtrit
 
