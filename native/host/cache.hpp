@@ -1,23 +1,12 @@
-// Sizes of caches, and a filler that evicts their content.
+// The size of the last-level cache, and a filler that evicts its content.
 #pragma once
 
 #include <fstream>
 
 #include "contract/buffer.hpp"
+#include "host/core_caches.hpp"
 
 namespace nhalf {
-/// Parses a size as the kernel writes it ("32768K", "32M"); 0 for anything else.
-inline std::size_t cache_bytes(const std::string& text) {
-  std::size_t digits = 0;
-  std::size_t number = 0;
-  for (; digits < text.size() && digits < 9 && text[digits] >= '0' && text[digits] <= '9'; ++digits)
-    number = number * 10 + static_cast<std::size_t>(text[digits] - '0');
-  const auto unit = text.substr(digits);
-  if (unit == "K") return number << 10;
-  if (unit == "M") return number << 20;
-  return unit.empty() ? number : 0;
-}
-
 /// Returns the size of the largest cache of the first core; 32 MiB if the system does not say.
 inline std::size_t last_level_cache_bytes() {
   constexpr std::size_t unknown_bytes = std::size_t{32} << 20;

@@ -72,20 +72,6 @@ inline std::string default_table(bool is_oversubscribed) {
   return text += preloaded::library_is("Open MPI") ? rules_of_open_mpi : rules_of_mpich;
 }
 
-/// Ways of an operation: the library's own, shared memory, copies out of other ranks' memory, or an
-/// algorithm of the registry.
-namespace way {
-inline constexpr int native = 0;
-inline constexpr int shared_memory = 1;
-inline constexpr int single_copy = 2;
-inline constexpr int first_algorithm = 3;
-}  // namespace way
-
-/// Whether ranks can copy an operation's data out of each other's memory.
-constexpr bool has_single_copy(Operation operation) {
-  return operation != Operation::barrier && operation != Operation::scan;
-}
-
 /// Calls `visit` with the algorithms of an operation.
 template <class Visit>
 auto with_algorithms(Operation operation, Visit visit) {
@@ -116,9 +102,7 @@ auto with_algorithms(Operation operation, Visit visit) {
 
 /// Returns the number of a way by its name; -1 if there is none that can run here.
 inline int way_named(Operation operation, std::string_view name) {
-  if (name == "native") return way::native;
-  if (name == "shared-memory") return way::shared_memory;
-  if (name == "single-copy" && has_single_copy(operation)) return way::single_copy;
+  if (const int number = named_way(operation, name); number >= 0) return number;
   return with_algorithms(operation, [&](const auto& algorithms) {
     for (std::size_t i = 0; i < algorithms.size(); ++i)
       if (algorithms[i].info.name == name && algorithms[i].run != nullptr)
@@ -128,9 +112,8 @@ inline int way_named(Operation operation, std::string_view name) {
 }
 
 inline std::string name_of(Operation operation, int number) {
-  if (number == way::native) return "native";
-  if (number == way::shared_memory) return "shared-memory";
-  if (number == way::single_copy) return "single-copy";
+  if (number < way::first_algorithm)
+    return std::string(way_names[static_cast<std::size_t>(number)]);
   return with_algorithms(operation, [&](const auto& algorithms) {
     return std::string(
         algorithms[static_cast<std::size_t>(number - way::first_algorithm)].info.name);
@@ -169,7 +152,7 @@ class Choices {
   [[nodiscard]] Ranges ranges(Operation operation, const Place& place) const {
     const auto number_of = [=](const std::string& name) {
       const int number = std::max(0, way_named(operation, name));
-      const bool is_shared = number == way::shared_memory || number == way::single_copy;
+      const bool is_shared = number > way::native && number < way::first_algorithm;
       return is_shared && !place.is_one_host ? way::native : number;
     };
     return {place.is_oversubscribed ? oversubscribed_rules_ : rules_, operation,

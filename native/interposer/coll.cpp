@@ -46,6 +46,15 @@ inline int revoke(MPI_Comm comm) {
   return library(comm);
 }
 
+/// Tells what was learned, beside what operations of all ranks take at least; collective.
+inline void report_lessons(int rank) {
+  Communicator* world = Communicator::of(MPI_COMM_WORLD);
+  const auto floor = world == nullptr ? std::nullopt : world->floor();
+  if (rank != 0) return;
+  if (floor) std::fputs(floor->text().c_str(), stderr);
+  std::fputs(Lessons::text(floor.value_or(Floor())).c_str(), stderr);
+}
+
 /// Reports the counts, and finalizes the next tool or the library, which releases what is left.
 inline int finalize() {
   int is_initialized = 0;
@@ -53,7 +62,7 @@ inline int finalize() {
   PMPI_Initialized(&is_initialized);
   if (is_initialized != 0) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Counts::of_process().report(rank);
-  if (rank == 0 && Counts::are_wanted()) std::fputs(Lessons::text().c_str(), stderr);
+  if (is_initialized != 0 && Counts::are_wanted()) report_lessons(rank);
   if (rank == 0)
     std::fputs(Lessons::keep(lessons_of_process(), Counts::are_wanted()).c_str(), stderr);
   Communicator::end();

@@ -76,6 +76,8 @@ int barrier(MPI_Comm comm, Library library) {
       [](Communicator&) { return std::optional(Call{Operation::barrier, 0}); }, library,
       [](Communicator& on, int number) {
         if (number == way::shared_memory) return on.shared()->barrier();
+        if (number == way::hierarchical)
+          return hierarchical::barrier(*on.shared(), on.caches()->hierarchy);
         run_algorithm(algorithms::barrier::all<Messages>(), number, on, nullptr);
       });
 }
@@ -99,6 +101,8 @@ int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Com
       shared::bcast(*on.shared(), root, target.bytes());
     } else if (number == way::single_copy) {
       single_copy::bcast(*on.peers(), root, target.bytes());
+    } else if (number == way::hierarchical) {
+      hierarchical::bcast(*on.shared(), on.caches()->hierarchy, root, target.bytes());
     } else {
       const auto part_bytes =
           on.part_bytes(Operation::bcast, static_cast<std::uint64_t>(data.size_bytes()));
@@ -140,6 +144,8 @@ int allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, 
         if (number == way::shared_memory) return shared::allreduce(*on.shared(), from, to, combine);
         if (number == way::single_copy)
           return single_copy::allreduce(*on.peers(), work_buffer(), from, to, combine);
+        if (number == way::hierarchical)
+          return hierarchical::allreduce(*on.shared(), on.caches()->hierarchy, from, to, combine);
         run_algorithm(algorithms::allreduce::all<Messages>(), number, on, &combine, from, to);
       });
 }

@@ -12,6 +12,7 @@
 #include "host/segment.hpp"
 #include "host/virtual_clock.hpp"
 #include "interposer/choices.hpp"
+#include "interposer/hierarchy.hpp"
 #include "interposer/lessons.hpp"
 #include "interposer/limits.hpp"
 #include "interposer/roll_call.hpp"
@@ -115,6 +116,8 @@ struct Agreement {
   bool is_oversubscribed = false;
   /// Whether every rank may make a separate communicator for messages.
   bool on_communicators = false;
+  /// Whether all ranks are asked for a report.
+  bool on_report = false;
 };
 
 /// Compares the ranks of a communicator; collective. Throws Failed.
@@ -125,17 +128,22 @@ inline Agreement agreed(MPI_Comm comm, int ranks) {
   const auto core_words = Oversubscription::of_rank();
   // A word is equal on all ranks if its bitwise or is the complement of the or of its complement.
   const std::uint64_t makes_none = can_make_communicators() ? 0 : 1;
-  std::array<std::uint64_t, 7 + std::tuple_size_v<Oversubscription::Words>> words{
-      digest, ~digest, host, ~host, makes_none, lessons, ~lessons};
-  std::ranges::copy(core_words, words.begin() + 7);
+  const std::uint64_t reports_none = Counts::are_wanted() ? 0 : 1;
+  std::array<std::uint64_t, 8 + std::tuple_size_v<Oversubscription::Words>> words{
+      digest, ~digest, host, ~host, makes_none, lessons, ~lessons, reports_none};
+  std::ranges::copy(core_words, words.begin() + 8);
   auto combined = words;
   const int error = PMPI_Allreduce(words.data(), combined.data(), static_cast<int>(words.size()),
                                    MPI_UINT64_T, MPI_BOR, comm);
   if (error != MPI_SUCCESS) throw Failed{error};
   const bool on_host = combined[2] == ~combined[3] && combined[2] != 0;
-  const auto cores = std::span(combined).subspan(7);
-  return {combined[0] == ~combined[1], combined[5] == ~combined[6], on_host,
-          on_host && Oversubscription::is_oversubscribed(cores, ranks), combined[4] == 0};
+  const auto cores = std::span(combined).subspan(8);
+  return {combined[0] == ~combined[1],
+          combined[5] == ~combined[6],
+          on_host,
+          on_host && Oversubscription::is_oversubscribed(cores, ranks),
+          combined[4] == 0,
+          combined[7] == 0};
 }
 
 /// Returns the seconds of this process's clock.
@@ -224,7 +232,9 @@ class Communicator {
       const bool is_set_up = is_shared_known_;
       if (is_set_up && shared() == nullptr) return leave();
       const auto spent = learner.needs_times() ? slowest_of_all(learner.spent()) : Spent();
-      lessons().advance(operation, contest, spent, is_set_up, [&] { return copies(operation); });
+      lessons().advance(
+          operation, contest, spent, is_set_up,
+          [&](int way, std::uint64_t size_bytes) { return is_open(operation, way, size_bytes); });
     } catch (const Failed&) {
       // The call itself has ended well.
       leave();
@@ -248,6 +258,29 @@ class Communicator {
     if (slots != nullptr && !are_peers_known_) peers_ = Peers::of(*slots);
     are_peers_known_ = true;
     return peers_ ? &*peers_ : nullptr;
+  }
+  /// Returns the caches near the ranks; null if these share no memory. The first call is
+  /// collective. Throws Failed.
+  const CommonCaches* caches() {
+    SharedMemory* slots = shared();
+    if (slots != nullptr && !caches_)
+      caches_ = CommonCaches::of(*slots, core_caches(allowed_cpus()));
+    return caches_ ? &*caches_ : nullptr;
+  }
+  /// Measures what bounds operations from below, at the end of the program; nothing if not all
+  /// ranks are asked for a report, or if they wait for cores or have not learned. Collective: ranks
+  /// that are not there within a second are not waited for.
+  std::optional<Floor> floor() {
+    const bool can = is_agreed_ && agreement_.on_report && !agreement_.is_oversubscribed &&
+                     learns() && is_shared_known_ && shared() != nullptr;
+    if (!can) return std::nullopt;
+    deadline_s_ = now_s() + 1;
+    try {
+      return measured_floor(*shared());
+    } catch (const Failed&) {
+    } catch (const std::bad_alloc&) {
+    }
+    return std::nullopt;
   }
   /// Returns the messages; null if the library cannot make another communicator. The first call is
   /// collective.
@@ -368,12 +401,29 @@ class Communicator {
     return all_can != 0;
   }
 
-  /// Whether ranks can copy an operation's data out of each other's memory. Throws Failed.
-  bool copies(Operation operation) {
+  /// Ranks beyond which every flag that a rank reads of all others may take longer than a leader's.
+  static constexpr int flat_ranks = 8;
+
+  /// Whether calls of an operation from a size on may try a further way: single copies where ranks
+  /// can copy, stores past the caches of what the inner ones do not hold, and leaders where
+  /// last-level caches are several, or ranks are many. Throws Failed.
+  bool is_open(Operation operation, int number, std::uint64_t size_bytes) {
     const double start_s = now_s();
-    const bool can_copy = has_single_copy(operation) && peers() != nullptr;
+    bool is_open = false;
+    if (number == way::single_copy) {
+      is_open = peers() != nullptr;
+    } else if (number == way::streaming) {
+      const bool gets_all = operation == Operation::allgather || operation == Operation::alltoall;
+      const auto written_bytes = size_bytes * static_cast<std::uint64_t>(gets_all ? size_ : 1);
+      is_open = has_streaming_stores && caches() != nullptr && caches()->inner_bytes > 0 &&
+                written_bytes >= caches()->inner_bytes;
+    } else if (size_ > 2 && caches() != nullptr) {
+      const Hierarchy& hierarchy = caches()->hierarchy;
+      is_open = hierarchy.has_groups() ? hierarchy.has_members()
+                                       : size_ > flat_ranks && operation != Operation::bcast;
+    }
     Lessons::spend(now_s() - start_s);
-    return can_copy;
+    return is_open;
   }
 
   /// Returns what the slowest rank has spent by either way, the same bits on all ranks, and the
@@ -414,6 +464,7 @@ class Communicator {
   int progress() {
     peer_ = peer_ + 1 < size_ ? peer_ + 1 : 0;
     int flag = 0;
+    if (now_s() > deadline_s_) return MPI_ERR_OTHER;
     return PMPI_Iprobe(peer_, 0, comm_, &flag, MPI_STATUS_IGNORE);
   }
 
@@ -433,6 +484,9 @@ class Communicator {
   std::optional<CommonMemory> memory_;
   bool are_peers_known_ = false;
   std::optional<Peers> peers_;
+  std::optional<CommonCaches> caches_;
+  /// When ranks that wait give up; only at the end of the program.
+  double deadline_s_ = std::numeric_limits<double>::infinity();
   std::unique_ptr<Messages> messages_;
 };
 

@@ -68,7 +68,7 @@ inline LessonText parse_lessons(std::string_view text) {
       const auto calls = line.substr(0, line.find_last_of(' ', line.find_last_of(' ') - 1));
       line.remove_prefix(calls.size());
       const std::string way(next_word(line));
-      if (way != "native" && way != "shared-memory" && way != "single-copy") throw InputError(way);
+      if (std::ranges::find(way_names, way) == way_names.end()) throw InputError(way);
       parsed.lessons[std::string(calls)] = {way, number_in_table(next_word(line), false)};
     } catch (const InputError&) {
       return {{}, "is damaged in line " + std::to_string(number), true};

@@ -107,14 +107,14 @@ class Learner {
     if (around.runs_ahead && !is_other_better_) return begin_own_times();
     try_pairs(budget, around);
   }
-  /// Learns of the library's own what another learner knows, and rests no longer than both together
-  /// may.
-  void take_turns_with(Learner& partner) {
+  /// Learns of the library's own what another learner knows, and rests no longer than all `ways`
+  /// together may.
+  void take_turns_with(Learner& partner, int ways) {
     phase_ = Phase::settled;
     own_call_s_ = partner.own_call_s_;
     steady_call_s_ = partner.steady_call_s_;
     block_ratio_ = partner.block_ratio_;
-    rest_calls_most_ = partner.rest_calls_most_ = rest_calls_most / 2;
+    rest_calls_most_ = partner.rest_calls_most_ = rest_calls_most / ways;
   }
   void rest_again() { rest(); }
 

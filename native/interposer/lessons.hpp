@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "interposer/floor.hpp"
 #include "interposer/kept_lessons.hpp"
 #include "interposer/learning.hpp"
 #include "interposer/table.hpp"
@@ -20,111 +21,133 @@ constexpr std::size_t size_class_of(std::uint64_t size_bytes) {
   return static_cast<std::size_t>(std::bit_width(size_bytes));
 }
 
-/// Smallest data of which a copy out of another process may be worth its system call.
-inline constexpr std::uint64_t copied_bytes_least = 1 << 14;
-
-/// Learners of the calls of one class: of the slots of shared memory and, where ranks can copy out
-/// of each other's memory, of single copies. They take turns at trials against the library's own;
-/// between these, calls go by the better of both ways, if it is better than that.
+/// Learners of the calls of one class, one for each way past the library that is open to it: slots
+/// of shared memory, and further ones. They take turns at trials against the library's own; between
+/// these, calls go by the best of them, if it is better than that.
 class Contest {
  public:
-  [[nodiscard]] Learner& in_charge() { return is_single_copy_ ? *single_copy_ : slots_; }
-  [[nodiscard]] const Learner& in_charge() const {
-    return is_single_copy_ ? *single_copy_ : slots_;
+  [[nodiscard]] Learner& in_charge() {
+    return way_ == way::shared_memory ? slots_ : *further_[index(way_)];
   }
-  /// Whether the other way of the learner in charge are single copies.
-  [[nodiscard]] bool is_single_copy() const { return is_single_copy_; }
-  [[nodiscard]] const Learner& slots() const { return slots_; }
-  /// Returns the learner of single copies; null if it never had a turn.
-  [[nodiscard]] const Learner* single_copy() const { return single_copy_.get(); }
-  /// Returns the learner of the same way as the one in charge of another class; may be null.
-  [[nodiscard]] const Learner* same_way(const Contest& neighbour) const {
-    return neighbour.is_single_copy_ ? single_copy_.get() : &slots_;
+  [[nodiscard]] const Learner& in_charge() const { return *learner(way_); }
+  /// Returns the other way of the learner in charge.
+  [[nodiscard]] int way() const { return way_; }
+  /// Returns the learner of a way; null if it is not open.
+  [[nodiscard]] const Learner* learner(int of_way) const {
+    return of_way == way::shared_memory ? &slots_ : further_[index(of_way)].get();
   }
 
-  /// Returns the last ratio of the way that is not in charge, if it is better than the library's
-  /// own.
+  /// Returns the least last ratio of the ways that are not in charge, of those that are better than
+  /// the library's own.
   [[nodiscard]] double rival_ratio() const {
-    const Learner* rival = is_single_copy_ ? &slots_ : single_copy_.get();
-    return rival != nullptr && rival->is_other_better() ? rival->ratio()
-                                                        : std::numeric_limits<double>::infinity();
+    double least = std::numeric_limits<double>::infinity();
+    for_ways([&](int other, const Learner& rival) {
+      if (other != way_ && rival.is_other_better()) least = std::min(least, rival.ratio());
+    });
+    return least;
   }
 
   /// Starts, before the first call, with a way that was faster in an earlier run.
-  void begin_sooner(std::string_view way) {
+  void begin_sooner(std::string_view name) {
     slots_.begin_sooner();
-    awaits_single_copy_ = way == "single-copy";
+    const auto* const place = std::ranges::find(way_names, name);
+    awaited_ = static_cast<int>(place - way_names.begin());
   }
-  /// Whether the stretch was the last one before a first trial that single copies may have.
-  [[nodiscard]] bool awaits_single_copy() const {
-    return awaits_single_copy_ && in_charge().needs_memory();
+  /// Whether the stretch was the last one before a first trial that a further way may have.
+  [[nodiscard]] bool awaits_further_way() const {
+    return awaited_ > way::shared_memory && in_charge().needs_memory();
   }
-  /// Adds single copies to the ways.
-  void admit_single_copy() {
-    if (single_copy_ == nullptr) single_copy_ = std::make_unique<Learner>();
+  /// Adds a way; it may be there.
+  void admit(int further_way) {
+    auto& learner = further_[index(further_way)];
+    if (learner == nullptr) learner = std::make_unique<Learner>();
   }
   /// Puts the learner in charge whose turn for a trial it is.
   Learner& take_turn() {
-    awaits_single_copy_ = false;
-    if (single_copy_ == nullptr) return slots_;
     Learner& rested = in_charge();
-    is_single_copy_ = was_single_copy_last_ = !was_single_copy_last_;
-    if (&in_charge() != &rested) in_charge().take_turns_with(rested);
+    const int awaited = std::exchange(awaited_, way::native);
+    if (awaited > way::shared_memory && learner(awaited) != nullptr) {
+      turn_ = awaited;
+    } else {
+      do turn_ = turn_ + 1 < way::first_algorithm ? turn_ + 1 : way::shared_memory;
+      while (learner(turn_) == nullptr);
+    }
+    way_ = turn_;
+    int ways = 0;
+    for_ways([&](int, const Learner&) { ++ways; });
+    if (&in_charge() != &rested) in_charge().take_turns_with(rested, ways);
     return in_charge();
   }
-  /// Puts the learner of the better way in charge, after a trial.
+  /// Puts the learner of the best way in charge, after a trial.
   void rest() {
-    const bool was_single_copy = is_single_copy_;
-    is_single_copy_ = is_single_copy_better();
-    if (is_single_copy_ != was_single_copy) in_charge().rest_again();
+    const int rested = std::exchange(way_, best_way());
+    if (way_ != rested) in_charge().rest_again();
   }
-  /// Whether single copies are taken between trials, rather than slots or the library's own.
-  [[nodiscard]] bool is_single_copy_better() const {
-    return single_copy_ != nullptr && single_copy_->is_other_better() &&
-           (!slots_.is_other_better() || single_copy_->ratio() < slots_.ratio());
+  /// Returns the way that calls take between trials, unless the library's own is better.
+  [[nodiscard]] int best_way() const {
+    int best = way::shared_memory;
+    for_ways([&](int of_way, const Learner& learner) {
+      const Learner& so_far = *this->learner(best);
+      if (learner.is_other_better() &&
+          (!so_far.is_other_better() || learner.ratio() < so_far.ratio()))
+        best = of_way;
+    });
+    return best;
+  }
+  /// Calls `visit(way, learner)` for the ways that are open.
+  template <class Visit>
+  void for_ways(Visit visit) const {
+    for (int of_way = way::shared_memory; of_way < way::first_algorithm; ++of_way)
+      if (const Learner* open = learner(of_way)) visit(of_way, *open);
   }
 
  private:
+  static constexpr std::size_t index(int of_way) { return static_cast<std::size_t>(of_way); }
+
   Learner slots_;
-  std::unique_ptr<Learner> single_copy_;
-  bool is_single_copy_ = false, was_single_copy_last_ = false, awaits_single_copy_ = false;
+  std::array<std::unique_ptr<Learner>, way::first_algorithm> further_;
+  int way_ = way::shared_memory, turn_ = way::shared_memory, awaited_ = way::native;
 };
 
 /// What learners of one class have found, on all communicators.
 struct Findings {
   int tried_calls = 0;
-  std::string_view learned = "native";
+  int learned = way::native;
+  /// Ranks of the communicator that learned last.
+  int ranks = 0;
   /// Whether a trial has ended clearly; the time of its way in that of the library's own.
   bool has_learned = false;
   double ratio = 1;
-  double own_call_s = 0, slots_call_s = 0, single_copy_call_s = 0, saved_s = 0, lost_s = 0;
+  double saved_s = 0, lost_s = 0;
+  /// Seconds of a call by each way; 0 of those that were not tried.
+  std::array<double, way::first_algorithm> call_s{};
 
-  void add(const Contest& contest) {
-    const Learner* single_copy = contest.single_copy();
-    const bool has_copied = single_copy != nullptr && single_copy->has_tried();
-    if (!contest.slots().has_tried() && !has_copied) return;
-    const bool is_copy_taken = contest.is_single_copy_better();
-    // Single copies may have had their turn first.
-    const bool is_copy_ahead = has_copied && !contest.slots().has_learned();
-    const auto& better = is_copy_taken || is_copy_ahead ? *single_copy : contest.slots();
-    ratio = better.ratio();
+  void add(const Contest& contest, int of_ranks) {
+    bool has_tried = false;
+    const Learner* better = contest.learner(contest.best_way());
+    contest.for_ways([&](int number, const Learner& learner) {
+      if (!learner.has_tried()) return;
+      has_tried = true;
+      call_s[static_cast<std::size_t>(number)] = learner.other_call_s();
+      // A further way may have had its turn first.
+      if (!better->has_learned()) better = &learner;
+      tried_calls += learner.tried_calls();
+      saved_s += learner.saved_s();
+      lost_s += learner.lost_s();
+    });
+    if (!has_tried) return;
+    ranks = of_ranks;
+    ratio = better->ratio();
     // A trial may also end before anything is clear.
-    has_learned = better.has_learned() && (better.is_other_better() || ratio >= 1);
-    learned = !better.is_other_better() ? "native"
-              : is_copy_taken           ? "single-copy"
-                                        : "shared-memory";
-    own_call_s = better.own_call_s();
-    if (contest.slots().has_tried()) slots_call_s = contest.slots().other_call_s();
-    if (has_copied) single_copy_call_s = single_copy->other_call_s();
-    for (const Learner* learner : {&contest.slots(), single_copy}) {
-      if (learner == nullptr) continue;
-      tried_calls += learner->tried_calls();
-      saved_s += learner->saved_s();
-      lost_s += learner->lost_s();
-    }
+    has_learned = better->has_learned() && (better->is_other_better() || ratio >= 1);
+    learned = better->is_other_better() ? contest.best_way() : way::native;
+    call_s[way::native] = better->own_call_s();
+  }
+  [[nodiscard]] std::string_view name() const {
+    return way_names[static_cast<std::size_t>(learned)];
   }
   [[nodiscard]] KeptLessons::mapped_type kept() const {
-    return {std::string(learned), static_cast<std::uint64_t>(std::min(100 * ratio, 1e6))};
+    return {std::string(name()), static_cast<std::uint64_t>(std::min(100 * ratio, 1e6))};
   }
 };
 
@@ -165,19 +188,21 @@ class Lessons {
     return known(operation, size_bytes);
   }
   /// Ends a stretch of the learner in charge, with the times of the slowest rank if it needs them.
-  /// `can_copy` tells whether ranks can copy out of each other's memory.
-  template <class CanCopy>
+  /// `is_open(way, size_bytes)` tells whether the operation can go a further way from this size on.
+  template <class IsOpen>
   void advance(Operation operation, Contest& contest, const Spent& spent, bool is_set_up,
-               CanCopy can_copy) {
+               IsOpen is_open) {
     if (start_ != nullptr && contest.in_charge().is_fresh()) begin_sooner(operation, contest);
-    const bool ends_own_times = contest.awaits_single_copy();
+    const bool ends_own_times = contest.awaits_further_way();
     if (contest.in_charge().rests() || ends_own_times) {
       if (ends_own_times)
         contest.in_charge().end_own_times(spent, budget);
       else
         contest.in_charge().end_rest(budget);
-      if (first_bytes(operation, contest) >= copied_bytes_least && can_copy())
-        contest.admit_single_copy();
+      for (int number = way::single_copy; number < way::first_algorithm; ++number)
+        if (may_be_worth(operation, number, first_bytes(operation, contest)) &&
+            is_open(number, first_bytes(operation, contest)))
+          contest.admit(number);
       contest.take_turn().begin_trial(budget, around(operation, contest, is_set_up));
     } else {
       contest.in_charge().advance(spent, budget, around(operation, contest, is_set_up));
@@ -200,13 +225,14 @@ class Lessons {
     process.budget.lose(spent_s);
   }
 
-  /// Returns a line for each class with trials, on all communicators of this process.
-  static std::string text() {
+  /// Returns a line for each class with trials, on all communicators of this process, beside what
+  /// they take at least where ranks are as many as those of the floor.
+  static std::string text(const Floor& floor = {}) {
     const auto all = past().findings;
     std::string lines;
     for (std::size_t i = 0; i < all.size(); ++i)
       for (std::size_t number = 0; number < size_classes; ++number)
-        if (all[i][number].tried_calls > 0) lines += line(i, number, all[i][number]);
+        if (all[i][number].tried_calls > 0) lines += line(i, number, all[i][number], floor);
     return lines;
   }
 
@@ -235,15 +261,19 @@ class Lessons {
   }
 
  private:
+  /// Whether an operation can go a further way, and calls from a size on may gain by it: a copy out
+  /// of another process takes a system call, short data stay in caches, and leaders speak for their
+  /// groups in messages of one slot.
+  static constexpr bool may_be_worth(Operation operation, int number, std::uint64_t size_bytes) {
+    if (number == way::single_copy && size_bytes < copied_bytes_least) return false;
+    if ((number == way::hierarchical) != (size_bytes <= Slot::size_bytes)) return false;
+    return has_way(operation, number);
+  }
+
+  /// Smallest data of which a copy out of another process may be worth its system call.
+  static constexpr std::uint64_t copied_bytes_least = 1 << 14;
   /// Largest size of which several calls fit into the buffers of shared memory.
   static constexpr std::uint64_t ahead_bytes_most = 1 << 16;
-
-  /// Whether a rank may return from an operation before others have called it.
-  static constexpr bool runs_ahead(Operation operation) {
-    using enum Operation;
-    return operation == bcast || operation == reduce || operation == gather ||
-           operation == scatter || operation == scan;
-  }
 
   /// What memory for a communicator costs, more or less.
   static constexpr double set_up_s = 3e-4;
@@ -270,8 +300,8 @@ class Lessons {
     const auto* const first = row.data() + (operation == Operation::barrier ? 0 : 1);
     return {is_set_up,
             runs_ahead(operation) && 2 * first_bytes(operation, contest) <= ahead_bytes_most,
-            &contest > first ? (&contest - 1)->same_way(contest) : nullptr,
-            &contest < &row.back() ? (&contest + 1)->same_way(contest) : nullptr,
+            &contest > first ? (&contest - 1)->learner(contest.way()) : nullptr,
+            &contest < &row.back() ? (&contest + 1)->learner(contest.way()) : nullptr,
             contest.rival_ratio()};
   }
 
@@ -296,9 +326,9 @@ class Lessons {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       for (std::size_t number = 0; number < size_classes && rows_[i] != nullptr; ++number) {
         const Contest& contest = (*rows_[i])[number];
-        all.findings[i][number].add(contest);
+        all.findings[i][number].add(contest, ranks_);
         Findings own;
-        own.add(contest);
+        own.add(contest, ranks_);
         if (own.has_learned) all.lessons[calls_of(static_cast<Operation>(i), contest)] = own.kept();
       }
   }
@@ -314,26 +344,35 @@ class Lessons {
     return kept_calls(ranks_, operation, first_bytes(operation, contest));
   }
 
-  static std::string line(std::size_t operation, std::size_t number, const Findings& findings) {
-    std::array<char, 320> text{};
+  static std::string line(std::size_t operation, std::size_t number, const Findings& findings,
+                          const Floor& floor) {
     const auto from = number == 0 ? 0 : std::uint64_t{1} << (number - 1);
-    const auto time = [](double call_s, const char* way) {
-      std::array<char, 48> of_call{};
-      if (call_s > 0)
-        std::snprintf(of_call.data(), of_call.size(), " %.2f us %s,", call_s * 1e6, way);
-      return of_call;
+    std::array<char, 160> part{};
+    std::string text = "nhalf: " + std::string(operation_names[operation]) + " from " +
+                       std::to_string(from) + " bytes learned " + std::string(findings.name()) +
+                       ':';
+    const auto add = [&](const char* format, auto... values) {
+      std::snprintf(part.data(), part.size(), format, values...);
+      text += part.data();
     };
-    std::snprintf(text.data(), text.size(),
-                  "nhalf: %s from %llu bytes learned %s:%s%s %.2f us"
-                  " by the library; %d calls tried, %.3f ms lost by that, %.3f ms saved\n",
-                  std::string(operation_names[operation]).c_str(),
-                  static_cast<unsigned long long>(from), std::string(findings.learned).c_str(),
-                  time(findings.slots_call_s, "through shared memory").data(),
-                  time(findings.single_copy_call_s, "by single copy").data(),
-                  findings.own_call_s * 1e6, findings.tried_calls, findings.lost_s * 1e3,
-                  findings.saved_s * 1e3);
-    return text.data();
+    for (std::size_t i = way::shared_memory; i < way_phrases.size(); ++i)
+      if (findings.call_s[i] > 0) add(" %.2f us %s,", findings.call_s[i] * 1e6, way_phrases[i]);
+    add(" %.2f us %s; %d calls tried, %.3f ms lost by that, %.3f ms saved",
+        findings.call_s[way::native] * 1e6, way_phrases[way::native], findings.tried_calls,
+        findings.lost_s * 1e3, findings.saved_s * 1e3);
+    if (findings.ranks != floor.ranks) return text + '\n';
+    const double least_s = floor.operation_s(static_cast<Operation>(operation), from);
+    if (least_s >= floor_s_least)
+      add("; %.1f times the floor of %.3f us",
+          findings.call_s[static_cast<std::size_t>(findings.learned)] / least_s, least_s * 1e6);
+    return text + '\n';
   }
+
+  /// A shorter time is no bound that a clock could show.
+  static constexpr double floor_s_least = 1e-9;
+  static constexpr std::array way_phrases{"by the library", "through shared memory",
+                                          "by single copy", "by streaming stores",
+                                          "through leaders"};
 
   int ranks_;
   const LessonFile* start_;

@@ -30,10 +30,12 @@ inline bool keeps_order(Operation operation, int number) {
 /// Whether a way is possible for a call.
 inline bool is_possible(Communicator& on, const Call& call, int number) {
   if (call.size_bytes > INT_MAX / call.blocks) return false;
-  if (number == way::shared_memory || number == way::single_copy) {
+  if (number < way::first_algorithm) {
     const auto element = call.combining == nullptr ? 1 : call.combining->element_bytes();
     if (shared::part_bytes(element, call.blocks) == 0) return false;
-    return number == way::shared_memory ? on.shared() != nullptr : on.peers() != nullptr;
+    if (number == way::single_copy) return on.peers() != nullptr;
+    if (number != way::hierarchical) return on.shared() != nullptr;
+    return on.caches() != nullptr && on.caches()->hierarchy.part_bytes(element) > 0;
   }
   const bool keeps = call.combining == nullptr || call.combining->commutes() ||
                      keeps_order(call.operation, number);
@@ -57,8 +59,7 @@ inline Choice choose(Communicator& on, const Call& call) {
   if (on.learns(call.combining)) {
     choice.contest = on.lessons().of(call.operation, size_bytes);
     const bool is_other = choice.contest != nullptr && choice.contest->in_charge().is_other();
-    if (is_other)
-      choice.number = choice.contest->is_single_copy() ? way::single_copy : way::shared_memory;
+    if (is_other) choice.number = choice.contest->way();
   } else {
     choice.number = on.ruled(call.operation, size_bytes);
   }
@@ -72,7 +73,9 @@ template <class Routed>
 int carry_out(Communicator& on, int number, Routed routed) {
   int error = MPI_SUCCESS;
   try {
-    routed(on, number);
+    // Streaming stores are a variant of shared memory.
+    const shared::Streaming streaming(number == way::streaming ? on.shared() : nullptr);
+    routed(on, number == way::streaming ? way::shared_memory : number);
     if (number >= way::first_algorithm) error = on.messages()->take_error();
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;

@@ -89,6 +89,9 @@ struct alignas(apart_bytes) Slot {
   alignas(16) std::byte data[size_bytes];
 };
 
+/// Flags that only their rank writes: in barriers of ranks with leaders, and to measure flags.
+enum class Level : unsigned char { arrived, gathered, released, passed };
+
 /// The lines of one rank, in pages of its own. Flag i of `arrived` is written by the rank that
 /// signals in round i.
 struct alignas(page_bytes) Lines {
@@ -96,6 +99,7 @@ struct alignas(page_bytes) Lines {
   static constexpr int rounds_max = 16;
 
   Flag arrived[rounds_max];
+  Flag levels[4];
   Flag done;
   Flag withdrawn;
   Slot slots[slots_count];
@@ -115,6 +119,8 @@ class SharedMemory {
       : lines_(static_cast<Lines*>(memory)), rank_(rank), ranks_(ranks) {}
 
   Waiting waiting;
+  /// Whether data that are taken out of slots pass the caches by.
+  bool is_streaming = false;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return ranks_; }
@@ -177,6 +183,13 @@ class SharedMemory {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return lines_[rank].withdrawn.number.load() != 0;
   }
+  /// Sets a flag of this rank.
+  void raise(Level level, Number number) {
+    flag(rank_, level).store(number, std::memory_order_release);
+  }
+  /// Waits until a rank has set a flag, for this operation or a later one.
+  void await(int rank, Level level, Number number) { await(flag(rank, level), number); }
+
   /// Ends an operation in which this rank has read the slots of all others.
   void end_of_all(Number number) { end(number, number - 1); }
   /// Ends an operation where all others are known to have ended those up to `all_done`.
@@ -203,6 +216,9 @@ class SharedMemory {
 
   Slot& slot(int rank, Number number) { return lines_[rank].slots[number % Lines::slots_count]; }
 
+  std::atomic<Number>& flag(int rank, Level level) {
+    return lines_[rank].levels[static_cast<std::size_t>(level)].number;
+  }
   void await(const std::atomic<Number>& flag, Number number) {
     waiting.until([&] { return flag.load(std::memory_order_acquire) >= number; });
   }

@@ -3,9 +3,35 @@
 // that exceed a slot go in parts.
 #pragma once
 
+#include "host/streaming_stores.hpp"
 #include "interposer/shared_memory.hpp"
 
 namespace nhalf::coll::shared {
+
+/// Lets operations write what they take out of slots past the caches, as long as it lives; none do
+/// so where `memory` is null. Nobody but this rank may read that before.
+class Streaming {
+ public:
+  explicit Streaming(SharedMemory* memory) : memory_(memory) {
+    if (memory_ != nullptr) memory_->is_streaming = true;
+  }
+  Streaming(const Streaming&) = delete;
+  Streaming& operator=(const Streaming&) = delete;
+  ~Streaming() {
+    if (memory_ == nullptr) return;
+    memory_->is_streaming = false;
+    end_streaming_stores();
+  }
+
+ private:
+  SharedMemory* memory_;
+};
+
+/// Copies data out of a slot.
+inline void copy_out(const SharedMemory& memory, const std::byte* from, Bytes to) {
+  if (memory.is_streaming) return copy_past_caches(to.data(), from, to.size());
+  std::memcpy(to.data(), from, to.size());
+}
 
 /// Returns the largest multiple of an element of which a slot holds `blocks`; 0 if there is none.
 constexpr std::size_t part_bytes(std::size_t element_bytes, int blocks) {
@@ -59,7 +85,7 @@ inline void take_others(SharedMemory& memory, Number number, std::size_t offset,
   for (int i = 0; i < ranks; ++i) {
     if (i == memory.rank()) continue;
     const auto to = block_of(out, i, block_bytes).subspan(at, size_bytes);
-    std::memcpy(to.data(), memory.taken(i, number) + offset, size_bytes);
+    copy_out(memory, memory.taken(i, number) + offset, to);
   }
 }
 
@@ -70,7 +96,7 @@ inline void bcast(SharedMemory& memory, int root, Bytes data) {
     if (memory.rank() == root) {
       give(memory, number, part);
     } else {
-      std::memcpy(part.data(), memory.taken(root, number), part.size());
+      copy_out(memory, memory.taken(root, number), part);
     }
     memory.end(number);
   });
@@ -99,7 +125,7 @@ inline void scatter(SharedMemory& memory, int root, ConstBytes in, Bytes out) {
       place(block_of(in, memory.rank(), out.size()).subspan(at, size_bytes),
             out.subspan(at, size_bytes));
     } else {
-      std::memcpy(out.data() + at, memory.taken(root, number) + own * size_bytes, size_bytes);
+      copy_out(memory, memory.taken(root, number) + own * size_bytes, out.subspan(at, size_bytes));
     }
     memory.end(number);
   });

@@ -9,6 +9,13 @@
 
 namespace nhalf::coll::shared {
 
+/// Combines the terms of ranks 0 to `last` in `to`, where `term(rank)` is the address of one.
+template <class Term, class Combine>
+void fold_terms(int last, Bytes to, Term term, const Combine& combine) {
+  std::memcpy(to.data(), term(last), to.size());
+  for (int rank = last - 1; rank >= 0; --rank) combine(ConstBytes(term(rank), to.size()), to);
+}
+
 /// Combines the terms of ranks 0 to `last` in `to`, each at `offset` of its rank's slot. This
 /// rank's term is read from `own`, unless that is empty or overlaps the result.
 template <class Combine>
@@ -19,8 +26,7 @@ void fold(SharedMemory& memory, Number number, int last, std::size_t offset, Con
     if (is_apart && rank == memory.rank()) return own.data();
     return memory.taken(rank, number) + offset;
   };
-  std::memcpy(to.data(), term(last), to.size());
-  for (int rank = last - 1; rank >= 0; --rank) combine(ConstBytes(term(rank), to.size()), to);
+  fold_terms(last, to, term, combine);
 }
 
 /// Whether each rank combines a share only. Vectors of one slot then take two steps instead of one,
@@ -34,7 +40,7 @@ inline void take_shares(SharedMemory& memory, Number number, const Shares& share
                         std::size_t part, Bytes out) {
   for (int i = 0; i < memory.size(); ++i) {
     const auto to = shares.part_of(out, i, at, part);
-    if (!to.empty()) std::memcpy(to.data(), memory.taken(i, number), to.size());
+    if (!to.empty()) copy_out(memory, memory.taken(i, number), to);
   }
 }
 

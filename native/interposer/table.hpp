@@ -50,6 +50,46 @@ constexpr std::optional<Operation> operation_named(std::string_view name) {
   return std::nullopt;
 }
 
+/// Ways of an operation: the library's own, shared memory in its variants, copies out of other
+/// ranks' memory, or an algorithm of the registry.
+namespace way {
+inline constexpr int native = 0;
+inline constexpr int shared_memory = 1;
+inline constexpr int single_copy = 2;
+inline constexpr int streaming = 3;
+inline constexpr int hierarchical = 4;
+inline constexpr int first_algorithm = 5;
+}  // namespace way
+
+/// Names of ways that are no algorithm, in decision tables and lessons.
+inline constexpr std::array<std::string_view, way::first_algorithm> way_names{
+    "native", "shared-memory", "single-copy", "shared-memory-streaming",
+    "shared-memory-hierarchical"};
+
+/// Whether an operation can go one of these ways, where the ranks have what it takes.
+constexpr bool has_way(Operation operation, int number) {
+  using enum Operation;
+  switch (number) {
+    case way::single_copy:
+      return operation != barrier && operation != scan;
+    case way::streaming:
+      return operation != barrier && operation != scan && operation != reduce_scatter;
+    case way::hierarchical:
+      return operation == barrier || operation == bcast || operation == allreduce;
+    default:
+      return true;
+  }
+}
+
+/// Returns the number of a way that is no algorithm and that an operation can go; -1 if there is
+/// none of this name.
+constexpr int named_way(Operation operation, std::string_view name) {
+  for (int number = 0; number < way::first_algorithm; ++number)
+    if (way_names[static_cast<std::size_t>(number)] == name && has_way(operation, number))
+      return number;
+  return -1;
+}
+
 inline constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
 
 struct Rule {

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <random>
+#include <set>
 
 using nhalf::coll::Budget;
 using nhalf::coll::CallTimes;
@@ -16,6 +18,7 @@ using nhalf::coll::LessonFile;
 using nhalf::coll::Lessons;
 using nhalf::coll::Operation;
 using nhalf::coll::Spent;
+namespace way = nhalf::coll::way;
 
 namespace {
 
@@ -39,8 +42,13 @@ class Program {
   double ratio_settling = 1;
   /// What single copies take of the library's own time; 0 where ranks cannot copy.
   double ratio_single_copy = 0;
+  /// What streaming stores and leaders take of it; 0 where they cannot be.
+  double ratio_streaming = 0, ratio_hierarchical = 0;
   double own_s = 0, taken_s = 0;
   int others = 0, single_copies = 0;
+  std::map<int, int> calls_by_way;
+  /// Further ways and smallest sizes of which the learners asked whether they are open.
+  std::set<std::pair<int, std::uint64_t>> asked;
 
   /// Calls `calls` times with this size, where the other way takes `ratio` of the library's own.
   void call(int calls, double ratio, std::uint64_t size_bytes = 1024, double mean_s = call_s) {
@@ -51,15 +59,16 @@ class Program {
       const bool is_other = learner != nullptr && learner->is_other();
       in_row_ = is_other ? in_row_ + 1 : 0;
       since_other_ = is_other ? 0 : since_other_ + 1;
-      const bool is_single_copy = is_other && contest->is_single_copy();
-      const double steady = is_single_copy ? ratio_single_copy : ratio;
+      const int way = is_other ? contest->way() : way::native;
+      const double steady = way > way::shared_memory ? ratio_of_way(way) : ratio;
       const double now = in_row_ > ahead ? steady : ratio_ahead;
       const double own_now = since_other_ > settling ? 1 : ratio_settling;
       const double time_s = is_other ? mean_s * now * drawn() : own_now * own_time_s;
       own_s += own_time_s;
       taken_s += time_s;
       others += is_other ? 1 : 0;
-      single_copies += is_single_copy ? 1 : 0;
+      single_copies += way == way::single_copy ? 1 : 0;
+      ++calls_by_way[way];
       if (learner == nullptr) continue;
       if (learner->is_timed()) learner->add(time_s);
       if (learner->count()) advance(*contest);
@@ -70,6 +79,11 @@ class Program {
   }
 
  private:
+  [[nodiscard]] double ratio_of_way(int way) const {
+    return way == way::single_copy ? ratio_single_copy
+           : way == way::streaming ? ratio_streaming
+                                   : ratio_hierarchical;
+  }
   double drawn() {
     std::lognormal_distribution<double> spread(0, noise_share);
     std::bernoulli_distribution interrupts(interrupted_share);
@@ -77,7 +91,10 @@ class Program {
   }
   void advance(Contest& contest) {
     const Spent spent = contest.in_charge().spent();
-    lessons_.advance(operation_, contest, spent, true, [&] { return ratio_single_copy > 0; });
+    lessons_.advance(operation_, contest, spent, true, [&](int way, std::uint64_t size_bytes) {
+      asked.insert({way, size_bytes});
+      return ratio_of_way(way) > 0;
+    });
   }
 
   std::mt19937 random_;
@@ -170,6 +187,43 @@ TEST_CASE("two ways that are slower cost no more than one") {
   CHECK_FALSE(program.is_other(1 << 16));
   CHECK(program.single_copies > 0);
   CHECK(program.others > program.single_copies);
+}
+
+TEST_CASE("the best of three other ways is found, and all that are slower cost no more than one") {
+  Program program;
+  program.ratio_single_copy = 0.7;
+  program.ratio_streaming = 0.4;
+  program.call(3000, 0.9, 1 << 20);
+  const double before_s = program.taken_s;
+  program.call(20000, 0.9, 1 << 20);
+  CHECK(program.taken_s - before_s < 1.05 * 20000 * call_s * 0.4);
+  program.ratio_streaming = 2;
+  program.call(2000, 0.9, 1 << 20);
+  const int streamed = program.calls_by_way[way::streaming];
+  program.call(5000, 0.9, 1 << 20);
+  CHECK(program.calls_by_way[way::streaming] - streamed < 200);
+  Program slow;
+  slow.ratio_single_copy = slow.ratio_streaming = 1.4;
+  for (int calls = 0; calls < 60000; calls += 50) {
+    slow.call(50, 1.4, 1 << 20);
+    CHECK(slow.taken_s - slow.own_s <= allowed_s(slow));
+  }
+  CHECK_FALSE(slow.is_other(1 << 20));
+  CHECK(slow.calls_by_way[way::streaming] > 0);
+}
+
+TEST_CASE("leaders are tried for what fits into a slot, where an operation knows them") {
+  for (const auto operation : {Operation::barrier, Operation::bcast, Operation::allgather}) {
+    Program program(1, operation);
+    program.ratio_hierarchical = 0.5;
+    program.call(3000, 0.8, operation == Operation::barrier ? 0 : 4096);
+    CHECK((program.calls_by_way[way::hierarchical] > 1000) == (operation != Operation::allgather));
+  }
+  Program large;
+  large.ratio_hierarchical = 0.5;
+  large.call(3000, 0.8, 8192);
+  CHECK(large.calls_by_way[way::hierarchical] == 0);
+  CHECK(large.asked.contains({way::streaming, 8192}));
 }
 
 TEST_CASE("small calls are not tried as single copies") {

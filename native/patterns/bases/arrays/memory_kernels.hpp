@@ -4,11 +4,7 @@
 
 #include <cmath>
 
-#include "contract/vocabulary.hpp"
-
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
+#include "host/streaming_stores.hpp"
 
 // A probe is built for any processor of its kind; the loader takes the version for this one. The
 // thread sanitizer is not ready when the loader asks.
@@ -79,28 +75,6 @@ inline void run_kernel(MemoryKernel kernel, const MemoryArrays& arrays) {
   }
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
-inline constexpr bool has_streaming_stores = true;
-#else
-inline constexpr bool has_streaming_stores = false;
-#endif
-
-/// Two numbers at once, which is the least that such a store takes.
-typedef double TwoNumbers __attribute__((vector_size(16), aligned(8), may_alias));
-
-/// Stores two numbers past the caches; `place` is a multiple of 16.
-inline void store_past_caches(double* place, TwoNumbers value) {
-#if defined(__x86_64__)
-  _mm_stream_pd(place, static_cast<__m128d>(value));
-#elif defined(__aarch64__)
-  asm volatile("stnp %d1, %d2, %0"
-               : "=Q"(*reinterpret_cast<TwoNumbers*>(place))
-               : "w"(value[0]), "w"(value[1]));
-#else
-  *reinterpret_cast<TwoNumbers*>(place) = value;
-#endif
-}
-
 /// `of(i)` gives two numbers from element i on. The first and the last are stored as usual where
 /// pairs do not fit; there are two elements or more.
 template <class Of>
@@ -109,9 +83,7 @@ void stream_loop(double* result, std::size_t count, Of of) {
   if (i == 1) result[0] = of(0)[0];
   for (; i + 2 <= count; i += 2) store_past_caches(result + i, of(i));
   if (i < count) result[i] = of(i - 1)[1];
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
+  end_streaming_stores();
 }
 
 /// One kernel over all elements.
