@@ -2,7 +2,6 @@
 // sysfs-devices-system-cpu), read without streams.
 #pragma once
 
-#include "host/cores.hpp"
 #include "host/kernel_files.hpp"
 
 namespace nhalf {
@@ -18,27 +17,7 @@ inline std::size_t cache_bytes(const std::string& text) {
   return unit.empty() ? number : 0;
 }
 
-/// Parses a list of cores as the kernel writes it ("0-3,8"); empty for anything else.
-inline std::vector<int> cores_in(std::string_view text) {
-  constexpr int most = 1 << 20;
-  std::vector<int> cores;
-  while (!text.empty() && text.back() <= ' ') text.remove_suffix(1);
-  const auto* const end = text.data() + text.size();
-  for (const auto* at = text.data(); at != end;) {
-    int first = 0;
-    auto parsed = std::from_chars(at, end, first);
-    int last = first;
-    if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-')
-      parsed = std::from_chars(parsed.ptr + 1, end, last);
-    if (parsed.ec != std::errc() || first < 0 || last >= most) return {};
-    for (int core = first; core <= last; ++core) cores.push_back(core);
-    at = parsed.ptr;
-    if (at != end && *at++ != ',') return {};
-  }
-  return cores;
-}
-
-/// The caches of the cores of a thread that stays near one last-level cache.
+/// The caches of a thread that stays near one last-level cache.
 struct CoreCaches {
   /// The largest cache below the last level; 0 if unknown.
   std::uint64_t inner_bytes = 0;
@@ -51,26 +30,28 @@ struct CoreCaches {
 inline CoreCaches core_caches(std::span<const int> cores, const std::string& root = "") {
   CoreCaches caches;
   if (cores.empty()) return caches;
-  const auto folder =
-      root + "/sys/devices/system/cpu/cpu" + std::to_string(cores.front()) + "/cache/index";
-  const auto line = [&](int index, const char* file) {
-    const auto text = text_of((folder + std::to_string(index) + file).c_str());
+  const auto line = [&](int core, int index, const char* file) {
+    const auto text = text_of((root + "/sys/devices/system/cpu/cpu" + std::to_string(core) +
+                               "/cache/index" + std::to_string(index) + file)
+                                  .c_str());
     return text.substr(0, text.find('\n'));
   };
   std::uint64_t last_bytes = 0;
-  std::vector<int> sharing;
+  int last_index = 0;
+  // The kernel lists caches from the core outwards.
   for (int index = 0; index < 8; ++index) {
-    // The kernel lists caches from the core outwards.
-    const std::uint64_t size_bytes = cache_bytes(line(index, "/size"));
-    if (size_bytes == 0 || line(index, "/type") == "Instruction") continue;
-    if (size_bytes < last_bytes) continue;
-    caches.inner_bytes = last_bytes;
-    last_bytes = size_bytes;
-    sharing = cores_in(line(index, "/shared_cpu_list"));
+    const std::uint64_t size_bytes = cache_bytes(line(cores.front(), index, "/size"));
+    if (size_bytes < std::max(last_bytes, std::uint64_t{1})) continue;
+    if (line(cores.front(), index, "/type") == "Instruction") continue;
+    caches.inner_bytes = std::exchange(last_bytes, size_bytes);
+    last_index = index;
   }
-  const auto shares = [&](int core) { return std::ranges::find(sharing, core) != sharing.end(); };
+  const auto sharing = line(cores.front(), last_index, "/shared_cpu_list");
+  const auto shares = [&](int core) {
+    return line(core, last_index, "/shared_cpu_list") == sharing;
+  };
   if (!sharing.empty() && std::ranges::all_of(cores, shares))
-    caches.last_level = static_cast<std::uint64_t>(sharing.front()) + 1;
+    caches.last_level = std::strtoull(sharing.c_str(), nullptr, 10) + 1;
   return caches;
 }
 }  // namespace nhalf

@@ -77,7 +77,7 @@ int barrier(MPI_Comm comm, Library library) {
       [](Communicator& on, int number) {
         if (number == way::shared_memory) return on.shared()->barrier();
         if (number == way::hierarchical)
-          return hierarchical::barrier(*on.shared(), on.caches()->hierarchy);
+          return hierarchical::barrier(*on.shared(), *on.hierarchy());
         run_algorithm(algorithms::barrier::all<Messages>(), number, on, nullptr);
       });
 }
@@ -102,7 +102,7 @@ int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Com
     } else if (number == way::single_copy) {
       single_copy::bcast(*on.peers(), root, target.bytes());
     } else if (number == way::hierarchical) {
-      hierarchical::bcast(*on.shared(), on.caches()->hierarchy, root, target.bytes());
+      hierarchical::bcast(*on.shared(), *on.hierarchy(), root, target.bytes());
     } else {
       const auto part_bytes =
           on.part_bytes(Operation::bcast, static_cast<std::uint64_t>(data.size_bytes()));
@@ -145,7 +145,7 @@ int allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, 
         if (number == way::single_copy)
           return single_copy::allreduce(*on.peers(), work_buffer(), from, to, combine);
         if (number == way::hierarchical)
-          return hierarchical::allreduce(*on.shared(), on.caches()->hierarchy, from, to, combine);
+          return hierarchical::allreduce(*on.shared(), *on.hierarchy(), from, to, combine);
         run_algorithm(algorithms::allreduce::all<Messages>(), number, on, &combine, from, to);
       });
 }

@@ -259,22 +259,22 @@ class Communicator {
     are_peers_known_ = true;
     return peers_ ? &*peers_ : nullptr;
   }
-  /// Returns the caches near the ranks; null if these share no memory. The first call is
+  /// Returns the groups of ranks; null if these share no memory. The first call is
   /// collective. Throws Failed.
-  const CommonCaches* caches() {
+  const Hierarchy* hierarchy() {
     SharedMemory* slots = shared();
-    if (slots != nullptr && !caches_)
-      caches_ = CommonCaches::of(*slots, core_caches(allowed_cpus()));
-    return caches_ ? &*caches_ : nullptr;
+    if (slots != nullptr && !hierarchy_)
+      hierarchy_ = Hierarchy::of(*slots, core_caches(allowed_cpus()));
+    return hierarchy_ ? &*hierarchy_ : nullptr;
   }
   /// Measures what bounds operations from below, at the end of the program; nothing if not all
   /// ranks are asked for a report, or if they wait for cores or have not learned. Collective: ranks
-  /// that are not there within a second are not waited for.
+  /// that are not there within 5 s are not waited for.
   std::optional<Floor> floor() {
     const bool can = is_agreed_ && agreement_.on_report && !agreement_.is_oversubscribed &&
                      learns() && is_shared_known_ && shared() != nullptr;
     if (!can) return std::nullopt;
-    deadline_s_ = now_s() + 1;
+    deadline_s_ = now_s() + 5;
     try {
       return measured_floor(*shared());
     } catch (const Failed&) {
@@ -401,26 +401,17 @@ class Communicator {
     return all_can != 0;
   }
 
-  /// Ranks beyond which every flag that a rank reads of all others may take longer than a leader's.
-  static constexpr int flat_ranks = 8;
-
-  /// Whether calls of an operation from a size on may try a further way: single copies where ranks
-  /// can copy, stores past the caches of what the inner ones do not hold, and leaders where
-  /// last-level caches are several, or ranks are many. Throws Failed.
+  /// Whether calls of an operation from a size on may try a further way. Throws Failed.
   bool is_open(Operation operation, int number, std::uint64_t size_bytes) {
     const double start_s = now_s();
     bool is_open = false;
     if (number == way::single_copy) {
       is_open = peers() != nullptr;
     } else if (number == way::streaming) {
-      const bool gets_all = operation == Operation::allgather || operation == Operation::alltoall;
-      const auto written_bytes = size_bytes * static_cast<std::uint64_t>(gets_all ? size_ : 1);
-      is_open = has_streaming_stores && caches() != nullptr && caches()->inner_bytes > 0 &&
-                written_bytes >= caches()->inner_bytes;
-    } else if (size_ > 2 && caches() != nullptr) {
-      const Hierarchy& hierarchy = caches()->hierarchy;
-      is_open = hierarchy.has_groups() ? hierarchy.has_members()
-                                       : size_ > flat_ranks && operation != Operation::bcast;
+      is_open = has_streaming_stores && hierarchy() != nullptr &&
+                hierarchy()->exceeds_caches(operation, size_bytes);
+    } else if (size_ > 2 && hierarchy() != nullptr) {
+      is_open = hierarchy()->may_help(operation);
     }
     Lessons::spend(now_s() - start_s);
     return is_open;
@@ -484,7 +475,7 @@ class Communicator {
   std::optional<CommonMemory> memory_;
   bool are_peers_known_ = false;
   std::optional<Peers> peers_;
-  std::optional<CommonCaches> caches_;
+  std::optional<Hierarchy> hierarchy_;
   /// When ranks that wait give up; only at the end of the program.
   double deadline_s_ = std::numeric_limits<double>::infinity();
   std::unique_ptr<Messages> messages_;

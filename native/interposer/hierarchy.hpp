@@ -7,41 +7,60 @@
 
 #include "host/core_caches.hpp"
 #include "interposer/shared_reductions.hpp"
+#include "interposer/table.hpp"
 
 namespace nhalf::coll {
 
-/// The groups of the ranks of a node.
+/// The groups of the ranks of a node, and what caches they have.
 class Hierarchy {
  public:
-  /// `caches` has a number for the cache of each rank; ranks of one number, or all where one is 0,
-  /// are a group, whose leader is the first of them.
-  explicit Hierarchy(std::span<const std::uint64_t> caches) {
-    const bool are_known = std::ranges::find(caches, 0) == caches.end();
-    std::map<std::uint64_t, int> leader_by_cache;
-    groups_.resize(caches.size());
+  /// Ranks whose last-level cache is the same, or all where one is unknown, are a group, whose
+  /// leader is the first of them.
+  explicit Hierarchy(std::span<const CoreCaches> caches) {
+    const bool are_known = std::ranges::find(caches, 0U, &CoreCaches::last_level) == caches.end();
+    inner_bytes_ = std::ranges::min(caches, {}, &CoreCaches::inner_bytes).inner_bytes;
+    std::map<std::uint64_t, std::vector<int>> members;
     for (std::size_t i = 0; i < caches.size(); ++i) {
-      const int rank = static_cast<int>(i);
-      const auto [place, is_first] = leader_by_cache.emplace(are_known ? caches[i] : 0, rank);
-      const int leader = place->second;
-      if (is_first) leaders_.push_back(leader);
-      auto& group = groups_[static_cast<std::size_t>(leader)];
-      places_.push_back({leader, static_cast<int>(group.size())});
-      group.push_back(rank);
+      auto& group = members[are_known ? caches[i].last_level : 0];
+      group.push_back(static_cast<int>(i));
+      if (group.size() == 1) leaders_.push_back(group.front());
+      places_.push_back({group.front(), group.size() - 1});
       largest_ = std::max(largest_, static_cast<int>(group.size()));
     }
+    for (auto& group : members) groups_.emplace(group.second.front(), std::move(group.second));
+  }
+  /// Asks all ranks for their caches; collective. Throws Failed.
+  static Hierarchy of(SharedMemory& memory, const CoreCaches& own) {
+    std::vector<CoreCaches> all(static_cast<std::size_t>(memory.size()));
+    shared::allgather(memory, std::as_bytes(std::span(&own, 1)),
+                      std::as_writable_bytes(std::span(all)));
+    return Hierarchy(all);
   }
 
-  [[nodiscard]] int leader_of(int rank) const { return place_of(rank).leader; }
-  /// Returns which of its group a rank is.
-  [[nodiscard]] int place_in_group(int rank) const { return place_of(rank).number; }
-  [[nodiscard]] std::span<const int> leaders() const { return leaders_; }
+  [[nodiscard]] int leader_of(int rank) const { return place(rank).leader; }
+  /// Returns how many ranks of its group are before a rank.
+  [[nodiscard]] std::size_t ranks_before(int rank) const { return place(rank).before; }
+  [[nodiscard]] const std::vector<int>& leaders() const { return leaders_; }
   /// Returns the ranks of a leader's group, the leader first.
-  [[nodiscard]] std::span<const int> group(int leader) const {
-    return groups_[static_cast<std::size_t>(leader)];
-  }
+  [[nodiscard]] const std::vector<int>& group(int leader) const { return groups_.at(leader); }
   [[nodiscard]] bool has_groups() const { return leaders_.size() > 1; }
-  /// Whether some leader has others to speak for.
-  [[nodiscard]] bool has_members() const { return largest_ > 1; }
+  /// Whether leaders may help: some have others to speak for, and caches are several, or ranks so
+  /// many that those that read the flags or terms of all others may take longer.
+  [[nodiscard]] bool may_help(Operation operation) const {
+    if (has_groups()) return largest_ > 1;
+    return largest_ > flat_ranks && operation != Operation::bcast;
+  }
+  /// Whether an operation writes more for some rank than its inner caches hold, and does not
+  /// combine it there, as two ranks do. `size_bytes` is that of the message, the vector or one
+  /// block.
+  [[nodiscard]] bool exceeds_caches(Operation operation, std::uint64_t size_bytes) const {
+    using enum Operation;
+    if (inner_bytes_ == 0) return false;
+    if (operation == reduce || operation == allreduce)
+      return places_.size() > 2 && size_bytes >= inner_bytes_;
+    if (operation == bcast || operation == scatter) return size_bytes >= inner_bytes_;
+    return size_bytes >= inner_bytes_ / places_.size();
+  }
   /// Returns the bytes of a vector that go at once, 0 if an element is too large: the terms of a
   /// group fit into a slot.
   [[nodiscard]] std::size_t part_bytes(std::size_t element_bytes) const {
@@ -49,38 +68,22 @@ class Hierarchy {
   }
 
  private:
+  static constexpr int flat_ranks = 8;
+
   struct Place {
-    int leader, number;
+    int leader;
+    std::size_t before;
   };
-  [[nodiscard]] const Place& place_of(int rank) const {
+  [[nodiscard]] const Place& place(int rank) const {
     return places_[static_cast<std::size_t>(rank)];
   }
 
   std::vector<Place> places_;
   std::vector<int> leaders_;
-  std::vector<std::vector<int>> groups_;
+  std::map<int, std::vector<int>> groups_;
   int largest_ = 0;
-};
-
-/// The caches near a rank, as all ranks of a node know them.
-struct CommonCaches {
-  Hierarchy hierarchy;
   /// The smallest cache below the last level; 0 if one is unknown.
-  std::uint64_t inner_bytes;
-
-  /// Collective. Throws Failed.
-  static CommonCaches of(SharedMemory& memory, const CoreCaches& own) {
-    std::vector<CoreCaches> all(static_cast<std::size_t>(memory.size()));
-    shared::allgather(memory, std::as_bytes(std::span(&own, 1)),
-                      std::as_writable_bytes(std::span(all)));
-    std::vector<std::uint64_t> last_levels;
-    std::uint64_t least_bytes = own.inner_bytes;
-    for (const auto& caches : all) {
-      last_levels.push_back(caches.last_level);
-      least_bytes = std::min(least_bytes, caches.inner_bytes);
-    }
-    return {Hierarchy(last_levels), least_bytes};
-  }
+  std::uint64_t inner_bytes_ = 0;
 };
 
 namespace hierarchical {
@@ -90,7 +93,7 @@ inline void barrier(SharedMemory& memory, const Hierarchy& hierarchy) {
   const auto number = memory.begin();
   const int rank = memory.rank();
   const int leader = hierarchy.leader_of(rank);
-  const auto await_all = [&](std::span<const int> ranks, Level level) {
+  const auto await_all = [&](const std::vector<int>& ranks, Level level) {
     for (const int other : ranks)
       if (other != rank) memory.await(other, level, number);
   };
@@ -154,7 +157,7 @@ void allreduce(SharedMemory& memory, const Hierarchy& hierarchy, ConstBytes in, 
       const auto term = [&](int of) {
         if (!hierarchy.has_groups()) return memory.taken(of, given);
         return memory.taken(hierarchy.leader_of(of), collected) +
-               static_cast<std::size_t>(hierarchy.place_in_group(of)) * size_bytes;
+               hierarchy.ranks_before(of) * size_bytes;
       };
       shared::fold_terms(memory.size() - 1, to, term, combine);
       shared::give(memory, result, to);

@@ -35,7 +35,7 @@ inline bool is_possible(Communicator& on, const Call& call, int number) {
     if (shared::part_bytes(element, call.blocks) == 0) return false;
     if (number == way::single_copy) return on.peers() != nullptr;
     if (number != way::hierarchical) return on.shared() != nullptr;
-    return on.caches() != nullptr && on.caches()->hierarchy.part_bytes(element) > 0;
+    return on.hierarchy() != nullptr && on.hierarchy()->part_bytes(element) > 0;
   }
   const bool keeps = call.combining == nullptr || call.combining->commutes() ||
                      keeps_order(call.operation, number);

@@ -1,7 +1,7 @@
 """The tuner of a library: its vendor's, or nhalf's own preloaded table, which works with any.
 
-The table selects the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so
-takes the calls before the library does. An algorithm is forced by a table of one rule. One that
+The table selects the algorithms of native/algorithms, shared memory in its variants, and copies out
+of other ranks' memory: libnhalf_coll.so takes the calls before the library does. An algorithm is forced by a table of one rule. One that
 cuts messages is several algorithms here, as in Open MPI: chain cuts them every 8 KiB,
 chain:32768 every 32 KiB.
 """
@@ -27,6 +27,19 @@ from nhalf.mpi.vendors import vendor_of
 OWN = "nhalf"
 """The tuner for any library, through a preloaded library of nhalf."""
 SHARED_MEMORY = "shared-memory"
+SINGLE_COPY = "single-copy"
+STREAMING = "shared-memory-streaming"
+HIERARCHICAL = "shared-memory-hierarchical"
+WAYS_WITHOUT = {
+    SHARED_MEMORY: (),
+    SINGLE_COPY: ("barrier", "scan"),
+    STREAMING: ("barrier", "scan"),
+    HIERARCHICAL: ("reduce", "allgather", "alltoall", "gather", "scatter", "scan"),
+}
+"""The ways on one node, with the operations that cannot go them (native/interposer/table.hpp)."""
+TRIED_BYTES = {SINGLE_COPY: (16384, math.inf), STREAMING: (65536, math.inf), HIERARCHICAL: (0, 4096)}
+"""The sizes from and to which a way may gain: a system call, the buffers of shared memory, and one
+buffer of them."""
 PARTS_BYTES = (PART_BYTES, 32768, 131072, 524288)
 """The sizes of parts that are tried, the algorithm's own first."""
 OTHER_SIZES = ("reduce-scatter",)
@@ -53,7 +66,7 @@ class OwnTable(Tuner):
     forms: ClassVar[dict[str, str]] = {"table": "nhalf.table"}
 
     def algorithms(self, operation: str) -> list[str]:
-        """The names of nhalf's algorithms, with their sizes of parts, and shared memory."""
+        """The names of nhalf's algorithms, with their sizes of parts, and the ways on one node."""
         names = [algorithm.name for algorithm in algorithms().get(operation, ())]
         cut = [
             f"{algorithm.name}:{part_bytes}"
@@ -61,10 +74,17 @@ class OwnTable(Tuner):
             if algorithm.cost is not None and algorithm.cost.cuts
             for part_bytes in PARTS_BYTES[1:]
         ]
-        return [*names, *cut, SHARED_MEMORY] if names and operation not in OTHER_SIZES else []
+        ways = [way for way, without in WAYS_WITHOUT.items() if operation not in without]
+        return [*names, *cut, *ways] if names and operation not in OTHER_SIZES else []
 
     def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
-        """Whether a message of this size has more parts of the size before this one than one."""
+        """Whether a message of this size has more parts of the size before this one than one.
+
+        A way on one node is tried where it may gain.
+        """
+        if algorithm in TRIED_BYTES:
+            least_bytes, most_bytes = TRIED_BYTES[algorithm]
+            return least_bytes <= size_bytes <= most_bytes
         part_bytes = _as_written(Rule(operation, 0, math.inf, 0, math.inf, algorithm)).part_bytes
         if part_bytes is None:
             return True

@@ -13,8 +13,8 @@ namespace {
 
 using nhalf::Buffer;
 using nhalf::CoreCaches;
-using nhalf::coll::CommonCaches;
 using nhalf::coll::Hierarchy;
+using nhalf::coll::Operation;
 using nhalf::coll::SharedMemory;
 using nhalf::coll::given::combined;
 using nhalf::coll::given::Compose;
@@ -32,10 +32,7 @@ void run(const Caches& caches,
     threads.emplace_back([&, rank] {
       SharedMemory own(memory.bytes().data(), rank, ranks);
       own.waiting.yield_soon();
-      const auto common =
-          CommonCaches::of(own, {std::uint64_t{1000} + static_cast<std::uint64_t>(rank),
-                                 caches[static_cast<std::size_t>(rank)]});
-      program(own, common.hierarchy);
+      program(own, Hierarchy::of(own, {4096, caches[static_cast<std::size_t>(rank)]}));
     });
   for (auto& thread : threads) thread.join();
 }
@@ -47,20 +44,44 @@ const Caches planted[]{{1, 1},         {1, 2},          {3, 3, 3},
 }  // namespace
 
 TEST_CASE("ranks of one cache are a group, led by the first; all are one if a cache is unknown") {
-  const Hierarchy two(Caches{7, 3, 7, 3, 3});
+  const Hierarchy two(std::vector<CoreCaches>{{8, 7}, {9, 3}, {4, 7}, {5, 3}, {6, 3}});
   CHECK(two.has_groups());
-  CHECK(two.has_members());
-  CHECK(std::ranges::equal(two.leaders(), std::vector{0, 1}));
-  CHECK(std::ranges::equal(two.group(1), std::vector{1, 3, 4}));
+  CHECK(two.may_help(Operation::bcast));
+  CHECK(two.leaders() == std::vector{0, 1});
+  CHECK(two.group(1) == std::vector{1, 3, 4});
   CHECK(two.leader_of(4) == 1);
-  CHECK(two.place_in_group(4) == 2);
+  CHECK(two.ranks_before(4) == 2);
   CHECK(two.part_bytes(8) == 1360);
   CHECK(two.part_bytes(1400) == 0);
-  const Hierarchy unknown(Caches{7, 3, 0});
+  const Hierarchy unknown(std::vector<CoreCaches>{{8, 7}, {9, 3}, {0, 0}});
   CHECK_FALSE(unknown.has_groups());
+  CHECK_FALSE(unknown.may_help(Operation::barrier));
   CHECK(unknown.group(0).size() == 3);
   CHECK(unknown.part_bytes(8) == 4096);
-  CHECK_FALSE(Hierarchy(Caches{1, 2, 3}).has_members());
+  CHECK_FALSE(Hierarchy(std::vector<CoreCaches>{{8, 1}, {8, 2}}).may_help(Operation::barrier));
+  const Hierarchy many(std::vector<CoreCaches>(9, {8, 1}));
+  CHECK(many.may_help(Operation::barrier));
+  CHECK_FALSE(many.may_help(Operation::bcast));
+}
+
+TEST_CASE("what passes the caches by is more than the smallest inner one holds") {
+  const Hierarchy two(std::vector<CoreCaches>{{8192, 1}, {4096, 1}});
+  const Hierarchy four(std::vector<CoreCaches>(4, {4096, 1}));
+  for (const auto whole : {Operation::bcast, Operation::scatter}) {
+    CHECK(two.exceeds_caches(whole, 4096));
+    CHECK_FALSE(two.exceeds_caches(whole, 4095));
+  }
+  for (const auto combined : {Operation::reduce, Operation::allreduce}) {
+    CHECK_FALSE(two.exceeds_caches(combined, 1 << 20));
+    CHECK(four.exceeds_caches(combined, 4096));
+    CHECK_FALSE(four.exceeds_caches(combined, 4095));
+  }
+  for (const auto blocks : {Operation::allgather, Operation::alltoall, Operation::gather}) {
+    CHECK(four.exceeds_caches(blocks, 1024));
+    CHECK_FALSE(four.exceeds_caches(blocks, 1023));
+  }
+  const Hierarchy unknown(std::vector<CoreCaches>{{8192, 1}, {0, 1}});
+  CHECK_FALSE(unknown.exceeds_caches(Operation::bcast, 1 << 20));
 }
 
 TEST_CASE("nobody leaves a barrier with leaders before all have come, also beside other barriers") {
@@ -103,21 +124,4 @@ TEST_CASE("leaders pass on what a root gives, and combine terms in the order of 
     });
     CHECK(wrong == 0);
   }
-}
-
-TEST_CASE("the smallest inner cache of all ranks counts, and none that is unknown") {
-  std::atomic<int> wrong{0};
-  for (const std::uint64_t first_bytes : {4096, 0}) {
-    Buffer memory(SharedMemory::size_bytes(2));
-    const auto program = [&](int rank) {
-      SharedMemory own(memory.bytes().data(), rank, 2);
-      own.waiting.yield_soon();
-      const auto common = CommonCaches::of(own, {rank == 0 ? first_bytes : 8192, 1});
-      if (common.inner_bytes != first_bytes) ++wrong;
-    };
-    std::thread other(program, 1);
-    program(0);
-    other.join();
-  }
-  CHECK(wrong == 0);
 }

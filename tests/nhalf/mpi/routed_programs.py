@@ -28,6 +28,16 @@ ROUTED = (
     *("gather", "scatter", "reduce-scatter", "scan"),
 )
 COPIED = tuple(operation for operation in ROUTED if operation not in ("barrier", "scan"))
+WAYS = {
+    -1: ("shared-memory", ROUTED),
+    -2: ("single-copy", COPIED),
+    -3: (
+        "shared-memory-streaming",
+        ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter"),
+    ),
+    -4: ("shared-memory-hierarchical", ("barrier", "bcast", "allreduce")),
+}
+"""The ways on one node, and the operations that can go them; others go through shared memory."""
 
 
 def compiler_for(library: Library) -> list[str]:
@@ -53,8 +63,7 @@ def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
 def table_of(folder: Path, number: int) -> Path:
     """A table that takes from every operation the algorithm of this number.
 
-    -1 is shared memory, -2 are copies out of other ranks' memory, where there are such. Messages
-    are cut into short parts, with a shorter one last, by those that do so.
+    Negative numbers are those of WAYS. Messages are cut into short parts, with a shorter one last, by those that do so.
     """
     lines = ["# nhalf decision table 2"]
     for operation in ROUTED:
@@ -62,7 +71,8 @@ def table_of(folder: Path, number: int) -> Path:
         name = files[number % len(files)].stem.replace("_", "-")
         part = " 100" if name.endswith("-pipelined") and number >= 0 else ""
         if number < 0:
-            name = "single-copy" if number == -2 and operation in COPIED else "shared-memory"
+            way, operations = WAYS[number]
+            name = way if operation in operations else "shared-memory"
         lines.append(f"{operation} 2 inf 0 inf {name}{part}")
     path = folder / f"{number}.table"
     path.write_text("\n".join(lines) + "\n")

@@ -12,10 +12,12 @@ from nhalf.base.errors import InputError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.preload import preload
+from nhalf.sites.start import cores
 from tests.nhalf.mpi.routed_programs import (
     FOUND,
     SOURCES,
     TIMEOUT_S,
+    WAYS,
     built,
     processes_read_each_other,
     routed,
@@ -30,9 +32,9 @@ def library(request: pytest.FixtureRequest) -> Library:
     return next(one for one in FOUND if one.name == request.param)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("ranks", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
-@pytest.mark.parametrize("number", [-2, -1, 0, 3])
+@pytest.mark.parametrize("number", [*WAYS, 0, 3])
 def test_routed_collectives_give_what_the_librarys_own_do(
     library: Library, folder: Path, ranks: int, number: int
 ) -> None:
@@ -41,10 +43,9 @@ def test_routed_collectives_give_what_the_librarys_own_do(
     code, output = started(library, ranks, loaded, [str(program), "300", str(ranks)])
     assert code == 0, output
     assert "0 of 300 calls differ" in output
-    if number == -1:
-        assert ("allreduce shared-memory" in output) == (ranks > 1)
-    if number == -2:
-        assert ("allreduce single-copy" in output) == (ranks > 1 and processes_read_each_other())
+    if number in WAYS:
+        can = number != -2 or processes_read_each_other()
+        assert (f"allreduce {WAYS[number][0]} " in output) == (ranks > 1 and can)
 
 
 @pytest.mark.sampled(6)
@@ -90,6 +91,7 @@ def test_what_is_learned_changes_no_result(
     assert code == 0, output
     assert "0 wrong" in output
     assert "learned" in output
+    assert (f"nhalf: floor of {ranks} ranks: " in output) == (ranks <= cores())
 
 
 @pytest.mark.sampled(4)

@@ -1,4 +1,4 @@
-"""nhalf's own table as a tuning file: only names of the registry, and shared memory."""
+"""nhalf's own table as a tuning file: only names of the registry, and ways on one node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import FailedError, InputError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.tuning import SHARED_MEMORY, tuner_for
+from nhalf.mpi.tuning import HIERARCHICAL, SHARED_MEMORY, SINGLE_COPY, STREAMING, tuner_for
 from tests.probes import is_built
 
 HERE = Path("/opt/x")
@@ -20,10 +20,14 @@ LIBRARY = Library("mpich-5", "mpich", "5", HERE, HERE / "bin/mpiexec", "hydra", 
 pytestmark = pytest.mark.skipif(not is_built("probe-model"), reason="the probes are not built")
 
 
-def test_the_registry_and_shared_memory() -> None:
+def test_the_registry_and_the_ways_on_one_node() -> None:
     names = tuner_for(LIBRARY, to="nhalf").algorithms("bcast")
     assert "binomial" in names
-    assert names[-1] == SHARED_MEMORY
+    assert names[-4:] == [SHARED_MEMORY, SINGLE_COPY, STREAMING, HIERARCHICAL]
+    assert tuner_for(LIBRARY, to="nhalf").algorithms("barrier")[-2:] == [
+        *(SHARED_MEMORY, HIERARCHICAL)
+    ]
+    assert tuner_for(LIBRARY, to="nhalf").algorithms("alltoall")[-1] == STREAMING
     assert tuner_for(LIBRARY, to="nhalf").algorithms("alltoallw") == []
 
 
@@ -64,9 +68,16 @@ def test_sizes_of_parts_are_algorithms_of_their_own_and_a_column_of_the_table(
         ("chain:32768", 8193, True),
         ("chain:131072", 32768, False),
         ("chain:131072", 65536, True),
+        (SHARED_MEMORY, 1, True),
+        (SINGLE_COPY, 16383, False),
+        (SINGLE_COPY, 16384, True),
+        (STREAMING, 65536, True),
+        (STREAMING, 4096, False),
+        (HIERARCHICAL, 0, True),
+        (HIERARCHICAL, 4097, False),
     ],
 )
-def test_what_is_cut_as_by_the_size_before_is_no_other_algorithm(
+def test_what_is_cut_as_by_the_size_before_or_cannot_gain_is_not_tried(
     algorithm: str, size: int, differs: bool
 ) -> None:
     assert tuner_for(LIBRARY, to="nhalf").differs("bcast", algorithm, size) is differs
