@@ -15,7 +15,7 @@ namespace nhalf::coll {
 /// read, all at once, so the work on rooted data and on terms is divided among all.
 inline double least_bytes(Operation operation, double size_bytes, int ranks) {
   using enum Operation;
-  const double others = ranks - 1;
+  const double peers = ranks - 1;
   switch (operation) {
     case barrier:
       return 0;
@@ -25,15 +25,15 @@ inline double least_bytes(Operation operation, double size_bytes, int ranks) {
       return size_bytes;
     case reduce:
     case scan:
-      return size_bytes * others / ranks;
+      return size_bytes * peers / ranks;
     case allreduce:
-      return 2 * size_bytes * others / ranks;
+      return 2 * size_bytes * peers / ranks;
     case allgather:
     case alltoall:
     case reduce_scatter:
       break;
   }
-  return size_bytes * others;
+  return size_bytes * peers;
 }
 
 /// Whether a rank may return from an operation before others have called it. Flags of several calls

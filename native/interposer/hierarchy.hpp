@@ -94,8 +94,8 @@ inline void barrier(SharedMemory& memory, const Hierarchy& hierarchy) {
   const int rank = memory.rank();
   const int leader = hierarchy.leader_of(rank);
   const auto await_all = [&](const std::vector<int>& ranks, Level level) {
-    for (const int other : ranks)
-      if (other != rank) memory.await(other, level, number);
+    for (const int peer : ranks)
+      if (peer != rank) memory.await(peer, level, number);
   };
   if (rank == leader) {
     await_all(hierarchy.group(leader), Level::arrived);
@@ -118,12 +118,12 @@ inline void bcast(SharedMemory& memory, const Hierarchy& hierarchy, int root, By
   const bool is_near = leader == hierarchy.leader_of(root);
   shared::for_parts(data.size(), Slot::size_bytes, [&](std::size_t at, std::size_t size_bytes) {
     const auto part = data.subspan(at, size_bytes);
-    const auto given = memory.begin();
+    const auto offered = memory.begin();
     const auto passed = memory.begin();
     if (rank == root) {
-      shared::give(memory, given, part);
+      shared::give(memory, offered, part);
     } else if (is_near || rank == leader) {
-      std::memcpy(part.data(), memory.taken(root, given), size_bytes);
+      std::memcpy(part.data(), memory.taken(root, offered), size_bytes);
       if (!is_near) shared::give(memory, passed, part);
     } else {
       std::memcpy(part.data(), memory.taken(leader, passed), size_bytes);
@@ -140,22 +140,22 @@ void allreduce(SharedMemory& memory, const Hierarchy& hierarchy, ConstBytes in, 
   const int leader = hierarchy.leader_of(rank);
   const auto part = hierarchy.part_bytes(combine.element_bytes());
   shared::for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
-    const auto given = memory.begin();
+    const auto offered = memory.begin();
     const auto collected = memory.begin();
     const auto result = memory.begin();
     const auto to = out.subspan(at, size_bytes);
-    shared::give(memory, given, in.subspan(at, size_bytes));
+    shared::give(memory, offered, in.subspan(at, size_bytes));
     if (rank == leader) {
       if (hierarchy.has_groups()) {
         auto* place = memory.slot_data(collected);
         for (const int member : hierarchy.group(leader)) {
-          std::memcpy(place, memory.taken(member, given), size_bytes);
+          std::memcpy(place, memory.taken(member, offered), size_bytes);
           place += size_bytes;
         }
         memory.give(collected);
       }
       const auto term = [&](int of) {
-        if (!hierarchy.has_groups()) return memory.taken(of, given);
+        if (!hierarchy.has_groups()) return memory.taken(of, offered);
         return memory.taken(hierarchy.leader_of(of), collected) +
                hierarchy.ranks_before(of) * size_bytes;
       };

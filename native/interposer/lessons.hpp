@@ -41,8 +41,8 @@ class Contest {
   /// the library's own.
   [[nodiscard]] double rival_ratio() const {
     double least = std::numeric_limits<double>::infinity();
-    for_ways([&](int other, const Learner& rival) {
-      if (other != way_ && rival.is_other_better()) least = std::min(least, rival.ratio());
+    for_ways([&](int of_way, const Learner& rival) {
+      if (of_way != way_ && rival.is_other_better()) least = std::min(least, rival.ratio());
     });
     return least;
   }

@@ -1,9 +1,9 @@
 """The tuner of a library: its vendor's, or nhalf's own preloaded table, which works with any.
 
 The table selects the algorithms of native/algorithms, shared memory in its variants, and copies out
-of other ranks' memory: libnhalf_coll.so takes the calls before the library does. An algorithm is forced by a table of one rule. One that
-cuts messages is several algorithms here, as in Open MPI: chain cuts them every 8 KiB,
-chain:32768 every 32 KiB.
+of other ranks' memory: libnhalf_coll.so takes the calls before the library does. An algorithm is
+forced by a table of one rule. One that cuts messages is several algorithms here, as in Open MPI:
+chain cuts them every 8 KiB, chain:32768 every 32 KiB.
 """
 
 import hashlib
@@ -37,7 +37,11 @@ WAYS_WITHOUT = {
     HIERARCHICAL: ("reduce", "allgather", "alltoall", "gather", "scatter", "scan"),
 }
 """The ways on one node, with the operations that cannot go them (native/interposer/table.hpp)."""
-TRIED_BYTES = {SINGLE_COPY: (16384, math.inf), STREAMING: (65536, math.inf), HIERARCHICAL: (0, 4096)}
+TRIED_BYTES = {
+    SINGLE_COPY: (16384, math.inf),
+    STREAMING: (65536, math.inf),
+    HIERARCHICAL: (0, 4096),
+}
 """The sizes from and to which a way may gain: a system call, the buffers of shared memory, and one
 buffer of them."""
 PARTS_BYTES = (PART_BYTES, 32768, 131072, 524288)

@@ -120,3 +120,17 @@ TEST_CASE("the span holds every size that a rule is about") {
   CHECK(two.holds(127));
   CHECK_FALSE(two.holds(128));
 }
+
+TEST_CASE("a way on one node has a name for the operations that can go it, and no others") {
+  namespace way = nhalf::coll::way;
+  using nhalf::coll::named_way;
+  CHECK(named_way(Operation::scan, "native") == way::native);
+  CHECK(named_way(Operation::scan, "shared-memory") == way::shared_memory);
+  CHECK(named_way(Operation::reduce_scatter, "single-copy") == way::single_copy);
+  CHECK(named_way(Operation::gather, "shared-memory-streaming") == way::streaming);
+  CHECK(named_way(Operation::barrier, "shared-memory-hierarchical") == way::hierarchical);
+  CHECK(named_way(Operation::barrier, "single-copy") == -1);
+  CHECK(named_way(Operation::reduce_scatter, "shared-memory-streaming") == -1);
+  CHECK(named_way(Operation::gather, "shared-memory-hierarchical") == -1);
+  CHECK(named_way(Operation::bcast, "binomial") == -1);
+}

@@ -63,7 +63,8 @@ def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
 def table_of(folder: Path, number: int) -> Path:
     """A table that takes from every operation the algorithm of this number.
 
-    Negative numbers are those of WAYS. Messages are cut into short parts, with a shorter one last, by those that do so.
+    Negative numbers are those of WAYS. Messages are cut into short parts, with a shorter one last,
+    by those that do so.
     """
     lines = ["# nhalf decision table 2"]
     for operation in ROUTED:
