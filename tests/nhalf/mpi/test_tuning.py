@@ -33,7 +33,12 @@ def test_the_registry_and_the_ways_on_one_node() -> None:
 
 def test_the_file_comes_back(tmp_path: Path) -> None:
     tuner = tuner_for(LIBRARY, to="nhalf")
-    rules = [Rule("bcast", 2, 8, 0, math.inf, "binomial"), Rule("barrier", 2, 2, 0, 0, "native")]
+    rules = [
+        Rule("bcast", 2, 8, 0, 4096, HIERARCHICAL),
+        Rule("bcast", 2, 8, 4097, math.inf, "binomial"),
+        Rule("alltoall", 2, 8, 16384, math.inf, SINGLE_COPY),
+        Rule("barrier", 2, 2, 0, 0, "native"),
+    ]
     path = tmp_path / tuner.file_name
     path.write_text(tuner.text(rules))
     assert tuner.read(path) == rules
