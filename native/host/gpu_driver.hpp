@@ -17,6 +17,8 @@ using Stream = struct StreamState*;
 using Event = struct EventState*;
 using Module = struct ModuleState*;
 using Function = struct FunctionState*;
+using Graph = struct GraphState*;
+using GraphProgram = struct GraphProgramState*;
 
 /// By which another process opens the same memory.
 struct SharedHandle {
@@ -104,7 +106,9 @@ struct Driver {
   template <class Call>
   static void find(Call& call, const char* symbol, void* library, const std::string& file) {
     call = reinterpret_cast<Call>(dlsym(library, symbol));
-    if (call == nullptr)
+    const std::string_view wanted = symbol;
+    const bool may_be_missing = wanted.find("Graph") != wanted.npos || wanted.ends_with("Capture");
+    if (call == nullptr && !may_be_missing)
       throw DriverError(Fault::no_symbol, "the GPU driver " + file + " has no " + symbol +
                                               "; it is too old or no driver");
   }
@@ -245,6 +249,8 @@ using OpenedMemory = Owned<Address, &Driver::share_close>;
 using OwnedStream = Owned<Stream, &Driver::stream_destroy>;
 using OwnedEvent = Owned<Event, &Driver::event_destroy>;
 using OwnedModule = Owned<Module, &Driver::module_unload>;
+using OwnedGraph = Owned<Graph, &Driver::graph_destroy>;
+using OwnedGraphProgram = Owned<GraphProgram, &Driver::graph_program_destroy>;
 
 inline DeviceMemory device_memory(std::size_t size_bytes) {
   Address address = 0;
@@ -308,5 +314,24 @@ void launch(Function kernel, unsigned blocks, unsigned threads, Stream stream,
 
 inline void synchronise(Stream stream) {
   driver().check(driver().stream_synchronise(stream), "synchronisation");
+}
+
+/// What `work` puts on a stream, as a graph that one call launches. Throws DriverError.
+template <class Work>
+OwnedGraphProgram graph_of(Stream stream, Work work) {
+  constexpr int of_this_thread = 1;
+  const auto& calls = driver();
+  if (calls.capture_begin == nullptr || calls.capture_end == nullptr ||
+      calls.graph_instantiate == nullptr || calls.graph_launch == nullptr ||
+      calls.graph_destroy == nullptr || calls.graph_program_destroy == nullptr)
+    throw DriverError(Fault::no_symbol, "the GPU driver has no graphs");
+  calls.check(calls.capture_begin(stream, of_this_thread), "graph");
+  work();
+  Graph captured = nullptr;
+  calls.check(calls.capture_end(stream, &captured), "graph");
+  const OwnedGraph graph(captured);
+  GraphProgram program = nullptr;
+  calls.check(calls.graph_instantiate(&program, captured, nullptr, nullptr, 0), "graph");
+  return OwnedGraphProgram(program);
 }
 }  // namespace nhalf::gpu

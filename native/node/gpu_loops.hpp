@@ -36,47 +36,34 @@ inline constexpr const char* loop_kernels =
 
 inline constexpr AxisInfo which_gpu{"gpu", "0", "0", "the number that the driver gives the GPU"};
 
-inline constexpr AxisInfo launch_axes[] = {
-    {"wait", "spin,yield,block", "spin", "how a host that waits for the GPU does"},
-    {"pause_s", "0,0.001,0.01,0.1", "0", "the GPU had nothing to do for so long, seconds"},
-    which_gpu};
-inline constexpr PatternInfo launch_info{
-    .name = "gpu-launch",
-    .what = "an empty kernel, from its launch until the host knows that it has ended",
-    .ranks_min = 1,
-    .axes = launch_axes,
-    .sized = false};
-
-/// Three times of a launch: the host returns from it, the device has done it, the host knows.
-class Launch : public Pattern {
+/// Three times of an operation, which end when the call returns to the host, when the device has
+/// done it, and when the host knows that. The last one is the sample.
+class ThreeTimes {
  public:
-  Launch(ReadyGpu& gpu, const HostClock& clock, const Case& point)
-      : gpu_(gpu), clock_(clock), pause_s_(point.axes.number("pause_s", 0.0)) {
-    if (!(pause_s_ >= 0 && pause_s_ <= 10)) throw InputError("axis pause_s is from 0 to 10");
+  ThreeTimes(Stream stream, const HostClock& clock) : stream_(stream), clock_(clock) {}
+
+  /// Puts work on the stream and waits for it.
+  template <class Work>
+  void run(Work work) {
+    const double start_s = clock_.now_s();
+    work();
+    returned_s_.push_back(clock_.now_s() - start_s);
+    synchronise(stream_);
   }
-  void run(std::uint64_t rounds) override {
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-      const double start_s = clock_.now_s();
-      launch(kernel_, 1, 1, gpu_.stream.get());
-      returned_s_.push_back(clock_.now_s() - start_s);
-      synchronise(gpu_.stream.get());
-    }
-  }
-  bool verify() override { return true; }
-  void prepare() override {
-    if (pause_s_ > 0) clock_.pause(pause_s_);
-  }
-  std::vector<Value> values() override {
+  /// Medians of the first two times: the device's is that between events around the work.
+  template <class Work>
+  std::vector<Value> values(Work work) {
     constexpr int times = 21;
     std::vector<double> device_s;
     const auto before = event(), after = event();
+    const auto& calls = driver();
     for (int i = 0; i < times; ++i) {
       float elapsed_ms = 0;
-      driver().check(driver().event_record(before.get(), gpu_.stream.get()), "event");
-      launch(kernel_, 1, 1, gpu_.stream.get());
-      driver().check(driver().event_record(after.get(), gpu_.stream.get()), "event");
-      synchronise(gpu_.stream.get());
-      driver().check(driver().event_elapsed(&elapsed_ms, before.get(), after.get()), "event");
+      calls.check(calls.event_record(before.get(), stream_), "event");
+      work();
+      calls.check(calls.event_record(after.get(), stream_), "event");
+      synchronise(stream_);
+      calls.check(calls.event_elapsed(&elapsed_ms, before.get(), after.get()), "event");
       device_s.push_back(1e-3 * static_cast<double>(elapsed_ms));
     }
     return {{"host_returns_s", order_statistic(returned_s_, returned_s_.size() / 2)},
@@ -84,12 +71,116 @@ class Launch : public Pattern {
   }
 
  private:
+  Stream stream_;
+  const HostClock& clock_;
+  std::vector<double> returned_s_;
+};
+
+inline constexpr AxisInfo wait_axis{"wait", "spin,yield,block", "spin",
+                                    "how a host that waits for the GPU does"};
+inline constexpr AxisInfo launch_axes[] = {
+    wait_axis,
+    {"pause_s", "0,0.001,0.01,0.1", "0", "the GPU had nothing to do for so long, seconds"},
+    {"kernels", "1,16", "1", "so many empty kernels, each after the one before"},
+    {"by", "launches,graph", "launches", "a launch each, or one of a graph that holds them all"},
+    which_gpu};
+inline constexpr PatternInfo launch_info{
+    .name = "gpu-launch",
+    .what = "empty kernels, from their launch until the host knows that they have ended",
+    .ranks_min = 1,
+    .axes = launch_axes,
+    .sized = false};
+
+class Launch : public Pattern {
+ public:
+  Launch(ReadyGpu& gpu, const HostClock& clock, const Case& point)
+      : gpu_(gpu),
+        clock_(clock),
+        times_(gpu.stream.get(), clock),
+        pause_s_(point.axes.number("pause_s", 0.0)),
+        kernels_(point.axes.number("kernels", 1)) {
+    constexpr int kernels_max = 10'000;
+    constexpr std::string_view ways[] = {"launches", "graph"};
+    if (!(pause_s_ >= 0 && pause_s_ <= 10)) throw InputError("axis pause_s is from 0 to 10");
+    if (kernels_ < 1 || kernels_ > kernels_max)
+      throw InputError("axis kernels is from 1 to " + std::to_string(kernels_max));
+    if (point.choice("by", ways) == 0) return;
+    const double start_s = clock_.now_s();
+    graph_ = graph_of(gpu_.stream.get(), [&] { launch_each(); });
+    instantiated_s_ = clock_.now_s() - start_s;
+  }
+  void run(std::uint64_t rounds) override {
+    for (std::uint64_t i = 0; i < rounds; ++i) times_.run([&] { launch_all(); });
+  }
+  bool verify() override { return true; }
+  void prepare() override {
+    if (pause_s_ > 0) clock_.pause(pause_s_);
+  }
+  std::vector<Value> values() override {
+    auto values = times_.values([&] { launch_all(); });
+    if (graph_.get() != nullptr) values.push_back({"instantiated_s", instantiated_s_});
+    return values;
+  }
+
+ private:
+  void launch_each() const {
+    for (int i = 0; i < kernels_; ++i) launch(kernel_, 1, 1, gpu_.stream.get());
+  }
+  void launch_all() const {
+    if (graph_.get() == nullptr) return launch_each();
+    driver().check(driver().graph_launch(graph_.get(), gpu_.stream.get()), "graph");
+  }
+
   ReadyGpu& gpu_;
   const HostClock& clock_;
+  ThreeTimes times_;
   double pause_s_;
+  int kernels_;
   OwnedModule module_ = module(loop_kernels);
   Function kernel_ = function(module_, "nhalf_empty");
-  std::vector<double> returned_s_;
+  OwnedGraphProgram graph_;
+  double instantiated_s_ = 0;
+};
+
+inline constexpr AxisInfo wait_axes[] = {
+    {"call", "synchronise,query,event", "synchronise",
+     "synchronise: of a stream; query: whether it is empty; event: of one that was recorded"},
+    wait_axis,
+    which_gpu};
+inline constexpr PatternInfo wait_info{
+    .name = "gpu-wait",
+    .what = "a wait for a GPU that has nothing left to do: what waiting costs by itself",
+    .ranks_min = 1,
+    .rounds_min = 10,
+    .axes = wait_axes,
+    .sized = false};
+
+class Wait : public Pattern {
+ public:
+  Wait(ReadyGpu& gpu, const Case& point) : gpu_(gpu), call_(point.choice("call", names)) {
+    const std::size_t wait = point.choice("wait", ReadyGpu::wait_names);
+    constexpr unsigned without_spinning = 1;
+    event_ = event(wait == std::size(ReadyGpu::wait_names) - 1 ? without_spinning : 0);
+    driver().check(driver().event_record(event_.get(), gpu_.stream.get()), "event");
+  }
+  void run(std::uint64_t rounds) override {
+    const auto& calls = driver();
+    for (std::uint64_t i = 0; i < rounds; ++i)
+      calls.check(call_ == 0   ? calls.stream_synchronise(gpu_.stream.get())
+                  : call_ == 1 ? calls.stream_query(gpu_.stream.get())
+                               : calls.event_synchronise(event_.get()),
+                  names[call_]);
+  }
+  bool verify() override {
+    synchronise(gpu_.stream.get());
+    return true;
+  }
+
+ private:
+  static constexpr std::string_view names[] = {"synchronise", "query", "event"};
+  ReadyGpu& gpu_;
+  std::size_t call_;
+  OwnedEvent event_;
 };
 
 inline constexpr AxisInfo copy_axes[] = {
@@ -164,8 +255,9 @@ class Place {
 
 class Copy : public Pattern {
  public:
-  Copy(ReadyGpu& gpu, const Case& point)
+  Copy(ReadyGpu& gpu, const HostClock& clock, const Case& point)
       : gpu_(gpu),
+        times_(gpu.stream.get(), clock),
         size_bytes_(sized(point)),
         from_(gpu, side(point, true), size_bytes_),
         to_(gpu, side(point, false), size_bytes_) {
@@ -173,18 +265,10 @@ class Copy : public Pattern {
       throw InputError("one side of axis memory is device or managed");
   }
   void run(std::uint64_t rounds) override {
-    const auto& calls = driver();
-    Stream stream = gpu_.stream.get();
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-      const int result =
-          !from_.is_of_device()
-              ? calls.copy_in_async(to_.address(), from_.data(), size_bytes_, stream)
-          : !to_.is_of_device()
-              ? calls.copy_out_async(to_.data(), from_.address(), size_bytes_, stream)
-              : calls.copy_within_async(to_.address(), from_.address(), size_bytes_, stream);
-      calls.check(result, "copy");
-      synchronise(stream);
-    }
+    for (std::uint64_t i = 0; i < rounds; ++i) times_.run([&] { copy(); });
+  }
+  std::vector<Value> values() override {
+    return times_.values([&] { copy(); });
   }
   void prepare() override {
     from_.touch();
@@ -200,6 +284,16 @@ class Copy : public Pattern {
   bool is_right() override { return to_.has(seed_); }
 
  private:
+  void copy() const {
+    const auto& calls = driver();
+    Stream stream = gpu_.stream.get();
+    calls.check(!from_.is_of_device()
+                    ? calls.copy_in_async(to_.address(), from_.data(), size_bytes_, stream)
+                : !to_.is_of_device()
+                    ? calls.copy_out_async(to_.data(), from_.address(), size_bytes_, stream)
+                    : calls.copy_within_async(to_.address(), from_.address(), size_bytes_, stream),
+                "copy");
+  }
   static std::size_t sized(const Case& point) {
     if (point.size_bytes == 0) throw InputError("a copy has 1 byte or more");
     return point.size_bytes;
@@ -212,6 +306,7 @@ class Copy : public Pattern {
   }
 
   ReadyGpu& gpu_;
+  ThreeTimes times_;
   std::size_t size_bytes_;
   Place from_, to_;
   std::uint32_t seed_ = 1;

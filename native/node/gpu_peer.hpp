@@ -85,80 +85,56 @@ inline void serve_peer() {
   }
 }
 
+inline constexpr AxisInfo peer_axes[] = {
+    {"processes", "2,4", "2", "processes on the GPU: the others answer the first one at once"},
+    which_gpu};
 inline constexpr PatternInfo peer_info{
     .name = "gpu-ipc",
     .what =
-        "a message between the GPU memories of two processes on one GPU, in time slices: half "
-        "of there and back",
+        "messages from the GPU memory of one process to those of others on this GPU, in time "
+        "slices: half of there and back",
     .messages_per_round = 2,
     .ranks_min = 1,
-    .axes = flag_axes};
+    .axes = peer_axes};
 
-class Peer : public Pattern {
+/// Another process on the GPU, which this one starts, with the memory of both for each other.
+class Partner {
  public:
-  Peer(ReadyGpu& gpu, const HostClock& clock, const Case& point)
-      : gpu_(gpu),
-        clock_(clock),
-        size_bytes_(point.size_bytes),
-        from_(gpu, "device", at_least_one(size_bytes_)),
-        to_(gpu, "device", size_bytes_) {
+  Partner(ReadyGpu& gpu, int number, std::size_t size_bytes)
+      : size_bytes_(size_bytes), to_(gpu, "device", size_bytes) {
     start();
-    Opening opening{.gpu = point.axes.number("gpu", 0), .size_bytes = size_bytes_};
+    Opening opening{.gpu = number, .size_bytes = size_bytes};
     driver().check(driver().share(&opening.memory, to_.address()), "shared memory");
     pipes().put(opening);
     const auto answer = pipes().take<Opening>(answer_limit_ms);
-    if (!answer) throw InputError("the other process of the pair ended at once");
+    if (!answer) throw InputError("the other process of the pair has ended");
     if (answer->error.front() != '\0') throw InputError(answer->error.data());
     theirs_ = opened(answer->memory);
   }
-  ~Peer() override {
+  ~Partner() {
     close(ends_[0]);
     close(ends_[1]);
     // It has nothing to keep, and may wait for the driver.
     if (process_ > 0 && kill(process_, SIGKILL) == 0) waitpid(process_, nullptr, 0);
   }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
+  Partner(const Partner&) = delete;
+  Partner& operator=(const Partner&) = delete;
 
-  void run(std::uint64_t rounds) override {
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-      copy_message(gpu_, theirs_, from_.address(), size_bytes_);
-      exchange(message_word);
-    }
-  }
-  bool verify() override {
-    ++seed_;
-    from_.write(seed_);
-    to_.write(seed_ + 1);
-    run(1);
-    return to_.has(seed_);
-  }
-  bool is_right() override { return to_.has(seed_); }
+  /// Where its messages arrive.
+  [[nodiscard]] const Place& arrivals() const { return to_; }
 
-  /// What the words through pipes take by themselves, half of there and back.
-  std::vector<Value> values() override {
-    constexpr int times = 51;
-    std::vector<double> words_s;
-    for (int i = 0; i < times; ++i) {
-      const double start_s = clock_.now_s();
-      exchange(empty_word);
-      words_s.push_back((clock_.now_s() - start_s) / 2);
-    }
-    return {{"words_s", order_statistic(words_s, words_s.size() / 2)}};
+  void send(const ReadyGpu& gpu, Address from) const {
+    copy_message(gpu, theirs_, from, size_bytes_);
+    pipes().put(message_word);
   }
-
- private:
-  static std::size_t at_least_one(std::size_t size_bytes) {
-    if (size_bytes == 0) throw InputError("a message has 1 byte or more here");
-    return size_bytes;
-  }
-  [[nodiscard]] Pipes pipes() const { return {ends_[0], ends_[1]}; }
-
-  void exchange(char word) const {
-    pipes().put(word);
+  void put_empty() const { pipes().put(empty_word); }
+  void await(char word) const {
     if (pipes().take<char>(answer_limit_ms) != word)
       throw InputError("the other process of the pair has ended");
   }
+
+ private:
+  [[nodiscard]] Pipes pipes() const { return {ends_[0], ends_[1]}; }
 
   /// Starts this program once more: the driver allows no fork without it.
   void start() {
@@ -181,13 +157,67 @@ class Peer : public Pattern {
     if (failure != 0) throw InputError(std::string("no second process: ") + std::strerror(failure));
   }
 
-  ReadyGpu& gpu_;
-  const HostClock& clock_;
   std::size_t size_bytes_;
-  Place from_, to_;
+  Place to_;
   OpenedMemory theirs_;
   pid_t process_ = -1;
   std::array<int, 2> ends_{-1, -1};
+};
+
+class Peer : public Pattern {
+ public:
+  Peer(ReadyGpu& gpu, const HostClock& clock, const Case& point)
+      : gpu_(gpu), clock_(clock), from_(gpu, "device", at_least_one(point.size_bytes)) {
+    constexpr int processes_max = 64;
+    const int processes = point.axes.number("processes", 2);
+    if (processes < 2 || processes > processes_max)
+      throw InputError("axis processes is from 2 to " + std::to_string(processes_max));
+    for (int i = 1; i < processes; ++i)
+      partners_.push_back(
+          std::make_unique<Partner>(gpu, point.axes.number("gpu", 0), point.size_bytes));
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      for (const auto& partner : partners_) partner->send(gpu_, from_.address());
+      for (const auto& partner : partners_) partner->await(message_word);
+    }
+  }
+  bool verify() override {
+    ++seed_;
+    from_.write(seed_);
+    for (const auto& partner : partners_) partner->arrivals().write(seed_ + 1);
+    run(1);
+    return is_right();
+  }
+  bool is_right() override {
+    return std::ranges::all_of(
+        partners_, [&](const auto& partner) { return partner->arrivals().has(seed_); });
+  }
+
+  /// What the words through pipes take by themselves, half of there and back.
+  std::vector<Value> values() override {
+    constexpr int times = 51;
+    std::vector<double> words_s;
+    for (int i = 0; i < times; ++i) {
+      const double start_s = clock_.now_s();
+      for (const auto& partner : partners_) partner->put_empty();
+      for (const auto& partner : partners_) partner->await(empty_word);
+      words_s.push_back((clock_.now_s() - start_s) / 2);
+    }
+    return {{"words_s", order_statistic(words_s, words_s.size() / 2)}};
+  }
+
+ private:
+  static std::size_t at_least_one(std::size_t size_bytes) {
+    if (size_bytes == 0) throw InputError("a message has 1 byte or more here");
+    return size_bytes;
+  }
+
+  ReadyGpu& gpu_;
+  const HostClock& clock_;
+  Place from_;
+  std::vector<std::unique_ptr<Partner>> partners_;
   std::uint32_t seed_ = 1;
 };
 }  // namespace nhalf::gpu

@@ -50,8 +50,8 @@ struct Entry {
 
 const Entry entries[] = {
     {nhalf::gpu::copy_info,
-     [](Session&, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
-       return std::make_unique<nhalf::gpu::Copy>(gpu, point);
+     [](Session& session, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
+       return std::make_unique<nhalf::gpu::Copy>(gpu, session.clock, point);
      }},
     {nhalf::gpu::flag_info,
      [](Session& session, ReadyGpu& gpu, const Case&) -> std::unique_ptr<Pattern> {
@@ -64,6 +64,10 @@ const Entry entries[] = {
     {nhalf::gpu::launch_info,
      [](Session& session, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::gpu::Launch>(gpu, session.clock, point);
+     }},
+    {nhalf::gpu::wait_info,
+     [](Session&, ReadyGpu& gpu, const Case& point) -> std::unique_ptr<Pattern> {
+       return std::make_unique<nhalf::gpu::Wait>(gpu, point);
      }}};
 
 constexpr nhalf::Effort usual_effort{

@@ -27,8 +27,9 @@ from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 TRANSPORT = "gpu"
-LAUNCH, COPY, FLAG, PEER = "gpu-launch", "gpu-copy", "gpu-flag", "gpu-ipc"
-PATTERNS = (LAUNCH, COPY, FLAG, PEER)
+LAUNCH, WAIT, COPY = "gpu-launch", "gpu-wait", "gpu-copy"
+FLAG, PEER = "gpu-flag", "gpu-ipc"
+PATTERNS = (LAUNCH, WAIT, COPY, FLAG, PEER)
 PROGRAM = "gpu-probe"
 PLACEMENT = "cores"
 LAUNCHES = 5
@@ -44,6 +45,9 @@ MEMORIES = (
 )
 WAITS = ("spin", "yield", "block")
 PAUSES_S = ("0.001", "0.01", "0.1")
+SEVERAL = "kernels=16"
+CALLS = ("", "call=query", "call=event")
+PROCESSES = ("", "processes=4")
 
 
 def gpu_subject() -> Subject:
@@ -62,7 +66,9 @@ def begin_gpu(out: Path | None) -> Run:
         with Probe([*gpu_subject().command], {}, TIMEOUT_S) as processes:
             opening = processes.launch
     except LaunchError as error:
-        raise MissingError(str(error), "`nhalf node` measures the cores without it") from error
+        # What the probe says of itself is clearer than how it ended.
+        reason = str(error).rpartition(f"{PROGRAM}: ")[2]
+        raise MissingError(reason, "`nhalf node` measures the cores without it") from error
     gpu: dict[str, Any] = opening["gpu"]
     description = {
         "environment": {
@@ -122,18 +128,21 @@ def _launch(
 
 def plan(sizes: Sequence[int]) -> Iterator[Point]:
     """The points of a launch. Each way to wait makes the GPU's context anew: those come last."""
-    yield _point(LAUNCH)
-    for pause_s in PAUSES_S:
-        yield _point(LAUNCH, f"pause_s={pause_s}")
+    for axes in ("", SEVERAL, f"by=graph,{SEVERAL}", *(f"pause_s={text}" for text in PAUSES_S)):
+        yield _point(LAUNCH, axes)
+    for axes in CALLS:
+        yield _point(WAIT, axes)
     yield _point(FLAG)
     for memory in MEMORIES:
         axes = "" if memory == USUAL_MEMORY else f"memory={memory}"
         for size_bytes in sizes:
             yield _point(COPY, axes, size_bytes)
-    for size_bytes in sizes[::PEER_STEP]:
-        yield _point(PEER, size_bytes=size_bytes)
+    for axes in PROCESSES:
+        for size_bytes in sizes[::PEER_STEP]:
+            yield _point(PEER, axes, size_bytes)
     for wait in WAITS[1:]:
         yield _point(LAUNCH, f"wait={wait}")
+        yield _point(WAIT, f"wait={wait}")
 
 
 def _point(pattern: str, axes: str = "", size_bytes: int = 0) -> Point:

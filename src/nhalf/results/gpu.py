@@ -1,6 +1,6 @@
 """What a message of GPU memory pays before it is on the wire: launches, flags and copies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,14 +10,19 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.models.forms import Curve
 from nhalf.models.forms.segmented import Segmented
-from nhalf.node.gpu import COPY, FLAG, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY
+from nhalf.node.gpu import COPY, FLAG, LAUNCH, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY, WAIT
 from nhalf.results import Column, Result
 from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT, parse_axes
 
 MOVED = 1.05
 """A clock whose tenth and ninetieth percentile lie further apart changed its state."""
 SIZES_MIN = 3
-SLICES = "a message between two processes on this GPU, in time slices: no network"
+SLICES = "on this GPU, in time slices: no network"
+WAITING = {
+    "synchronise": "a wait for an empty stream",
+    "query": "a query whether a stream is empty",
+    "event": "a wait for an event that has come",
+}
 HOST = {"pinned": "pinned host memory", "host": "pageable host memory", "managed": "managed memory"}
 
 
@@ -28,7 +33,9 @@ class Gpu(Result):
     patterns = frozenset(PATTERNS)
     columns = (
         Column("what", "what"),
-        Column("time_s", "time", format_time),
+        Column("host_returns_s", "host returns", format_time),
+        Column("device_s", "GPU done", format_time),
+        Column("time_s", "host knows", format_time),
         Column("rate_Bps", "rate", format_rate),
         Column("n_half_bytes", "n½", format_size),
         Column("switches", "switches at", str),
@@ -37,8 +44,9 @@ class Gpu(Result):
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """Times in seconds, rates in bytes per second, n½ in bytes.
 
-        Of a copy the time is that of the fewest bytes, the rate that of the most, both with their
-        intervals; n½ is that of the model's last segment, and `switches` are where it jumps
+        `time_s` ends when the host knows that the GPU is done, `host_returns_s` when the call
+        returns, `device_s` when the GPU has done it by its own events. Of a copy the times are
+        those of the fewest bytes, the rate that of the most; n½ is that of the model's last segment, and `switches` are where it jumps
         (Segmented). `doubts` tell of a GPU clock that moved.
         """
         points = summary.filter(pl.col("transport") == TRANSPORT, "verified")
@@ -50,51 +58,58 @@ class Gpu(Result):
             axes = parse_axes(first["axes"])
             gpu = axes.pop("gpu", "0")
             has_sizes = first["pattern"] in (COPY, PEER)
-            of_curve = _copies(curve, axes) if has_sizes else _calls(first, axes)
+            row = _copies(curve, axes) if has_sizes else _calls(first, axes)
+            name = row["what"] if gpu == "0" else f"{row['what']}, GPU {gpu}"
             doubts = _moved_clocks(curve)
-            for row in of_curve:
-                name = row["what"] if gpu == "0" else f"{row['what']}, GPU {gpu}"
-                rows.append({**subject, **row, "what": name, "gpu": gpu, "doubts": doubts})
-                doubts = []
+            rows.append({**subject, **row, "what": name, "gpu": gpu, "doubts": doubts})
         return sorted(rows, key=lambda row: (row["run"], row["gpu"], row["order"]))
 
     def sentences(self, row: Row) -> list[str]:
-        """Sizes that take longer than larger ones."""
-        return [
+        """Sizes that take longer than larger ones, and what a graph costs before it is of use."""
+        made_s = row.get("instantiated_s")
+        made = f"{row['what']}: making the graph took {format_time(made_s or 0)}"
+        return [made] * (made_s is not None) + [
             f"{row['what']}: {format_size(low)} takes {format_time(low_s)}, longer than "
             f"{format_size(high)} with {format_time(high_s)}"
             for low, low_s, high, high_s in row.get("falls", [])
         ]
 
 
-def _calls(point: Row, axes: Mapping[str, str]) -> Iterator[Row]:
-    """The rows of a launch, with the times at which the host returns and the device is done."""
-    time = {"time_s": point["median_s"], "time_s_ci": [point["ci_low_s"], point["ci_high_s"]]}
-    if point["pattern"] == FLAG:
-        yield {"order": 3, "what": "a flag to the GPU and back", **time}
-        return
+def _three_times(point: Row) -> Row:
+    """When the host returns, the device is done, and the host knows that, in seconds."""
     values = {value["name"]: value["value"] for value in point["values"]}
-    if not axes:
-        for name, words in (
-            ("host_returns_s", "a launch, until the host returns"),
-            ("device_s", "an empty kernel, on the GPU's clock"),
-        ):
-            if values.get(name) is not None:
-                yield {"order": 0, "what": words, "time_s": values[name]}
-    waiting = f", {axes['wait']}" if "wait" in axes else ""
+    return {
+        "host_returns_s": values.get("host_returns_s"),
+        "device_s": values.get("device_s"),
+        "time_s": point["median_s"],
+        "time_s_ci": [point["ci_low_s"], point["ci_high_s"]],
+        "instantiated_s": values.get("instantiated_s"),
+    }
+
+
+def _calls(point: Row, axes: Mapping[str, str]) -> Row:
+    """The row of launches, of a wait or of a flag."""
     pause = f", after {format_time(float(axes['pause_s']))} of nothing" if "pause_s" in axes else ""
-    words = f"a launch, until the host knows its end{waiting}{pause}"
-    yield {"order": 2 if pause else 1, "what": words, **time}
+    waiting = f", waiting by {axes['wait']}" if "wait" in axes else ""
+    kernels = axes.get("kernels", "1")
+    launches = "a launch" if kernels == "1" else f"{kernels} launches"
+    if axes.get("by") == "graph":
+        launches += ", as one graph"
+    order, words = {
+        LAUNCH: (1 if pause else 0, launches),
+        WAIT: (2, WAITING[axes.get("call", "synchronise")]),
+        FLAG: (3, "a flag to the GPU and back"),
+    }[point["pattern"]]
+    return {"order": order, "what": f"{words}{waiting}{pause}", **_three_times(point)}
 
 
-def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Iterator[Row]:
-    """The row of one pair of memories."""
+def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Row:
+    """The row of one pair of memories, or of processes."""
     sizes, times_s = curve["bytes"].to_numpy(), curve["median_s"].to_numpy()
     least, most = curve.row(0, named=True), curve.row(-1, named=True)
     is_copy = least["pattern"] == COPY
-    row: Row = {"order": 4 if is_copy else 5, "what": _copy_words(axes) if is_copy else SLICES}
-    row["time_s"] = least["median_s"]
-    row["time_s_ci"] = [least["ci_low_s"], least["ci_high_s"]]
+    words = _copy_words(axes) if is_copy else _message_words(axes)
+    row: Row = {"order": 4 if is_copy else 5, "what": words, **_three_times(least)}
     row["rate_Bps"] = most["bytes_per_time"] / most["median_s"]
     if most["ci_low_s"] and most["ci_high_s"]:
         row["rate_Bps_ci"] = [
@@ -111,7 +126,7 @@ def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Iterator[Row]:
         row["switch_bytes"] = [change.at_bytes for change in jumps]
         row["switches"] = ", ".join(format_size(change.at_bytes) for change in jumps) or None
     row["falls"] = _falls(curve.to_dicts())
-    yield row
+    return row
 
 
 def _falls(points: Sequence[Row]) -> list[tuple[int, float, int, float]]:
@@ -121,6 +136,14 @@ def _falls(points: Sequence[Row]) -> list[tuple[int, float, int, float]]:
         for small, large in pairwise(points)
         if (small["ci_low_s"] or small["median_s"]) > (large["ci_high_s"] or large["median_s"])
     ]
+
+
+def _message_words(axes: Mapping[str, str]) -> str:
+    """Of messages between processes, which are time slices and no network."""
+    others = int(axes.get("processes", "2")) - 1
+    if others == 1:
+        return f"a message between two processes {SLICES}"
+    return f"messages from one process to {others} others at once {SLICES}"
 
 
 def _copy_words(axes: Mapping[str, str]) -> str:

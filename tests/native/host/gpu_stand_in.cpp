@@ -1,7 +1,7 @@
 // A libcuda.so.1 for hosts without a GPU. Its device memory is a file without a name: the address
 // that programs get cannot be read or written, so that a host that touches it is caught; copies and
-// kernels go by a second mapping. Kernels of nhalf are known by the names of their entries. Time is
-// the device's own and exact: events show it, whatever this host is doing.
+// kernels go by a second mapping. Kernels of nhalf are known by the names of their entries. Times of
+// host and device are virtual and exact, whatever this host is doing.
 //
 // By environment: NHALF_STAND_IN_FAULT plants old-driver, no-device, out-of-memory, busy (another
 // process has the device to itself), others-busy (all but the first), foreign-context or wrong-data
@@ -9,12 +9,15 @@
 // NHALF_STAND_IN_WITHOUT_LAUNCH. NHALF_STAND_IN_DEVICES is their number, NHALF_STAND_IN_WAITS=1
 // lets a host that synchronises wait as long as the device says. Times: NHALF_STAND_IN_LAUNCH_S
 // (5e-6), NHALF_STAND_IN_COPY_S (1e-6), NHALF_STAND_IN_BYTES_PER_S (1e10), NHALF_STAND_IN_CLOCK_HZ
-// (1e9), NHALF_STAND_IN_FLAG_S (2e-6).
+// (1e9), NHALF_STAND_IN_FLAG_S (2e-6), NHALF_STAND_IN_NODE_S (a kernel in a graph: 1e-6),
+// NHALF_STAND_IN_GRAPH_S (to instantiate one: 1e-5); of the host NHALF_STAND_IN_CALL_S (a call that
+// gives work: 0) and NHALF_STAND_IN_WAIT_S (a wait, beyond the end of the work: 0).
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "gpu_stand_in_memory.hpp"
 
@@ -62,14 +65,14 @@ int run_clock(void** arguments) {
   const double clock_hz = setting("NHALF_STAND_IN_CLOCK_HZ", 1e9);
   std::byte* times = behind(argument<Address>(arguments, 0), 4 * sizeof(std::uint64_t), false);
   if (times == nullptr) return invalid_value;
-  const double end_s = state().now_s + static_cast<double>(cycles) / clock_hz;
+  const double start_s = state().device_s;
+  const double end_s = start_s + static_cast<double>(cycles) / clock_hz;
   const std::array<std::uint64_t, 4> readings{
-      static_cast<std::uint64_t>(state().now_s * clock_hz),
-      static_cast<std::uint64_t>(state().now_s * 1e9),
-      static_cast<std::uint64_t>(state().now_s * clock_hz) + cycles,
+      static_cast<std::uint64_t>(start_s * clock_hz), static_cast<std::uint64_t>(start_s * 1e9),
+      static_cast<std::uint64_t>(start_s * clock_hz) + cycles,
       static_cast<std::uint64_t>(end_s * 1e9)};
   std::memcpy(times, readings.data(), sizeof readings);
-  state().now_s = end_s;
+  state().device_s = end_s;
   return success;
 }
 
@@ -86,7 +89,8 @@ int run_flag(void** arguments) {
     for (std::uint32_t i = 0; i < rounds; ++i) {
       while (seen.load() != 2 * i + 1) std::this_thread::yield();
       const std::lock_guard hold(state().lock);
-      state().now_s += setting("NHALF_STAND_IN_FLAG_S", 2e-6);
+      state().host_s += setting("NHALF_STAND_IN_FLAG_S", 2e-6);
+      state().device_s = std::max(state().device_s, state().host_s);
       seen.store(2 * i + 2);
     }
   });
@@ -106,23 +110,35 @@ constexpr std::array known_kernels{
 /// A host that waits for the device waits until then, if it is to.
 int wait_for_device(double since_s) {
   if (setting("NHALF_STAND_IN_WAITS", 0) > 0)
-    std::this_thread::sleep_for(std::chrono::duration<double>(state().now_s - since_s));
+    std::this_thread::sleep_for(std::chrono::duration<double>(state().device_s - since_s));
   return success;
 }
 
 struct Stream {
   double waited_s = 0;
+  /// Kernels of a graph that is captured; below 0 if none is.
+  int captured = -1;
+};
+struct Graph {
+  int kernels = 0;
 };
 struct Event {
   double recorded_s = 0;
 };
+
+/// The result of work for which the host waits.
+int waited(int result) {
+  const std::lock_guard hold(state().lock);
+  wait_for_end();
+  return result;
+}
 }  // namespace
 
 extern "C" {
-/// The device's time, for programs that are to take it for theirs.
+/// The host's virtual time, for programs that are to take it for theirs.
 double nhalf_stand_in_now_s() {
   const std::lock_guard hold(state().lock);
-  return state().now_s;
+  return state().host_s;
 }
 int cuInit(unsigned) {
   if (planted("no-device")) return no_device;
@@ -218,26 +234,26 @@ int cuMemFreeHost(void* memory) {
 int cuMemAllocManaged(Address* address, std::size_t size_bytes, unsigned) {
   return take(size_bytes, Kind::managed, address);
 }
-int cuMemcpy(Address to, Address from, std::size_t size_bytes) {
-  return copy(to, from, size_bytes, false, false);
-}
-int cuMemcpyHtoD_v2(Address to, const void* from, std::size_t size_bytes) {
+int cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t size_bytes, void*) {
   return copy(to, reinterpret_cast<Address>(from), size_bytes, true, false);
 }
-int cuMemcpyDtoH_v2(void* to, Address from, std::size_t size_bytes) {
+int cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t size_bytes, void*) {
   return copy(reinterpret_cast<Address>(to), from, size_bytes, false, true);
 }
-int cuMemcpyDtoD_v2(Address to, Address from, std::size_t size_bytes) {
+int cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t size_bytes, void*) {
   return copy(to, from, size_bytes, true, true);
 }
-int cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t size_bytes, void*) {
-  return cuMemcpyHtoD_v2(to, from, size_bytes);
+int cuMemcpy(Address to, Address from, std::size_t size_bytes) {
+  return waited(copy(to, from, size_bytes, false, false));
 }
-int cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t size_bytes, void*) {
-  return cuMemcpyDtoH_v2(to, from, size_bytes);
+int cuMemcpyHtoD_v2(Address to, const void* from, std::size_t size_bytes) {
+  return waited(cuMemcpyHtoDAsync_v2(to, from, size_bytes, nullptr));
 }
-int cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t size_bytes, void*) {
-  return cuMemcpyDtoD_v2(to, from, size_bytes);
+int cuMemcpyDtoH_v2(void* to, Address from, std::size_t size_bytes) {
+  return waited(cuMemcpyDtoHAsync_v2(to, from, size_bytes, nullptr));
+}
+int cuMemcpyDtoD_v2(Address to, Address from, std::size_t size_bytes) {
+  return waited(cuMemcpyDtoDAsync_v2(to, from, size_bytes, nullptr));
 }
 int cuMemsetD8_v2(Address to, unsigned char value, std::size_t size_bytes) {
   std::byte* target = behind(to, size_bytes, false);
@@ -255,7 +271,7 @@ int cuPointerGetAttribute(void* value, int attribute, Address address) {
   return success;
 }
 int cuStreamCreate(void** stream, unsigned) {
-  *stream = new Stream{state().now_s};
+  *stream = new Stream{state().device_s};
   return success;
 }
 int cuStreamSynchronize(void* stream) {
@@ -263,11 +279,11 @@ int cuStreamSynchronize(void* stream) {
   if (state().running.joinable()) state().running.join();
   auto& waited_s = static_cast<Stream*>(stream)->waited_s;
   wait_for_device(waited_s);
-  waited_s = state().now_s;
-  return success;
+  waited_s = state().device_s;
+  return waited(success);
 }
 int cuStreamQuery(void*) {
-  return success;
+  return waited(success);
 }
 int cuStreamDestroy_v2(void* stream) {
   delete static_cast<Stream*>(stream);
@@ -278,11 +294,11 @@ int cuEventCreate(void** event, unsigned) {
   return success;
 }
 int cuEventRecord(void* event, void*) {
-  static_cast<Event*>(event)->recorded_s = state().now_s;
+  static_cast<Event*>(event)->recorded_s = std::max(state().device_s, state().host_s);
   return success;
 }
 int cuEventSynchronize(void*) {
-  return success;
+  return waited(success);
 }
 int cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   *milliseconds = static_cast<float>(
@@ -315,10 +331,41 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 #ifndef NHALF_STAND_IN_WITHOUT_LAUNCH
 int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   unsigned, void*, void** arguments, void**) {
+                   unsigned, void* stream, void** arguments, void**) {
   const std::lock_guard hold(state().lock);
-  state().now_s += setting("NHALF_STAND_IN_LAUNCH_S", 5e-6);
+  if (stream != nullptr && static_cast<Stream*>(stream)->captured >= 0) {
+    ++static_cast<Stream*>(stream)->captured;
+    return success;
+  }
+  enqueue(setting("NHALF_STAND_IN_LAUNCH_S", 5e-6));
   return static_cast<Kernel*>(function)->run(arguments);
+}
+#endif
+#ifndef NHALF_STAND_IN_WITHOUT_GRAPHS
+int cuStreamBeginCapture_v2(void* stream, int) {
+  static_cast<Stream*>(stream)->captured = 0;
+  return success;
+}
+int cuStreamEndCapture(void* stream, void** graph) {
+  *graph = new Graph{std::exchange(static_cast<Stream*>(stream)->captured, -1)};
+  return success;
+}
+int cuGraphInstantiate_v2(void** program, void* graph, void*, char*, std::size_t) {
+  state().host_s += setting("NHALF_STAND_IN_GRAPH_S", 1e-5);
+  *program = new Graph(*static_cast<Graph*>(graph));
+  return success;
+}
+int cuGraphLaunch(void* program, void*) {
+  const std::lock_guard hold(state().lock);
+  enqueue(static_cast<Graph*>(program)->kernels * setting("NHALF_STAND_IN_NODE_S", 1e-6));
+  return success;
+}
+int cuGraphDestroy(void* graph) {
+  delete static_cast<Graph*>(graph);
+  return success;
+}
+int cuGraphExecDestroy(void* program) {
+  return cuGraphDestroy(program);
 }
 #endif
 int cuIpcGetMemHandle(Handle* handle, Address address) {

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -53,7 +54,9 @@ struct Block {
 struct State {
   std::mutex lock;
   std::map<Address, Block> blocks;
-  double now_s = 0;
+  /// The host's clock, and when the device has done what it was given.
+  double host_s = 0;
+  double device_s = 0;
   int context = 0;
   int foreign_context = 0;
   int retained = 0;
@@ -64,6 +67,18 @@ State& state() {
   return kept;
 }
 thread_local void* current = nullptr;
+
+/// The host gives the device work, which begins when all before is done.
+void enqueue(double work_s) {
+  state().host_s += setting("NHALF_STAND_IN_CALL_S", 0);
+  state().device_s = std::max(state().device_s, state().host_s) + work_s;
+}
+
+/// The host waits for the device.
+void wait_for_end() {
+  state().host_s =
+      std::max(state().host_s, state().device_s) + setting("NHALF_STAND_IN_WAIT_S", 0);
+}
 
 /// The block that holds these bytes; null where they are not all in one.
 Block* block_of(Address address, std::size_t size_bytes) {
@@ -121,8 +136,8 @@ int copy(Address to, Address from, std::size_t size_bytes, bool to_device, bool 
   // Copies to blocks alone, lest the way there and back puts it right.
   if (planted("wrong-data") && size_bytes > 0 && block_of(to, 1) != nullptr)
     target[size_bytes / 2] ^= std::byte{1};
-  state().now_s += setting("NHALF_STAND_IN_COPY_S", 1e-6) +
-                   static_cast<double>(size_bytes) / setting("NHALF_STAND_IN_BYTES_PER_S", 1e10);
+  enqueue(setting("NHALF_STAND_IN_COPY_S", 1e-6) +
+          static_cast<double>(size_bytes) / setting("NHALF_STAND_IN_BYTES_PER_S", 1e10));
   return success;
 }
 }  // namespace

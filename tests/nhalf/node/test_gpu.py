@@ -33,18 +33,24 @@ from tests.server import Ended
 ROOT = Path(__file__).resolve().parents[3]
 COMPILER = shutil.which("g++") or shutil.which("c++")
 LAUNCH_S, COPY_S, FLAG_S, RATE_BPS, CLOCK_HZ = 4e-6, 3e-6, 1.5e-6, 2e10, 1.5e9
-N_HALF_BYTES = COPY_S * RATE_BPS
+CALL_S, WAIT_S, NODE_S, GRAPH_S = 1e-6, 5e-7, 1.25e-6, 2e-5
+START_S = CALL_S + COPY_S + WAIT_S
+N_HALF_BYTES = START_S * RATE_BPS
 
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The driver of the tests."""
+    return built(tmp_path_factory.mktemp("driver") / "libcuda-stand-in.so", "-O1")
+
+
+def built(library: Path, *options: str) -> Path:
+    """The driver of the tests, compiled with options."""
     if COMPILER is None:
         pytest.skip("no compiler of C++")
-    library = tmp_path_factory.mktemp("driver") / "libcuda-stand-in.so"
     source = ROOT / "tests/native/host/gpu_stand_in.cpp"
-    words = [COMPILER, "-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-o", library, source]
-    subprocess.run(words, check=True)
+    words = [COMPILER, "-std=c++20", "-fPIC", "-shared", "-pthread", *options]
+    subprocess.run([*words, "-o", library, source], check=True)
     return library
 
 
@@ -53,7 +59,8 @@ def gpu(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """A machine with the GPU of the tests; the patch plants faults."""
     times = {
         "LAUNCH_S": LAUNCH_S, "COPY_S": COPY_S, "FLAG_S": FLAG_S, "BYTES_PER_S": RATE_BPS,
-        "CLOCK_HZ": CLOCK_HZ,
+        "CLOCK_HZ": CLOCK_HZ, "CALL_S": CALL_S, "WAIT_S": WAIT_S, "NODE_S": NODE_S,
+        "GRAPH_S": GRAPH_S,
     }  # fmt: skip
     for name, value in times.items():
         monkeypatch.setenv(f"NHALF_STAND_IN_{name}", str(value))
@@ -77,8 +84,20 @@ def test_known_times_are_measured_exactly(gpu: pytest.MonkeyPatch, tmp_path: Pat
     said = json.loads(ended.out)
     assert (said["gpu"]["gpu"], said["gpu"]["gpu_driver"]) == ("stand-in", "CUDA driver 13.0")
     costs = costs_of(said)
-    assert costs["a launch, until the host knows its end"]["time_s"] == pytest.approx(LAUNCH_S)
-    assert costs["a launch, until the host returns"]["time_s"] == pytest.approx(LAUNCH_S)
+    three = ("host_returns_s", "device_s", "time_s")
+    for what, calls, on_device_s in (
+        ("a launch", 1, LAUNCH_S),
+        ("a launch, waiting by block", 1, LAUNCH_S),
+        ("16 launches, as one graph", 1, 16 * NODE_S),
+    ):
+        ends_s = [calls * CALL_S, calls * CALL_S + on_device_s, CALL_S + on_device_s + WAIT_S]
+        assert [costs[what][name] for name in three] == pytest.approx(ends_s)
+    assert costs["16 launches"]["host_returns_s"] == pytest.approx(16 * CALL_S)
+    assert costs["16 launches"]["time_s"] == pytest.approx(CALL_S + 16 * LAUNCH_S + WAIT_S)
+    assert costs["16 launches, as one graph"]["instantiated_s"] == pytest.approx(GRAPH_S)
+    for what in ("a wait for an empty stream", "a query whether a stream is empty"):
+        assert costs[what]["time_s"] == pytest.approx(WAIT_S)
+        assert costs[what]["host_returns_s"] is None
     assert costs["a flag to the GPU and back"]["time_s"] == pytest.approx(FLAG_S)
     for memories in (
         *("from pinned host memory to the GPU", "from the GPU to pinned host memory"),
@@ -86,13 +105,16 @@ def test_known_times_are_measured_exactly(gpu: pytest.MonkeyPatch, tmp_path: Pat
         "from managed memory to the GPU",
     ):
         copy = costs[f"a copy {memories}"]
-        assert copy["time_s"] == pytest.approx(COPY_S + 8 / RATE_BPS)
-        assert copy["rate_Bps"] == pytest.approx((256 << 10) / (COPY_S + (256 << 10) / RATE_BPS))
+        done_s = CALL_S + COPY_S + 8 / RATE_BPS
+        assert [copy[name] for name in three] == pytest.approx([CALL_S, done_s, done_s + WAIT_S])
+        assert copy["rate_Bps"] == pytest.approx((256 << 10) / (START_S + (256 << 10) / RATE_BPS))
         assert copy["n_half_bytes"] == pytest.approx(N_HALF_BYTES, rel=1e-3)
         assert copy["switches"] is None
-    # The other process has the device's time for itself: half of the copies are in this one's.
+    # The others have the device's time for themselves: half of the copies are in this one's.
     pair = costs["a message between two processes on this GPU, in time slices: no network"]
-    assert pair["time_s"] == pytest.approx((COPY_S + 8 / RATE_BPS) / 2)
+    assert pair["time_s"] == pytest.approx((START_S + 8 / RATE_BPS) / 2)
+    several = "messages from one process to 3 others at once on this GPU, in time slices: "
+    assert costs[f"{several}no network"]["time_s"] == pytest.approx(3 * pair["time_s"])
     assert not any(row["doubts"] or row.get("falls") for row in said["costs"])
     run = Run.open(tmp_path / "gpu")
     assert set(run.measurements().collect()["transport"]) == {"gpu"}
@@ -127,8 +149,24 @@ def test_a_machine_without_a_driver_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(tmp_path / "libcuda.so.1"))
-    node(tmp_path).is_error(3, "no GPU driver", "NHALF_CUDA_LIBRARY")
+    ended = node(tmp_path)
+    ended.is_error(3, "no GPU driver", "NHALF_CUDA_LIBRARY")
+    assert "exit code" not in ended.err
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_driver_without_graphs_measures_all_else(
+    gpu: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    library = built(tmp_path / "libcuda-without.so", "-O0", "-DNHALF_STAND_IN_WITHOUT_GRAPHS")
+    gpu.setenv("NHALF_CUDA_LIBRARY", str(library))
+    with Probe([*gpu_subject().command], {}, patience_s(60)) as probe:
+        probe.send("id=1 pattern=gpu-launch axis.by=graph axis.kernels=16")
+        assert probe.receive(patience_s(60), identity="1")["message"] == (
+            "the GPU driver has no graphs"
+        )
+        probe.send("id=2 pattern=gpu-launch axis.kernels=16")
+        assert probe.receive(patience_s(60), identity="2")["verified"]
 
 
 @pytest.mark.parametrize(
