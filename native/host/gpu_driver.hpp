@@ -107,7 +107,8 @@ struct Driver {
   static void find(Call& call, const char* symbol, void* library, const std::string& file) {
     call = reinterpret_cast<Call>(dlsym(library, symbol));
     const std::string_view wanted = symbol;
-    const bool may_be_missing = wanted.find("Graph") != wanted.npos || wanted.ends_with("Capture");
+    const bool may_be_missing =
+        wanted.find("Graph") != wanted.npos || wanted.find("Capture") != wanted.npos;
     if (call == nullptr && !may_be_missing)
       throw DriverError(Fault::no_symbol, "the GPU driver " + file + " has no " + symbol +
                                               "; it is too old or no driver");

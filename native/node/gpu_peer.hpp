@@ -191,8 +191,8 @@ class Peer : public Pattern {
     return is_right();
   }
   bool is_right() override {
-    return std::ranges::all_of(
-        partners_, [&](const auto& partner) { return partner->arrivals().has(seed_); });
+    return std::ranges::all_of(partners_,
+                               [&](const auto& partner) { return partner->arrivals().has(seed_); });
   }
 
   /// What the words through pipes take by themselves, half of there and back.

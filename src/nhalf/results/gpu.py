@@ -6,16 +6,16 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.models.forms import Curve
 from nhalf.models.forms.segmented import Segmented
 from nhalf.node.gpu import COPY, FLAG, LAUNCH, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY, WAIT
 from nhalf.results import Column, Result
+from nhalf.statistics.advice import CLOCK_APART, borders, gpu_clock_of_visit, shares
 from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT, parse_axes
 
-MOVED = 1.05
-"""A clock whose tenth and ninetieth percentile lie further apart changed its state."""
 SIZES_MIN = 3
 SLICES = "on this GPU, in time slices: no network"
 WAITING = {
@@ -46,12 +46,14 @@ class Gpu(Result):
 
         `time_s` ends when the host knows that the GPU is done, `host_returns_s` when the call
         returns, `device_s` when the GPU has done it by its own events. Of a copy the times are
-        those of the fewest bytes, the rate that of the most; n½ is that of the model's last segment, and `switches` are where it jumps
-        (Segmented). `doubts` tell of a GPU clock that moved.
+        those of the fewest bytes, the rate that of the most; n½ is that of the model's last
+        segment, and `switches` are where it jumps (Segmented). `doubts` tell of a GPU clock that
+        moved.
         """
         points = summary.filter(pl.col("transport") == TRANSPORT, "verified")
         points = points.filter(pl.col("pattern").is_in(PATTERNS))
         rows: list[Row] = []
+        states = _clock_states(measurements)
         for _, curve in points.sort(*RUN_CURVE, "bytes").group_by(RUN_CURVE, maintain_order=True):
             first = curve.row(0, named=True)
             subject = {name: first[name] for name in RUN_SUBJECT}
@@ -60,7 +62,7 @@ class Gpu(Result):
             has_sizes = first["pattern"] in (COPY, PEER)
             row = _copies(curve, axes) if has_sizes else _calls(first, axes)
             name = row["what"] if gpu == "0" else f"{row['what']}, GPU {gpu}"
-            doubts = _moved_clocks(curve)
+            doubts = [*_moved_clocks(curve), *states.pop(first["run"], [])]
             rows.append({**subject, **row, "what": name, "gpu": gpu, "doubts": doubts})
         return sorted(rows, key=lambda row: (row["run"], row["gpu"], row["order"]))
 
@@ -162,6 +164,27 @@ def _copy_words(axes: Mapping[str, str]) -> str:
     return ", ".join([ends, *further])
 
 
+def _clock_states(measurements: pl.LazyFrame) -> dict[str, list[str]]:
+    """By run: a sentence if visits of several launches met several clocks of the GPU."""
+    clocks = (
+        measurements.filter(pl.col("transport") == TRANSPORT)
+        .select("run", gpu_clock_of_visit().alias("clock_hz"))
+        .collect()
+    )
+    sentences = {}
+    for (run,), rows in clocks.group_by("run"):
+        states = shares(rows["clock_hz"], borders(rows["clock_hz"], CLOCK_APART))
+        if len(states) > 1:
+            words = ", ".join(
+                f"{clock / 1e6:.0f} MHz in {percent(share)}" for clock, share in states
+            )
+            sentences[str(run)] = [
+                f"the GPU's clock was {words} of the measurements: each time is that of the clock "
+                "at which most were measured"
+            ]
+    return sentences
+
+
 def _moved_clocks(curve: pl.DataFrame) -> list[str]:
     """A sentence if the GPU's clock was not the same for all samples of a curve."""
     clocks = [
@@ -170,7 +193,7 @@ def _moved_clocks(curve: pl.DataFrame) -> list[str]:
     ]
     lows = [clock["gpu_clock_p10_hz"] for clock in clocks if clock.get("gpu_clock_p10_hz")]
     highs = [clock["gpu_clock_p90_hz"] for clock in clocks if clock.get("gpu_clock_p90_hz")]
-    if not lows or max(highs) <= MOVED * min(lows):
+    if not lows or max(highs) <= CLOCK_APART * min(lows):
         return []
     name = curve.row(0, named=True)["pattern"]
     return [

@@ -10,7 +10,8 @@ Next to every visit to a point, probes time a flag handoff between two cores
 (native/timing/witness.hpp), which involves no message library. Virtual machines that migrate their
 cores, and clock changes, show in it: flag times form groups with gaps between them, and each group
 is a state. States last longer than launches and often longer than runs, so a value is meaningful
-only with its state.
+only with its state. Where a GPU takes part, its own clock, which a kernel counts beside the
+samples, tells states in the same way.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ ADVICES = (
         "not belong to the same curve",
         "add launches at another time (--resume RUN --launches N), or keep the machine idle",
         "fewer than two launches met the state in which most of the run was measured, as a flag "
-        "between two cores tells (statistics/advice.py)",
+        "between two cores tells, or the GPU's own clock (statistics/advice.py)",
     ),
     Advice(
         "drift",
@@ -215,6 +216,11 @@ MISSED_MOST = 0.5
 FLAGS = {"flag_low_s": "flag_before_s", "flag_high_s": "flag_after_s"}
 """The values of a visit with its fastest and its slowest flag, and what former stores have: the
 flags before and after it."""
+CLOCKS = {"gpu_clock_p10_hz": "gpu_clock_before_hz", "gpu_clock_p90_hz": "gpu_clock_after_hz"}
+"""The values of a visit with the lowest and the highest clock of its GPU, beside samples or around
+them."""
+CLOCK_APART = 1.05
+"""Clocks of a GPU that differ by more are two states; they are counted to 1 %."""
 PLACES = ("run", "ranks", "placement")
 """Flags of rows that differ in these columns are passed by different cores."""
 
@@ -231,10 +237,21 @@ def steady_flag_s(values: Mapping[str, float | None]) -> float | None:
 
 def flag_of_visit() -> pl.Expr:
     """The time of a flag beside each row of measurements: null or NaN as `steady_flag_s`."""
-    ends = [pl.coalesce(value(name), value(former)) for name, former in FLAGS.items()]
+    return _of_visit(FLAGS, STEADY)
+
+
+def gpu_clock_of_visit() -> pl.Expr:
+    """The clock of the GPU, Hz, beside each row of measurements: null without one, NaN if it moved
+    meanwhile.
+    """
+    return _of_visit(CLOCKS, CLOCK_APART)
+
+
+def _of_visit(names: Mapping[str, str], steady: float) -> pl.Expr:
+    ends = [pl.coalesce(value(name), value(other)) for name, other in names.items()]
     low, high = pl.min_horizontal(ends), pl.max_horizontal(ends)
-    steady = pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
-    return pl.when(pl.all_horizontal(end.is_not_null() for end in ends)).then(steady)
+    middle = pl.when(high <= steady * low).then((low * high).sqrt()).otherwise(math.nan)
+    return pl.when(pl.all_horizontal(end.is_not_null() for end in ends)).then(middle)
 
 
 def flag_of_group() -> pl.Expr:
@@ -254,19 +271,19 @@ def mostly_missed(flags_s: pl.Series) -> bool:
     return flags_s.null_count() > MISSED_MOST * len(flags_s)
 
 
-def borders(flags_s: pl.Series) -> list[float]:
+def borders(flags_s: pl.Series, apart: float = APART) -> list[float]:
     """Borders between groups of flags: the geometric mean of every gap's ends, seconds.
 
-    One group has no border.
+    One group has no border; groups are `apart` times as long. Clocks have borders as flags do.
     """
     flags = flags_s.drop_nulls().drop_nans()
     if flags.is_empty():
         return []
-    ordered = _grouped(np.sort(flags.to_numpy()))
+    ordered = _grouped(np.sort(flags.to_numpy()), apart)
     return [
         math.sqrt(flag_s * next_flag_s)
         for flag_s, next_flag_s in itertools.pairwise(ordered)
-        if next_flag_s >= APART * flag_s
+        if next_flag_s >= apart * flag_s
     ]
 
 
@@ -290,6 +307,8 @@ def shares_text(states: Iterable[tuple[float, float]]) -> str:
 def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
     """Visits of launches to points, with `flag_s`, and the state in which each was measured.
 
+    A column `gpu_clock_hz`, if there is one, tells states as well.
+
     Adds `state_s`, the median flag of the visit's state: null if there is none, NaN if the
     machine changed between several. `counts` is whether the visit is in the state reported for
     its point: the one in which most of the run was measured or, if a point has fewer than two
@@ -304,10 +323,10 @@ def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(stated).sort("place").drop("place")
 
 
-def _grouped(ordered: Floats) -> Floats:
+def _grouped(ordered: Floats, apart: float) -> Floats:
     """Sorted flags that have enough others near them to be a group."""
     group_size_min = max(2.0 if len(ordered) >= MANY else 1.0, SHARE_LEAST * len(ordered))
-    near = math.sqrt(APART)
+    near = math.sqrt(apart)
     beside = np.searchsorted(ordered, ordered * near) - np.searchsorted(ordered, ordered / near)
     in_groups: Floats = ordered[beside >= group_size_min]
     return in_groups
@@ -315,14 +334,18 @@ def _grouped(ordered: Floats) -> Floats:
 
 def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     """The visits on the same cores, with `state_s`, `counts` and `elsewhere`."""
-    edges_s = borders(part["flag_s"])
     flag = pl.col("flag_s")
     steady = flag.is_not_null() & flag.is_not_nan()
-    if not edges_s or mostly_missed(part["flag_s"]):
+    edges_s = [] if mostly_missed(part["flag_s"]) else borders(part["flag_s"])
+    is_numbered, clock_number, has_no_clock = _clock_states(part)
+    if not edges_s and not is_numbered:
         state_s = flag.filter(steady).median()
         return part.with_columns(state_s=state_s, counts=pl.lit(True), elsewhere=pl.lit(False))
-    number = pl.sum_horizontal([flag >= edge for edge in edges_s])
-    part = part.with_columns(state_number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
+    number = pl.sum_horizontal([flag >= edge for edge in edges_s] or [pl.lit(0)])
+    in_one = (clock_number >= 0) & (steady if edges_s else pl.lit(True))
+    combined = number.cast(pl.Int64) + (len(edges_s) + 1) * clock_number
+    part = part.with_columns(state_number=pl.when(in_one).then(combined).otherwise(-1))
+    is_unknown = has_no_clock & (flag.is_null() if edges_s else pl.lit(True))
     state_median = flag.filter(steady).median().over("state_number")
     part = part.with_columns(
         state_s=pl.when(flag.is_not_null()).then(state_median.fill_null(math.nan))
@@ -343,10 +366,32 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
     counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
-    # A visit whose flag was missed is in an unknown state: better than a single launch.
+    # A visit without a witness is in an unknown state: better than a single launch.
     is_alone = launch.filter(counts).n_unique().over(RUN_POINT) < 2
     # Without any flag the state is unknown, as on transports that cannot pass flags.
     elsewhere = (pl.col("chosen_number") != main_number).fill_null(False)
-    return part.with_columns(counts=counts | (is_alone & flag.is_null()), elsewhere=elsewhere).drop(
+    return part.with_columns(counts=counts | (is_alone & is_unknown), elsewhere=elsewhere).drop(
         "state_number", "chosen_number"
     )
+
+
+def _clock_states(part: pl.DataFrame) -> tuple[bool, pl.Expr, pl.Expr]:
+    """Whether clocks of GPUs tell states, the number of each visit's, and who has no clock.
+
+    The most frequent one is 0, as that of visits without a GPU; -1 where the clock moved.
+    """
+    clocks_hz = (
+        part["gpu_clock_hz"] if "gpu_clock_hz" in part.columns else pl.Series([], dtype=float)
+    )
+    edges_hz = borders(clocks_hz, CLOCK_APART)
+    if not edges_hz:
+        return False, pl.lit(0), pl.lit(True)
+    clock = pl.col("gpu_clock_hz")
+    group = pl.sum_horizontal([clock >= edge for edge in edges_hz]).cast(pl.Int64)
+    numbers = {
+        int(np.searchsorted(edges_hz, median_hz)): number
+        for number, (median_hz, _) in enumerate(shares(clocks_hz, edges_hz))
+    }
+    ranked = group.replace_strict(numbers, default=-1)
+    known = pl.when(clock.is_nan()).then(-1).otherwise(ranked)
+    return True, pl.when(clock.is_null()).then(0).otherwise(known), clock.is_null()

@@ -18,6 +18,7 @@ from nhalf.statistics.advice import (
     PRECISION_TARGET,
     flag_of_group,
     flag_of_visit,
+    gpu_clock_of_visit,
     with_states,
 )
 from nhalf.statistics.derived_advice import derived
@@ -247,6 +248,7 @@ def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
             "verified",
             "advice",
             flag_of_visit().alias("flag_s"),
+            gpu_clock_of_visit().alias("gpu_clock_hz"),
         )
         .collect()
     )

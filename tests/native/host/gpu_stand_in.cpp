@@ -1,7 +1,7 @@
 // A libcuda.so.1 for hosts without a GPU. Its device memory is a file without a name: the address
 // that programs get cannot be read or written, so that a host that touches it is caught; copies and
-// kernels go by a second mapping. Kernels of nhalf are known by the names of their entries. Times of
-// host and device are virtual and exact, whatever this host is doing.
+// kernels go by a second mapping. Kernels of nhalf are known by the names of their entries. Times
+// of host and device are virtual and exact, whatever this host is doing.
 //
 // By environment: NHALF_STAND_IN_FAULT plants old-driver, no-device, out-of-memory, busy (another
 // process has the device to itself), others-busy (all but the first), foreign-context or wrong-data

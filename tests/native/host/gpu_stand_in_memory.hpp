@@ -76,8 +76,7 @@ void enqueue(double work_s) {
 
 /// The host waits for the device.
 void wait_for_end() {
-  state().host_s =
-      std::max(state().host_s, state().device_s) + setting("NHALF_STAND_IN_WAIT_S", 0);
+  state().host_s = std::max(state().host_s, state().device_s) + setting("NHALF_STAND_IN_WAIT_S", 0);
 }
 
 /// The block that holds these bytes; null where they are not all in one.

@@ -155,9 +155,7 @@ def test_a_machine_without_a_driver_says_so(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_driver_without_graphs_measures_all_else(
-    gpu: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_driver_without_graphs_measures_all_else(gpu: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = built(tmp_path / "libcuda-without.so", "-O0", "-DNHALF_STAND_IN_WITHOUT_GRAPHS")
     gpu.setenv("NHALF_CUDA_LIBRARY", str(library))
     with Probe([*gpu_subject().command], {}, patience_s(60)) as probe:
@@ -176,13 +174,20 @@ def test_options_that_do_not_go_together(tmp_path: Path, words: tuple[str, ...])
     call_here("node", *words, folder=tmp_path).is_error(2, "--")
 
 
-def run_of(folder: Path, times_s: dict[int, list[float]], clock_hz: float = 1e9) -> Facts:
-    """A run of pinned copies with these times by size and launch."""
+def run_of(
+    folder: Path,
+    times_s: dict[int, list[float]],
+    clock_hz: float = 1e9,
+    slow_launches: tuple[int, ...] = (),
+) -> Facts:
+    """A run of pinned copies with these times by size and launch, and the GPU's lowest clock."""
     run = Run.create(folder / "gpu", {"environment": {}, "titles": {"gpu": "GPU"}})
-    clock = {"gpu_clock_p10_hz": clock_hz, "gpu_clock_p90_hz": 1e9}
     with run.journal() as journal:
         for size, launches in times_s.items():
             for launch, time_s in enumerate(launches):
+                high_hz = clock_hz / 2 if launch in slow_launches else 1e9
+                low_hz = high_hz if slow_launches else clock_hz
+                clock = {"gpu_clock_p10_hz": low_hz, "gpu_clock_p90_hz": high_hz}
                 point = record(
                     0, "gpu-copy", size, transport="gpu", launch=launch, bytes_per_time=size,
                     samples_s=[time_s] * 5,
@@ -212,6 +217,18 @@ def test_a_clock_that_moved_is_a_doubt(tmp_path: Path) -> None:
         "states"
     ]
     assert "n_half_bytes" not in row
+
+
+def test_launches_at_another_clock_are_another_state(tmp_path: Path) -> None:
+    times_s = {size: [9e-6, 9.1e-6, 30e-6, 9e-6, 8.9e-6] for size in (8, 64)}
+    facts = run_of(tmp_path, times_s, slow_launches=(2,))
+    (row,) = facts.results["gpu"]
+    assert row["time_s"] == pytest.approx(9e-6, rel=0.02)
+    assert row["doubts"] == [
+        "the GPU's clock was 1000 MHz in 80 %, 500 MHz in 20 % of the measurements: each time is "
+        "that of the clock at which most were measured"
+    ]
+    assert facts.summary["launches"].to_list() == [4, 4]
 
 
 def test_imported_copies_are_rows_as_well(tmp_path: Path) -> None:

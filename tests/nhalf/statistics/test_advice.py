@@ -272,6 +272,46 @@ def test_other_cores_are_other_places() -> None:
     assert with_states(pl.concat([near, far]))["counts"].all()
 
 
+SLOW, FAST = 345e6, 1980e6
+
+
+def clocked(
+    clocks_hz: list[float | None], flags_s: list[float | None] | None = None
+) -> pl.DataFrame:
+    """Launches to one point whose GPU had these clocks."""
+    rows = launches([flags_s or [None] * len(clocks_hz)])
+    return rows.with_columns(gpu_clock_hz=pl.Series(clocks_hz, dtype=pl.Float64))
+
+
+def test_a_gpu_at_another_clock_is_another_state() -> None:
+    clocks_hz = [FAST, FAST * 1.02, SLOW, math.nan, FAST, SLOW, FAST]
+    stated = with_states(clocked(clocks_hz))
+    assert stated["counts"].to_list() == [True, True, False, False, True, False, True]
+    assert not stated["elsewhere"].any()
+
+
+@pytest.mark.parametrize(
+    "clocks_hz", [[None] * 3, [FAST, FAST * 1.03, FAST], [FAST, math.nan, FAST], [math.nan] * 3]
+)
+def test_one_clock_of_a_gpu_is_no_states(clocks_hz: list[float | None]) -> None:
+    assert with_states(clocked(clocks_hz))["counts"].all()
+
+
+def test_points_without_a_gpu_are_in_the_state_of_most_of_those_with_one() -> None:
+    both = pl.concat(
+        [clocked([FAST] * 4 + [SLOW]), clocked([None] * 4).with_columns(mpi=pl.lit("x"))]
+    )
+    stated = with_states(both)
+    assert stated["counts"].to_list() == [*[True] * 4, False, *[True] * 4]
+    assert not stated["elsewhere"].any()
+
+
+def test_flags_and_clocks_tell_states_together() -> None:
+    clocks_hz: list[float | None] = [FAST, FAST, FAST, SLOW, SLOW, FAST]
+    stated = with_states(clocked(clocks_hz, [NEAR, NEAR, NEAR, NEAR, FAR, FAR]))
+    assert stated["counts"].to_list() == [True, True, True, False, False, False]
+
+
 def flagged(given: pl.DataFrame, before_s: pl.Expr, after_s: pl.Expr) -> pl.LazyFrame:
     """Measurements with the flags before and after each visit."""
     flags = {"flag_high_s": after_s, "flag_low_s": before_s}
