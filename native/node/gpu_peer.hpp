@@ -175,7 +175,9 @@ class Peer : public Pattern {
     for (int i = 1; i < processes; ++i)
       partners_.push_back(
           std::make_unique<Partner>(gpu, point.axes.number("gpu", 0), point.size_bytes));
+    gpu_.processes = partners_.size() + 1;
   }
+  ~Peer() override { gpu_.processes = 1; }
 
   void run(std::uint64_t rounds) override {
     for (std::uint64_t i = 0; i < rounds; ++i) {

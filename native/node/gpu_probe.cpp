@@ -96,6 +96,17 @@ std::string launch(const Session& session) {
   int version = 0;
   nhalf::gpu::driver().check(nhalf::gpu::driver().driver_version(&version), "its version");
   const auto& device = session.gpu->device;
+  const auto condition = session.gpu->condition.look();
+  nhalf::json::Object gpu;
+  gpu.add("name", device.name())
+      .add("pci", device.pci_address())
+      .add("multiprocessors", device.attribute(nhalf::gpu::DeviceAttribute::multiprocessors))
+      .add("gpus", session.count)
+      .add("has_mps", nhalf::gpu::has_mps());
+  if (condition.is_known)
+    gpu.add("is_persistent", condition.is_persistent)
+        .add("held_back_by", condition.held_back_by())
+        .add("processes", condition.processes);
   return nhalf::json::Object{}
       .add("nhalf", "launch")
       .add("schema", nhalf::schema_version)
@@ -107,12 +118,7 @@ std::string launch(const Session& session) {
                         .add("name", session.clock.is_virtual() ? "virtual" : HostClock::name)
                         .add("overhead_s", session.overhead_s))
       .add("placement", std::vector<nhalf::json::Raw>{{nhalf::Placement().of(0)}})
-      .add("gpu", nhalf::json::Object{}
-                      .add("name", device.name())
-                      .add("pci", device.pci_address())
-                      .add("multiprocessors",
-                           device.attribute(nhalf::gpu::DeviceAttribute::multiprocessors))
-                      .add("gpus", session.count))
+      .add("gpu", gpu)
       .text();
 }
 

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "host/gpu_condition.hpp"
 #include "host/gpu_kernels.hpp"
 #include "timing/sampler.hpp"
 
@@ -40,6 +41,9 @@ struct ReadyGpu {
   static constexpr std::string_view wait_names[] = {"spin", "yield", "block"};
 
   Device device;
+  ConditionWitness condition{device.pci_address()};
+  /// How many processes of this one, itself included, are on it.
+  std::size_t processes = 1;
   OwnedStream stream = gpu::stream();
   OwnedModule kernels = module(gpu::kernels().c_str());
 
@@ -76,6 +80,15 @@ class ClockWitness {
   DeviceMemory times_;
 };
 
+/// Warns of a clock that is held down, and of others on the GPU, as just after the last sample.
+inline void warn_of(const ReadyGpu& gpu, Measurement& result) {
+  const auto condition = gpu.condition.look();
+  if (!condition.is_known) return;
+  result.values.push_back({"gpu_clock_reasons", static_cast<double>(condition.clock_reasons)});
+  if (!condition.held_back_by().empty()) result.advice.emplace_back("slow-gpu");
+  if (condition.processes > gpu.processes) result.advice.emplace_back("busy-gpu");
+}
+
 /// Samples a pattern, each sample after `prepare`, which is not timed. A pattern that times itself
 /// (`timed_s`) is taken at its word.
 inline Measurement measure(Pattern& pattern, const PatternInfo& info, ReadyGpu& gpu,
@@ -110,6 +123,7 @@ inline Measurement measure(Pattern& pattern, const PatternInfo& info, ReadyGpu& 
        {std::pair{"gpu_clock_p10_hz", 0.1}, {"gpu_clock_hz", 0.5}, {"gpu_clock_p90_hz", 0.9}})
     result.values.push_back(
         {name, order_statistic(clocks_hz, static_cast<std::size_t>(std::lround(share * last)))});
+  warn_of(gpu, result);
   result.elapsed_s = clock.now_s() - began_s;
   return result;
 }

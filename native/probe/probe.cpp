@@ -136,13 +136,17 @@ std::unique_ptr<nhalf::MemoryChoice> choose_memory(T& transport, const nhalf::Pa
   return memory;
 }
 
-/// The GPU of every rank, at rank 0; none where no rank has one. Ranks that share one take turns on
-/// it, of which the advice shared-gpu warns.
+/// The GPU of every rank, at rank 0; none where no rank has one. Adds the advice on them.
 std::vector<std::string> gpus_of(Session& session, const nhalf::MemoryChoice* memory,
                                  nhalf::Measurement& measured) {
   if (memory == nullptr) return {};
   auto gpus = session.transport.gather(memory->gpu());
-  if (nhalf::is_shared(gpus, session.hosts)) measured.advice.emplace_back("shared-gpu");
+  const auto condition = memory->condition();
+  const auto held_back = condition.held_back_by();
+  const auto reasons = session.transport.gather(held_back.empty() ? "" : held_back.front());
+  const auto processes = session.transport.gather(std::to_string(condition.processes));
+  for (auto& name : nhalf::advice_on(gpus, session.hosts, reasons, processes))
+    measured.advice.push_back(std::move(name));
   return gpus;
 }
 

@@ -32,6 +32,8 @@ FLAG, PEER = "gpu-flag", "gpu-ipc"
 PATTERNS = (LAUNCH, WAIT, COPY, FLAG, PEER)
 PROGRAM = "gpu-probe"
 PLACEMENT = "cores"
+CONDITION = ("has_mps", "is_persistent", "held_back_by", "processes")
+"""What is known of a GPU at the start beside its name; all but the first only with NVML."""
 LAUNCHES = 5
 TIMEOUT_S = 120.0
 SIZES = tuple(8 << place for place in range(24))
@@ -78,6 +80,7 @@ def begin_gpu(out: Path | None) -> Run:
             "gpu_pci": gpu["pci"],
             "gpu_multiprocessors": gpu["multiprocessors"],
             "gpus": gpu["gpus"],
+            **{f"gpu_{name}": gpu[name] for name in CONDITION if name in gpu},
         },
         "titles": {TRANSPORT: gpu["name"]},
     }

@@ -13,11 +13,12 @@ from nhalf.models.forms import Curve
 from nhalf.models.forms.segmented import Segmented
 from nhalf.node.gpu import COPY, FLAG, LAUNCH, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY, WAIT
 from nhalf.results import Column, Result
-from nhalf.statistics.advice import CLOCK_APART, borders, gpu_clock_of_visit, shares
+from nhalf.statistics.advice import CLOCK_APART, advice, borders, gpu_clock_of_visit, shares
 from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT, parse_axes
 
 SIZES_MIN = 3
 SLICES = "on this GPU, in time slices: no network"
+WARNINGS = ("busy-gpu", "slow-gpu")
 WAITING = {
     "synchronise": "a wait for an empty stream",
     "query": "a query whether a stream is empty",
@@ -63,6 +64,8 @@ class Gpu(Result):
             row = _copies(curve, axes) if has_sizes else _calls(first, axes)
             name = row["what"] if gpu == "0" else f"{row['what']}, GPU {gpu}"
             doubts = [*_moved_clocks(curve), *states.pop(first["run"], [])]
+            warned = sorted({*curve["advice"].explode(empty_as_null=False)} & {*WARNINGS})
+            doubts += [f"{name}: {advice(warning).meaning}" for warning in warned]
             rows.append({**subject, **row, "what": name, "gpu": gpu, "doubts": doubts})
         return sorted(rows, key=lambda row: (row["run"], row["gpu"], row["order"]))
 

@@ -1,17 +1,20 @@
 """Examine this machine: what is installed, what works, what is wrong and how to fix it."""
 
 import ctypes
+import json
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nhalf.base import native_files
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS
-from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.errors import FailedError, MissingError, NhalfError
 from nhalf.base.files import text_in
 from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.units import format_size, format_time
@@ -30,6 +33,7 @@ ABSENT = "absent"
 FREE_BYTES_MIN = 1 << 30
 SHARED_BYTES_MIN = 1 << 28
 """Free space of /dev/shm that suffices; container engines make it as small as 64 MiB."""
+GPU_TIMEOUT_S = 60.0
 LOAD_MAX = 0.5
 """Runnable processes per core from which other load disturbs the measurement."""
 
@@ -69,7 +73,7 @@ def _examinations(
     for library in libraries:
         yield f"two ranks on {library.name}", _one(library_works, library)
     driver = gpu_driver()
-    yield "the GPU", lambda: (driver,)
+    yield "the GPU", lambda: (driver, *(gpu_condition() if driver.state == GOOD else ()))
     for library in libraries if driver.state == GOOD else ():
         yield f"GPU memory on {library.name}", _one(device_buffers, library)
     for broken in discovery.broken:
@@ -298,6 +302,44 @@ def gpu_driver() -> ExaminedItem:
         remedy = f"to measure buffers in its memory, install it or name it in {DRIVER_VARIABLE}"
         return ExaminedItem("gpu", ABSENT, f"no driver of a GPU: {error}", remedy)
     return ExaminedItem("gpu", GOOD, f"the driver {file} is here")
+
+
+def gpu_condition() -> Iterator[ExaminedItem]:
+    """Findings on the first GPU: whether others have it, what holds its clock down, and MPS."""
+    try:
+        gpu = _first_gpu()
+    except (NhalfError, OSError, subprocess.SubprocessError) as error:
+        yield ExaminedItem("gpu state", DOUBT, str(error), "nvidia-smi should name it")
+        return
+    name = f"{gpu['name']} at {gpu['pci']}"
+    mps = "MPS runs" if gpu["has_mps"] else "no MPS: processes take turns on it"
+    if "processes" not in gpu:
+        yield ExaminedItem("gpu state", GOOD, f"{name}, {mps}; no NVML, so no more is known")
+        return
+    doubts = []
+    if gpu["processes"] > 1:
+        doubts.append(("others compute on it", "stop them, or choose by CUDA_VISIBLE_DEVICES"))
+    if gpu["held_back_by"]:
+        doubts.append((f"its clock is held down: {', '.join(gpu['held_back_by'])}", "let it cool"))
+    if not gpu["is_persistent"]:
+        remedy = "every first start loads the driver anew: nvidia-smi -pm 1, as an administrator"
+        doubts.append(("persistence mode is off", remedy))
+    state = DOUBT if doubts else GOOD
+    found = "; ".join([f"{name}, {mps}", *(text for text, _ in doubts)])
+    yield ExaminedItem("gpu state", state, found, "; ".join(remedy for _, remedy in doubts))
+
+
+def _first_gpu() -> dict[str, Any]:
+    """What the probe of a GPU says of the first one. Raises NhalfError in the probe's words."""
+    command = [str(native_files.executable("gpu-probe"))]
+    ended = subprocess.run(
+        command, input="end\n", capture_output=True, text=True, timeout=GPU_TIMEOUT_S, check=False
+    )
+    try:
+        gpu: dict[str, Any] = json.loads(ended.stdout.partition("\n")[0])["gpu"]
+    except ValueError:
+        raise FailedError(ended.stderr.strip().removeprefix("gpu-probe: ")) from None
+    return gpu
 
 
 def device_buffers(library: Library) -> ExaminedItem:

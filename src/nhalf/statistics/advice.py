@@ -87,6 +87,18 @@ ADVICES = (
         "two ranks of a host, asked from inside, have the GPU of the same PCI address",
     ),
     Advice(
+        "busy-gpu",
+        "another program had a GPU as well: times hold its turns",
+        "wait or stop it (nvidia-smi names it), or take another GPU with CUDA_VISIBLE_DEVICES",
+        "NVML lists more processes that compute on a GPU than were started here",
+    ),
+    Advice(
+        "slow-gpu",
+        "something held the clock of a GPU down: its power limit, its temperature or a brake",
+        "let it cool down, or ask for its power limit: nvidia-smi -q -d PERFORMANCE names it",
+        "NVML's reasons for the clock, asked after the last sample, hold one of these",
+    ),
+    Advice(
         "mixed-networks",
         "ranks communicated over different networks",
         "tell the library which network to use, and find out why some hosts lack it",

@@ -1,4 +1,4 @@
-#include "probe/record.hpp"
+#include "probe/memory_choice.hpp"
 
 #include <doctest/doctest.h>
 
@@ -35,6 +35,21 @@ TEST_CASE("the ranks of the first half have the first kind of memory of a pair")
   CHECK(given("memory=device-host", 2) == "host ");
   CHECK(given("memory=host-device", 1) == "host ");
   CHECK(given("memory=device", 1, {{"NHALF_STAND_IN_DEVICES", "2"}}) == "device 0000:a1:00.0");
+}
+
+TEST_CASE("others on a GPU, and a clock that is held down, are advice") {
+  using Words = std::vector<std::string>;
+  const auto advice = [](const Words& gpus, std::vector<int> hosts, const Words& held_back,
+                         const Words& processes) {
+    return nhalf::advice_on(gpus, hosts, held_back, processes);
+  };
+  CHECK(advice({"a", "b"}, {}, {"", ""}, {"1", "0"}).empty());
+  CHECK(advice({}, {}, {}, {}).empty());
+  CHECK(advice({"", ""}, {}, {"", ""}, {"", ""}).empty());
+  CHECK(advice({"a", "a"}, {}, {"", ""}, {"2", "2"}) == Words{"shared-gpu"});
+  CHECK(advice({"a", "a"}, {0, 1}, {"", ""}, {"1", "2"}) == Words{"busy-gpu"});
+  CHECK(advice({"a", "a"}, {}, {"", "temperature"}, {"3", "3"}) ==
+        Words{"shared-gpu", "slow-gpu", "busy-gpu"});
 }
 
 TEST_CASE("what cannot be is refused in one line, without a GPU too") {

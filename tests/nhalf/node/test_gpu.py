@@ -65,6 +65,7 @@ def gpu(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for name, value in times.items():
         monkeypatch.setenv(f"NHALF_STAND_IN_{name}", str(value))
     monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(stand_in))
+    monkeypatch.setenv("NHALF_NVML_LIBRARY", "/nowhere/libnvidia-ml.so.1")
     return monkeypatch
 
 
@@ -165,6 +166,55 @@ def test_a_driver_without_graphs_measures_all_else(gpu: pytest.MonkeyPatch, tmp_
         )
         probe.send("id=2 pattern=gpu-launch axis.kernels=16")
         assert probe.receive(patience_s(60), identity="2")["verified"]
+
+
+@pytest.fixture(scope="session")
+def management(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The management library of the tests."""
+    if COMPILER is None:
+        pytest.skip("no compiler of C++")
+    library = tmp_path_factory.mktemp("nvml") / "libnvml-stand-in.so"
+    source = ROOT / "tests/native/host/nvml_stand_in.c"
+    words = [COMPILER, "-x", "c", "-fPIC", "-shared", "-o", library, source]
+    subprocess.run(words, check=True)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("variables", "advice", "start"),
+    [
+        ({}, [], {"processes": 1, "held_back_by": [], "is_persistent": True}),
+        ({"PROCESSES": "3"}, ["busy-gpu"], {"processes": 3}),
+        ({"REASONS": "0x44"}, ["slow-gpu"], {"held_back_by": ["power limit", "temperature"]}),
+        ({"REASONS": "0x1", "PROCESSES": "0"}, [], {"held_back_by": []}),
+        ({"PERSISTENCE": "0"}, [], {"is_persistent": False}),
+        ({"NVML_FAULT": "lost"}, [], {}),
+    ],
+)
+def test_the_condition_of_a_gpu_is_with_its_points(
+    gpu: pytest.MonkeyPatch,
+    management: Path,
+    variables: dict[str, str],
+    advice: list[str],
+    start: dict[str, Any],
+) -> None:
+    gpu.setenv("NHALF_NVML_LIBRARY", str(management))
+    for name, text in variables.items():
+        gpu.setenv(f"NHALF_STAND_IN_{name}", text)
+    with Probe([*gpu_subject().command], {}, patience_s(60)) as probe:
+        said = probe.launch["gpu"]
+        assert {name: said[name] for name in start} == start
+        assert ("processes" in said) == bool(start)
+        probe.send("id=1 pattern=gpu-wait")
+        assert probe.receive(patience_s(60), identity="1")["advice"] == advice
+
+
+def test_mps_is_seen_by_its_pipe(gpu: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gpu.setenv("CUDA_MPS_PIPE_DIRECTORY", str(tmp_path))
+    for has_mps in (False, True):
+        with Probe([*gpu_subject().command], {}, patience_s(60)) as probe:
+            assert probe.launch["gpu"]["has_mps"] is has_mps
+        (tmp_path / "control").touch()
 
 
 @pytest.mark.parametrize(
