@@ -2,6 +2,7 @@
 // host should not touch it.
 #pragma once
 
+#include <chrono>
 #include <map>
 
 #include "contract/buffer.hpp"
@@ -87,6 +88,13 @@ class Gpu {
     if (last_ns <= first_ns) return 0;
     return static_cast<double>(last_cycle - first_cycle) * 1e9 /
            static_cast<double>(last_ns - first_ns);
+  }
+
+  /// Seconds until the host knows that all work of this process's context is done.
+  [[nodiscard]] double synchronise_s() const {
+    const auto start = std::chrono::steady_clock::now();
+    driver().check(driver().context_synchronise(), "synchronisation");
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   static Address address_of(ConstBytes data) { return reinterpret_cast<Address>(data.data()); }

@@ -98,6 +98,24 @@ class MemoryChoice {
     }
   }
 
+  /// Medians at this rank, in seconds: what a wait for its GPU takes just after `work`, and what it
+  /// takes when nothing is left to wait for; none without a GPU.
+  template <class Work>
+  [[nodiscard]] std::vector<Value> waits(Work work) const {
+    constexpr int times = 11;
+    std::vector<double> left_s, idle_s;
+    for (int i = 0; i < times; ++i) {
+      work();
+      if (device_ == nullptr) continue;
+      left_s.push_back(device_->synchronise_s());
+      idle_s.push_back(device_->synchronise_s());
+    }
+    if (device_ == nullptr) return {};
+    std::ranges::sort(left_s);
+    std::ranges::sort(idle_s);
+    return {{"gpu_left_s", left_s[times / 2]}, {"gpu_synchronise_s", idle_s[times / 2]}};
+  }
+
   /// The condition of this rank's GPU in this moment; unknown where it has none.
   [[nodiscard]] gpu::Condition condition() const {
     return gpu_.empty() ? gpu::Condition{} : gpu::ConditionWitness(gpu_).look();

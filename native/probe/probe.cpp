@@ -136,6 +136,18 @@ std::unique_ptr<nhalf::MemoryChoice> choose_memory(T& transport, const nhalf::Pa
   return memory;
 }
 
+/// Adds what the GPU of rank 0 still has to do when a call of the library has returned. That is in
+/// no sample, nor is the wait for it.
+void add_waits(Session& session, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
+               const nhalf::MemoryChoice& memory, nhalf::Measurement& measured) {
+  if (info.whole_runs || info.timing == nhalf::Timing::inner) return;
+  const auto values = memory.waits([&] {
+    session.transport.barrier();
+    pattern.settle();
+  });
+  measured.values.insert(measured.values.end(), values.begin(), values.end());
+}
+
 /// The GPU of every rank, at rank 0; none where no rank has one. Adds the advice on them.
 std::vector<std::string> gpus_of(Session& session, const nhalf::MemoryChoice* memory,
                                  nhalf::Measurement& measured) {
@@ -194,6 +206,7 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
       measured.values.push_back({"gpu_clock_before_hz", clock_before_hz});
       measured.values.push_back({"gpu_clock_after_hz", memory->clock_hz()});
     }
+    if (memory != nullptr) add_waits(session, *pattern, entry.info, *memory, measured);
   }
   const auto moved_bytes = pattern->moved_bytes().value_or(
       where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));

@@ -213,7 +213,10 @@ int cuCtxGetCurrent(void** context) {
   return success;
 }
 int cuCtxSynchronize() {
-  return success;
+  static double waited_s = 0;
+  wait_for_device(waited_s);
+  waited_s = state().device_s;
+  return waited(success);
 }
 int cuMemAlloc_v2(Address* address, std::size_t size_bytes) {
   return take(size_bytes, Kind::device, address);
