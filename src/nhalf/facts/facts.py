@@ -69,7 +69,8 @@ class Facts:
     library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
     where it was measured, and under `plan` what was requested; `find_places` reads the places of
     the ranks, `find_started` every launch that was started, and `find_others` what others took of
-    the cores during each launch, all by run.
+    the cores during each launch, all by run; `find_events` the events of one name, each with its
+    run.
     Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError if
     a fact that needs it is accessed.
     """
@@ -80,6 +81,7 @@ class Facts:
     find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
     find_others: Callable[[], dict[str, list[Others]]] = dict
     find_started: Callable[[], dict[str, dict[Start, list[StartedLaunch]]]] = dict
+    find_events: Callable[[str], list[tuple[str, dict[str, Any]]]] = lambda _: []
 
     @classmethod
     def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
@@ -104,6 +106,12 @@ class Facts:
             find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
             find_others=lambda: {name: others(run) for name, run in run_by_name.items()},
             find_started=lambda: {name: started_launches(run) for name, run in run_by_name.items()},
+            find_events=lambda kind: [
+                (name, event)
+                for name, run in run_by_name.items()
+                for event in run.events()
+                if event["event"] == kind
+            ],
         )
         if not any(mpi):
             return whole

@@ -1,10 +1,14 @@
 """Whether a library takes buffers in GPU memory, found out before anything is measured.
 
 A library of the host reads such an address itself, which ends all of its processes. So every
-library and pattern is tried with the least message, in an extra launch.
+library and pattern is tried with the least message, in an extra launch. UCX, where a library uses
+it, prints there by which path messages of each size go.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from msgspec.structs import asdict
 
 from nhalf.measure.loop.records import Records, line
 from nhalf.measure.loop.retry import Starting
@@ -12,8 +16,11 @@ from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
+from nhalf.mpi import ucx_paths
 from nhalf.mpi.gpu import how_to_take_gpu_memory, is_in_device_memory
 
+GPU_PATHS = "gpu-paths"
+"""The event with what UCX said of its paths out of GPU memory."""
 FIRST = "pingpong"
 """A library that this ends is tried with no other pattern."""
 DIES = "the library does not take buffers in GPU memory"
@@ -57,13 +64,14 @@ class DeviceTrial:
                 return
             has_started, support = False, ""
             try:
-                with self.starting.processes(start, "trying GPU memory", 0) as processes:
+                with self.telling(start).processes(start, "trying GPU memory", 0) as processes:
                     has_started, support = True, processes.launch.get("gpu_support", "")
                     while untried:
                         question = line("gpu", untried[0], 0.001, 0.5, "")
                         processes.send(f"{question} verify_only=1")
                         answer = processes.receive(self.agenda.plan.timeout_s, identity="gpu")
                         reasons[untried.pop(0).pattern] = _refusal(answer)
+                    self._keep_paths(subject, getattr(processes, "tables", ()))
             except LaunchError as error:
                 if not has_started:  # the measurement itself will say why
                     reasons.update({point.pattern: "" for point in untried})
@@ -74,6 +82,21 @@ class DeviceTrial:
                     f"{DIES}: a message of the least size ended it ({error}{says}); "
                     f"{how_to_take_gpu_memory(subject.library)}"
                 )
+
+    def telling(self, start: Start) -> Starting:
+        """Starts processes whose UCX, if they have one, tells its paths."""
+        subject = self.starting.subjects[start.subject]
+        if subject.library is None:
+            return self.starting
+        variables = {**ucx_paths.VARIABLE, **subject.library.environment}
+        telling = replace(subject, library=replace(subject.library, environment=variables))
+        return replace(self.starting, subjects={**self.starting.subjects, subject.key: telling})
+
+    def _keep_paths(self, subject: Subject, lines: Iterable[str]) -> None:
+        """Record the paths that UCX printed."""
+        if paths := ucx_paths.paths(lines):
+            entry = {"event": GPU_PATHS, "subject": subject.key}
+            self.records.journal.append({**entry, "paths": list(map(asdict, paths))})
 
 
 def _of_first(reasons: dict[str, str]) -> str:

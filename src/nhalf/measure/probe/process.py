@@ -28,6 +28,7 @@ WORDS_BYTES = 8192
 LOOK_S = 1.0
 """How often the length of standard error is checked while nothing else happens."""
 NOISE_LETTERS_MAX = 300
+TABLE_LINES_MAX = 1000
 NOBODY = Examiner()
 """Examiner of a launch on this machine."""
 _PUNCH_HOLE = 3
@@ -69,6 +70,8 @@ class Probe:
         self._examiner = examiner
         self.launch: dict[str, Any] = {}
         self._noise: deque[str] = deque(maxlen=20)
+        self.tables: deque[str] = deque(maxlen=TABLE_LINES_MAX)
+        """Lines of tables that a library printed, between bars."""
         self._lines: deque[bytes] = deque()
         self._partial = bytearray()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
@@ -162,6 +165,8 @@ class Probe:
                 record: dict[str, Any] = json.JSONDecoder().raw_decode(text, begin)[0]
                 return record
         self._noise.append(text.strip()[:NOISE_LETTERS_MAX])
+        if text.rstrip().endswith("|"):
+            self.tables.append(text[:NOISE_LETTERS_MAX])
         return None
 
     def _silent(self, timeout_s: float) -> LaunchError:

@@ -8,20 +8,25 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from nhalf.base.processes import run
-from nhalf.measure.plan.plan import Block
+from nhalf.measure.loop.device_trial import DeviceTrial
+from nhalf.measure.loop.retry import Starting
+from nhalf.measure.plan.plan import Block, Start
 from nhalf.measure.probe.subject import Subject
+from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import compiler_variables
+from nhalf.sites.site import HERE
 from tests.nhalf.measure.loop.fakes import Fake, Go, starts
 from tests.patience import duration, patience_s
 from tests.probes import is_built
 
 NATIVE = Path(__file__).parents[3] / "native"
+UCX_TABLE = Path(__file__).parents[3] / "data/logs/ucx_proto_info.txt"
 HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
 MEMORY = {"name": "memory", "values": "host", "fallback": "host", "what": ""}
 BLOCK = Block(["pingpong", "bcast"], [2], "1,8", axes={"memory": "host,device"})
@@ -69,6 +74,28 @@ def test_what_the_probe_refuses_is_told_in_its_words(fake: Fake, go: Go) -> None
     each = f"if 'device' in line: {refusal}; continue"
     _, events = go(with_memory(fake(each=each)), blocks=[BLOCK])
     assert set(failed_patterns(events).values()) == {"no GPU driver"}
+
+
+def test_paths_that_ucx_prints_in_the_trial_are_kept_once(fake: Fake, go: Go) -> None:
+    each = f"'device' in line and print(open({str(UCX_TABLE)!r}).read(), flush=True)"
+    _, events = go(with_memory(fake(each=each)), blocks=[BLOCK])
+    (kept,) = [event for event in events if event["event"] == "gpu-paths"]
+    assert kept["subject"] == "fake"
+    assert [path["low_bytes"] for path in kept["paths"]] == [0, 1, 8185, 524289]
+    assert kept["paths"][-1]["lanes"] == "cuda_ipc/cuda"
+    assert ("pingpong", "memory=device") in measured_patterns(events)
+
+
+def test_a_library_tells_its_paths_in_the_trial_alone(fake: Fake, tmp_path: Path) -> None:
+    words = ("mpich-5", "mpich", "5", tmp_path, None, "hydra", True, None, "path")
+    library = Library(*words, environment={"A": "1"})
+    subject = replace(fake(), library=library, measures_library=True)
+    starting = Starting(cast("Any", None), {subject.key: subject}, cast("Any", None), HERE)
+    trial = DeviceTrial(cast("Any", None), starting, cast("Any", None))
+    telling = trial.telling(Start(subject.key, 2, "cores")).subjects[subject.key].library
+    assert telling is not None
+    assert telling.environment == {"A": "1", "UCX_PROTO_INFO": "y"}
+    assert starting.subjects[subject.key].library == library
 
 
 def test_processes_that_do_not_start_are_no_answer(fake: Fake, go: Go) -> None:

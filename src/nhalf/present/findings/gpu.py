@@ -1,0 +1,61 @@
+"""Findings on messages from GPU memory: by which path they go, with the witness."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from nhalf.base.units import format_rate, format_size
+from nhalf.facts.facts import Facts
+from nhalf.facts.gpu_paths import FASTER, STAGED, SaidPaths, Slope, said_paths, slopes
+from nhalf.mpi.ucx_paths import WORDS
+from nhalf.present.findings import Finder, Finding
+
+WHAT_RATES_TELL = {
+    STAGED: "as fast as a copy to the host and one from it, one after the other: it stages there",
+    FASTER: "faster than any copy to the host: it does not go through memory of the host",
+}
+
+
+class GpuPaths(Finder[Facts]):
+    """The path of each size, as UCX said, or as the rate of long messages tells."""
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for said in said_paths(facts):
+            yield _said(facts, said)
+        for slope in slopes(facts):
+            if slope.verdict:
+                yield _slope(facts, slope)
+
+
+def _said(facts: Facts, said: SaidPaths) -> Finding:
+    parts = []
+    for kind, group in groupby(said.paths, key=lambda path: path.kind):
+        paths = list(group)
+        first, last = paths[0], paths[-1]
+        sizes = replace(first, high_bytes=last.high_bytes).sizes
+        parts.append(f"{sizes} {WORDS[kind]} ({last.protocol}, {last.lanes})")
+    kinds = "; ".join(parts)
+    title = facts.titles.get(said.subject, said.subject)
+    return Finding(
+        f"{title} sends messages from GPU memory of {kinds}, as UCX said when they were tried.",
+        55,
+        "gpu-path",
+        pattern="pingpong",
+        label="Path from GPU memory",
+        figure=said.paths[-1].kind,
+    )
+
+
+def _slope(facts: Facts, slope: Slope) -> Finding:
+    mpi = slope.subject["mpi"] or slope.subject["transport"]
+    return Finding(
+        f"Messages of {format_size(slope.size_bytes)} between GPUs on {facts.titles.get(mpi, mpi)} "
+        f"reach {format_rate(slope.rate_Bps)}, {WHAT_RATES_TELL[slope.verdict]} "
+        f"({format_rate(slope.staged_Bps)} by the copies that were measured).",
+        54,
+        "gpu-path-rate",
+        pattern="pingpong",
+        label="Path from GPU memory",
+        figure=slope.verdict,
+    )
