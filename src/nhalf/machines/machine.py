@@ -7,6 +7,7 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.machines.computing import Computing
+from nhalf.machines.gpu import GpuPart
 from nhalf.machines.leftover import Leftover
 from nhalf.machines.network import times_s
 from nhalf.machines.operation import OperationMethod
@@ -334,7 +335,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     `source` is the origin of the numbers (a run, a publication); `environment` are a few lines
     about the machine for a reader; `unknown` names useful values that were not published,
     `assumptions` values of this file that the source does not contain, `ranges` the ranges of
-    such values; `shared` are the resources that messages share; `computing` the rates of a core.
+    such values; `shared` are the resources that messages share; `computing` the rates of a core,
+    `gpu` what a message of GPU memory pays before it is on the wire.
     `collectives_by` says what operations of many ranks are made of, where that is no messages, and
     `operations` are those that are modelled so. `sources` are those that `tables` name by number;
     a file that was read has the tables as curves and points.
@@ -351,6 +353,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     collectives_by: str = ""
     node: Node | None = None
     computing: Computing | None = None
+    gpu: GpuPart | None = None
     network: Network | None = None
     protocol: Protocol | None = None
     shared: tuple[Shared, ...] = ()

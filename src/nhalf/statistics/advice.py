@@ -393,7 +393,7 @@ def _clock_states(part: pl.DataFrame) -> tuple[bool, pl.Expr, pl.Expr]:
     The most frequent one is 0, as that of visits without a GPU; -1 where the clock moved.
     """
     clocks_hz = (
-        part["gpu_clock_hz"] if "gpu_clock_hz" in part.columns else pl.Series([], dtype=float)
+        part["gpu_clock_hz"] if "gpu_clock_hz" in part.columns else pl.Series([], dtype=pl.Float64)
     )
     edges_hz = borders(clocks_hz, CLOCK_APART)
     if not edges_hz:

@@ -122,6 +122,19 @@ def test_known_times_are_measured_exactly(gpu: pytest.MonkeyPatch, tmp_path: Pat
     curve = next(model for model in read(run.path / "machine.toml").models if not model.axes)
     assert curve.segments[0].r_inf_Bps == pytest.approx(RATE_BPS, rel=1e-3)
     assert read(run.path / "machine.toml").environment["gpu"] == "stand-in"
+    part = read(run.path / "machine.toml").gpu
+    assert part is not None
+    assert (part.name, part.flag_s, part.wait_s) == (
+        "stand-in", pytest.approx(FLAG_S), pytest.approx(WAIT_S),
+    )  # fmt: skip
+    assert part.launch_s == pytest.approx(CALL_S + LAUNCH_S + WAIT_S)
+    assert part.launch_returns_s == pytest.approx(CALL_S)
+    memories = ["pinned-device", "device-pinned", "host-device", "device-host", "managed-device"]
+    assert sorted(copy.memory for copy in part.copies) == sorted([*memories, "device"])
+    assert part.copies[0].latency_s == pytest.approx(START_S + 8 / RATE_BPS)
+    joined = call_here("fit", "gpu", "--node", "gpu", "--out", "joined.toml", folder=tmp_path)
+    assert joined.code == 0
+    assert read(tmp_path / "joined.toml").gpu == part
     assert Gpu.title in (run.path / "report.html").read_text("utf-8")
 
 
@@ -175,7 +188,7 @@ def management(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("no compiler of C++")
     library = tmp_path_factory.mktemp("nvml") / "libnvml-stand-in.so"
     source = ROOT / "tests/native/host/nvml_stand_in.c"
-    words = [COMPILER, "-x", "c", "-fPIC", "-shared", "-o", library, source]
+    words = [COMPILER, "-x", "c", "-fPIC", "-shared", "-o", str(library), str(source)]
     subprocess.run(words, check=True)
     return library
 

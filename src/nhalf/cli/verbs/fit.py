@@ -25,7 +25,7 @@ class Request(TableOptions, heading=OUTPUT):
     run: Path = word(REQUIRED, "RUN or RUN:LIBRARY.")
     node: Path | None = option(
         None,
-        "A run of nhalf node on the same machine: what a core does joins the machine.",
+        "A run of nhalf node on the same machine: what a core does, or its GPU, joins the machine.",
         heading="What to fit",
     )
     out: Path | None = option(None, "Machine file to write; default: machine.toml in the run.")
@@ -89,11 +89,15 @@ def command(request: Request) -> None:
 
 
 def _with_node(machine: Machine, node: Path) -> Machine:
-    """The machine with the computing rates of its cores from a run of nhalf node."""
+    """The machine with the computing rates of its cores, or its GPU, from a run of nhalf node."""
     from msgspec.structs import replace
 
     from nhalf.facts.facts import Facts
+    from nhalf.facts.gpu import gpu_part
     from nhalf.facts.node import computing
     from nhalf.store.run import Run
 
-    return replace(machine, computing=computing(Facts.of([Run.open(node)])))
+    facts = Facts.of([Run.open(node)])
+    if gpu := gpu_part(facts):
+        return replace(machine, gpu=gpu)
+    return replace(machine, computing=computing(facts))

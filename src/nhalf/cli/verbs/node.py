@@ -16,7 +16,10 @@ from nhalf.present.report import write_report
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 
 with lazily(globals()):
+    from msgspec.structs import replace
+
     from nhalf.facts.facts import Facts
+    from nhalf.facts.gpu import gpu_part
     from nhalf.loops.livermore.keeping import keep
     from nhalf.loops.livermore.table import as_json
     from nhalf.machines.machine_file import write as write_machine
@@ -171,7 +174,7 @@ def _gpu(request: Request) -> None:
     outcome = measure_gpu(begin_gpu(request.out), Progress(request.is_silent), sizes)
     run, facts = outcome.run, Facts.of([outcome.run])
     if len(sizes) >= SIZES_MIN and not facts.summary.is_empty():
-        write_machine(facts.machine, run.path / "machine.toml")
+        write_machine(replace(facts.machine, gpu=gpu_part(facts)), run.path / "machine.toml")
     report_path = _report(request, facts, run)
     if request.json:
         emit_json({"run": str(run.path), **gpu_json(run, facts), "failed": outcome.failed})
