@@ -164,8 +164,14 @@ def test_a_library_of_the_host_is_told_apart(call: Call, tmp_path: Path, library
 @pytest.mark.slow
 @pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich")
 @pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
-def test_buffers_of_a_gpu_are_measured(call: Call, aware: str, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
+def test_buffers_of_a_gpu_are_measured(
+    call: Call, aware: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, management = tmp_path / "run", tmp_path / "libnvidia-ml.so.1"
+    source = NATIVE / "host/nvml_stand_in.c"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(management)], check=True)
+    monkeypatch.setenv("NHALF_NVML_LIBRARY", str(management))
+    monkeypatch.setenv("NHALF_STAND_IN_PROCESSES", "2")
     outcome = call(*words_for(aware, folder, "device-host"))
     assert outcome.code == 0, outcome.err
     points = json.loads(call("show", folder, "--json").out)["points"]
@@ -173,6 +179,10 @@ def test_buffers_of_a_gpu_are_measured(call: Call, aware: str, tmp_path: Path) -
     assert all(point["axes"] == {"memory": "device-host"} for point in points)
     assert all(point["verified"] for point in points)
     assert all(point["values"]["gpu_clock_before_hz"] == pytest.approx(1e9) for point in points)
+    # One rank has a buffer there, and the other process is none of this run.
+    assert all("busy-gpu" in point["advice"] for point in points)
+    for point in points:
+        assert {"gpu_left_s", "gpu_synchronise_s"} <= set(point["values"])
     lines = (folder / "journal.jsonl").read_text().splitlines()
     gpus = [event["gpus"] for event in map(json.loads, lines) if event["event"] == "gpus"]
     assert gpus == [["0000:a0:00.0", ""]]
