@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "contract/vocabulary.hpp"
 
 namespace nhalf::gpu {
@@ -34,7 +36,7 @@ struct Condition {
 /// Whether a server lets processes share GPUs without time slices (MPS): its pipe is there.
 inline bool has_mps() {
   const char* folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-  const std::string chosen = folder != nullptr && *folder != '\0' ? folder : "/tmp/nvidia-mps";
+  const std::string chosen = folder != nullptr && *folder != '\0' ? folder : P_tmpdir "/nvidia-mps";
   return access((chosen + "/control").c_str(), F_OK) == 0;
 }
 

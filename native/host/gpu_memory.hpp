@@ -2,7 +2,6 @@
 // host should not touch it.
 #pragma once
 
-#include <chrono>
 #include <map>
 
 #include "contract/buffer.hpp"
@@ -90,11 +89,9 @@ class Gpu {
            static_cast<double>(last_ns - first_ns);
   }
 
-  /// Seconds until the host knows that all work of this process's context is done.
-  [[nodiscard]] double synchronise_s() const {
-    const auto start = std::chrono::steady_clock::now();
+  /// Waits until all work of this process's context is done.
+  static void synchronise_all() {
     driver().check(driver().context_synchronise(), "synchronisation");
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   static Address address_of(ConstBytes data) { return reinterpret_cast<Address>(data.data()); }

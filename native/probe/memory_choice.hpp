@@ -98,17 +98,20 @@ class MemoryChoice {
     }
   }
 
-  /// Medians at this rank, in seconds: what a wait for its GPU takes just after `work`, and what it
-  /// takes when nothing is left to wait for; none without a GPU.
-  template <class Work>
-  [[nodiscard]] std::vector<Value> waits(Work work) const {
+  /// Medians at this rank, in seconds of `clock`: what a wait for its GPU takes just after `work`,
+  /// and what it takes when nothing is left to wait for; none without a GPU.
+  template <class Clock, class Work>
+  [[nodiscard]] std::vector<Value> waits(Clock& clock, Work work) const {
     constexpr int times = 11;
     std::vector<double> left_s, idle_s;
     for (int i = 0; i < times; ++i) {
       work();
       if (device_ == nullptr) continue;
-      left_s.push_back(device_->synchronise_s());
-      idle_s.push_back(device_->synchronise_s());
+      for (auto* waits_s : {&left_s, &idle_s}) {
+        const double start_s = clock.now_s();
+        gpu::Gpu::synchronise_all();
+        waits_s->push_back(clock.now_s() - start_s);
+      }
     }
     if (device_ == nullptr) return {};
     std::ranges::sort(left_s);

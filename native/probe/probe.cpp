@@ -141,7 +141,7 @@ std::unique_ptr<nhalf::MemoryChoice> choose_memory(T& transport, const nhalf::Pa
 void add_waits(Session& session, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
                const nhalf::MemoryChoice& memory, nhalf::Measurement& measured) {
   if (info.whole_runs || info.timing == nhalf::Timing::inner) return;
-  const auto values = memory.waits([&] {
+  const auto values = memory.waits(session.transport, [&] {
     session.transport.barrier();
     pattern.settle();
   });

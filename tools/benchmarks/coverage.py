@@ -53,7 +53,7 @@ def _figures(library: str, ours: Sequence[Points]) -> dict[str, Any]:
 
 def in_same_state(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether a flag between two cores took about the same beside both, or was missed by both."""
-    from nhalf.statistics.advice import APART
+    from nhalf.statistics.state_groups import APART
 
     flags_s = (one["state_s"], other["state_s"])
     if None in flags_s:

@@ -40,12 +40,12 @@ def _copies(points: pl.DataFrame) -> list[GpuCopy]:
     """One for each pair of memories."""
     copies = []
     for (axes,), curve in points.sort("bytes").group_by("axes", maintain_order=True):
-        said = parse_axes(str(axes))
+        values = parse_axes(str(axes))
         least, most = curve.row(0, named=True), curve.row(-1, named=True)
-        if set(said) <= {"memory"} and most["median_s"] > 0:
+        if set(values) <= {"memory"} and most["median_s"] > 0:
             copies.append(
                 GpuCopy(
-                    memory=said.get("memory", USUAL_MEMORY),
+                    memory=values.get("memory", USUAL_MEMORY),
                     latency_s=least["median_s"],
                     rate_Bps=most["bytes_per_time"] / most["median_s"],
                 )

@@ -9,13 +9,13 @@ from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.measure.loop.device_trial import GPU_PATHS
-from nhalf.mpi.ucx_paths import Path
+from nhalf.mpi.ucx_paths import UcxPath
 from nhalf.node.gpu import COPY
 from nhalf.store.keys import parse_axes
 
 SUBJECT = ("run", "transport", "mpi")
 BYTES_LEAST = 1 << 20
-"""Of shorter messages the rate is that of their latency."""
+"""The rate of shorter messages tells only their latency."""
 NEAR = 0.15
 """Staging is named where a rate is as near to that of both copies, one after the other."""
 STAGED, FASTER = "staged", "faster"
@@ -27,7 +27,7 @@ class SaidPaths:
 
     run: str
     subject: str
-    paths: tuple[Path, ...]
+    paths: tuple[UcxPath, ...]
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Slope:
 @fact
 def said_paths(facts: Facts) -> list[SaidPaths]:
     """The paths that UCX printed in the extra launch that tried GPU memory, by run and subject."""
-    said: dict[tuple[str, str], dict[Path, None]] = {}
+    paths_by_subject: dict[tuple[str, str], dict[UcxPath, None]] = {}
     for run, event in facts.find_events(GPU_PATHS):
         paths = map(_path, event["paths"])
-        said.setdefault((run, event["subject"]), {}).update(dict.fromkeys(paths))
-    return [SaidPaths(run, subject, tuple(paths)) for (run, subject), paths in said.items()]
+        paths_by_subject.setdefault((run, event["subject"]), {}).update(dict.fromkeys(paths))
+    return [SaidPaths(*key, tuple(paths)) for key, paths in paths_by_subject.items()]
 
 
 @fact
@@ -73,7 +73,7 @@ def slopes(facts: Facts) -> list[Slope]:
     if out_Bps is None or in_Bps is None:
         return []
     staged_Bps = 1 / (1 / out_Bps + 1 / in_Bps)
-    found = []
+    judged = []
     for _, curve in messages.sort("bytes").group_by(SUBJECT, maintain_order=True):
         last = curve.row(-1, named=True)
         rate_Bps = last["bytes_per_time"] / last["median_s"]
@@ -83,20 +83,20 @@ def slopes(facts: Facts) -> list[Slope]:
         elif rate_Bps > (1 + NEAR) * min(out_Bps, in_Bps):
             verdict = FASTER
         subject = {name: last[name] for name in SUBJECT}
-        found.append(Slope(subject, last["bytes"], rate_Bps, staged_Bps, verdict))
-    return found
+        judged.append(Slope(subject, last["bytes"], rate_Bps, staged_Bps, verdict))
+    return judged
 
 
 def _copy_Bps(points: pl.DataFrame, memory: str) -> float | None:
     """The rate of the largest copy between pinned memory and a GPU; None if none was measured."""
-    wanted = points.filter(pl.col("pattern") == COPY, pl.col("bytes") >= BYTES_LEAST)
+    copies = points.filter(pl.col("pattern") == COPY, pl.col("bytes") >= BYTES_LEAST)
     rows = [
         row
-        for row in wanted.sort("bytes").iter_rows(named=True)
+        for row in copies.sort("bytes").iter_rows(named=True)
         if parse_axes(row["axes"]).get("memory", "") == memory
     ]
     return rows[-1]["bytes_per_time"] / rows[-1]["median_s"] if rows else None
 
 
-def _path(kept: Row) -> Path:
-    return msgspec.convert(kept, Path)
+def _path(entry: Row) -> UcxPath:
+    return msgspec.convert(entry, UcxPath)

@@ -14,7 +14,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import plain_points, with_series
 from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
-from nhalf.statistics.advice import APART
+from nhalf.statistics.state_groups import APART
 from nhalf.store.keys import RUN_CURVE, without
 
 CONFIDENCE = 0.99

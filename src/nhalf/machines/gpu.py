@@ -15,7 +15,7 @@ class GpuCopy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GpuPart(msgspec.Struct, frozen=True, kw_only=True):
-    """One GPU, in seconds; None where it was not measured.
+    """One GPU, in seconds; None if it was not measured.
 
     `launch_s` is an empty kernel until the host knows its end, `launch_returns_s` until the call
     returns, `wait_s` a wait for a stream that is empty, `flag_s` a flag in mapped host memory to

@@ -332,14 +332,11 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine: its components, its models and their sources.
 
-    `source` is the origin of the numbers (a run, a publication); `environment` are a few lines
-    about the machine for a reader; `unknown` names useful values that were not published,
-    `assumptions` values of this file that the source does not contain, `ranges` the ranges of
-    such values; `shared` are the resources that messages share; `computing` the rates of a core,
-    `gpu` what a message of GPU memory pays before it is on the wire.
-    `collectives_by` says what operations of many ranks are made of, where that is no messages, and
-    `operations` are those that are modelled so. `sources` are those that `tables` name by number;
-    a file that was read has the tables as curves and points.
+    `source` is the origin of the numbers (a run, a publication), `environment` tells of the
+    machine; `unknown` names useful values that were not published, `assumptions` values that the
+    source does not contain, `ranges` their ranges. `collectives_by` says what operations of many
+    ranks are made of, where that is no messages; `operations` are modelled so. `tables` name
+    `sources` by number; in a file that was read they are curves and points.
     """
 
     name: str

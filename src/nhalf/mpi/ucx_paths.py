@@ -24,7 +24,7 @@ _ROW = re.compile(r"\|\s*(\d{1,12}[KMGT]?)(?:\.\.(inf|\d{1,12}[KMGT]?))?\s*\|([^
 _SCALES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-class Path(msgspec.Struct, frozen=True, kw_only=True):
+class UcxPath(msgspec.Struct, frozen=True, kw_only=True):
     """How UCX moves messages from `low_bytes` to `high_bytes` (None: all above) out of `memory`."""
 
     memory: str
@@ -36,12 +36,12 @@ class Path(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def kind(self) -> str:
         """IPC, STAGED, DIRECT, or UNNAMED where the words of UCX do not tell."""
-        said = f"{self.protocol} {self.lanes}"
-        if "_ipc" in said:
+        words = f"{self.protocol} {self.lanes}"
+        if "_ipc" in words:
             return IPC
-        if re.search(r"frag host|copy-in|cuda_copy|short|pipeline", said):
+        if re.search(r"frag host|copy-in|cuda_copy|short|pipeline", words):
             return STAGED
-        return DIRECT if "zero-copy" in said else UNNAMED
+        return DIRECT if "zero-copy" in words else UNNAMED
 
     @property
     def sizes(self) -> str:
@@ -51,13 +51,13 @@ class Path(msgspec.Struct, frozen=True, kw_only=True):
         return f"{format_size(self.low_bytes)} to {format_size(self.high_bytes)}"
 
 
-def paths(lines: Iterable[str]) -> list[Path]:
+def paths(lines: Iterable[str]) -> list[UcxPath]:
     """The paths of messages out of a GPU's memory in lines that UCX printed, each once, by size."""
     distinct = set(_paths(lines))
     return sorted(distinct, key=lambda path: (path.memory, path.low_bytes, path.protocol))
 
 
-def _paths(lines: Iterable[str]) -> Iterator[Path]:
+def _paths(lines: Iterable[str]) -> Iterator[UcxPath]:
     memory = ""
     for line in lines:
         if title := _TITLE.search(line):
@@ -65,7 +65,7 @@ def _paths(lines: Iterable[str]) -> Iterator[Path]:
         elif row := _ROW.search(line):
             if memory not in ("", "host"):
                 low, high, protocol, lanes = row.groups()
-                yield Path(
+                yield UcxPath(
                     memory=memory,
                     low_bytes=_size(low),
                     high_bytes=None if high == "inf" else _size(high or low),

@@ -13,7 +13,8 @@ from nhalf.models.forms import Curve
 from nhalf.models.forms.segmented import Segmented
 from nhalf.node.gpu import COPY, FLAG, LAUNCH, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY, WAIT
 from nhalf.results import Column, Result
-from nhalf.statistics.advice import CLOCK_APART, advice, borders, gpu_clock_of_visit, shares
+from nhalf.statistics.advice import CLOCK_APART, advice, gpu_clock_of_visit
+from nhalf.statistics.state_groups import borders, shares
 from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT, parse_axes
 
 SIZES_MIN = 3
@@ -71,9 +72,9 @@ class Gpu(Result):
 
     def sentences(self, row: Row) -> list[str]:
         """Sizes that take longer than larger ones, and what a graph costs before it is of use."""
-        made_s = row.get("instantiated_s")
-        made = f"{row['what']}: making the graph took {format_time(made_s or 0)}"
-        return [made] * (made_s is not None) + [
+        graph_s = row.get("instantiated_s")
+        graph = f"{row['what']}: making the graph took {format_time(graph_s or 0)}"
+        return [graph] * (graph_s is not None) + [
             f"{row['what']}: {format_size(low)} takes {format_time(low_s)}, longer than "
             f"{format_size(high)} with {format_time(high_s)}"
             for low, low_s, high, high_s in row.get("falls", [])
@@ -144,11 +145,11 @@ def _falls(points: Sequence[Row]) -> list[tuple[int, float, int, float]]:
 
 
 def _message_words(axes: Mapping[str, str]) -> str:
-    """Of messages between processes, which are time slices and no network."""
-    others = int(axes.get("processes", "2")) - 1
-    if others == 1:
+    """What messages between processes are: time slices, and no network."""
+    partners = int(axes.get("processes", "2")) - 1
+    if partners == 1:
         return f"a message between two processes {SLICES}"
-    return f"messages from one process to {others} others at once {SLICES}"
+    return f"messages from one process to {partners} others at once {SLICES}"
 
 
 def _copy_words(axes: Mapping[str, str]) -> str:

@@ -325,8 +325,8 @@ def gpu_condition() -> Iterator[ExaminedItem]:
         remedy = "every first start loads the driver anew: nvidia-smi -pm 1, as an administrator"
         doubts.append(("persistence mode is off", remedy))
     state = DOUBT if doubts else GOOD
-    found = "; ".join([f"{name}, {mps}", *(text for text, _ in doubts)])
-    yield ExaminedItem("gpu state", state, found, "; ".join(remedy for _, remedy in doubts))
+    words = "; ".join([f"{name}, {mps}", *(text for text, _ in doubts)])
+    yield ExaminedItem("gpu state", state, words, "; ".join(remedy for _, remedy in doubts))
 
 
 def _first_gpu() -> dict[str, Any]:

@@ -16,18 +16,17 @@ samples, tells states in the same way.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from nhalf.base.arrays import Floats
 from nhalf.base.errors import unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
+from nhalf.statistics.state_groups import borders, shares
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
 
@@ -216,13 +215,8 @@ def advice(name: str) -> Advice:
     raise unknown("advice", name, [entry.name for entry in ADVICES])
 
 
-APART = 1.5
-"""A new group begins where a flag is slower than the next faster one by this factor or more."""
 STEADY = 1.25
 """If the flags beside the samples of a visit differ by more, the machine changed meanwhile."""
-SHARE_LEAST = 0.02
-MANY = 10
-"""A smaller share of flags is not a state, nor is a single one of several: a disturbance."""
 MISSED_MOST = 0.5
 """With fewer flags, states cannot be identified: other processes used the ranks' cores."""
 FLAGS = {"flag_low_s": "flag_before_s", "flag_high_s": "flag_after_s"}
@@ -260,7 +254,7 @@ def gpu_clock_of_visit() -> pl.Expr:
 
 
 def _of_visit(names: Mapping[str, str], steady: float) -> pl.Expr:
-    ends = [pl.coalesce(value(name), value(other)) for name, other in names.items()]
+    ends = [pl.coalesce(value(name), value(former)) for name, former in names.items()]
     low, high = pl.min_horizontal(ends), pl.max_horizontal(ends)
     middle = pl.when(high <= steady * low).then((low * high).sqrt()).otherwise(math.nan)
     return pl.when(pl.all_horizontal(end.is_not_null() for end in ends)).then(middle)
@@ -281,33 +275,6 @@ def is_elsewhere() -> pl.Expr:
 def mostly_missed(flags_s: pl.Series) -> bool:
     """Whether too few flags were measured to identify states."""
     return flags_s.null_count() > MISSED_MOST * len(flags_s)
-
-
-def borders(flags_s: pl.Series, apart: float = APART) -> list[float]:
-    """Borders between groups of flags: the geometric mean of every gap's ends, seconds.
-
-    One group has no border; groups are `apart` times as long. Clocks have borders as flags do.
-    """
-    flags = flags_s.drop_nulls().drop_nans()
-    if flags.is_empty():
-        return []
-    ordered = _grouped(np.sort(flags.to_numpy()), apart)
-    return [
-        math.sqrt(flag_s * next_flag_s)
-        for flag_s, next_flag_s in itertools.pairwise(ordered)
-        if next_flag_s >= apart * flag_s
-    ]
-
-
-def shares(flags_s: pl.Series, borders_s: Sequence[float]) -> list[tuple[float, float]]:
-    """The median flag of each group between borders and its share, the most frequent first."""
-    flags = flags_s.drop_nulls().drop_nans().to_numpy()
-    groups = np.searchsorted(np.asarray(borders_s), flags, side="right")
-    medians = [
-        (float(np.median(flags[groups == group])), float(np.mean(groups == group)))
-        for group in np.unique(groups)
-    ]
-    return sorted(medians, key=lambda state: -state[1])
 
 
 def shares_text(states: Iterable[tuple[float, float]]) -> str:
@@ -333,15 +300,6 @@ def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
         kinds = {"state_s": pl.Float64(), "counts": pl.Boolean(), "elsewhere": pl.Boolean()}
         return flagged.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
     return pl.concat(stated).sort("place").drop("place")
-
-
-def _grouped(ordered: Floats, apart: float) -> Floats:
-    """Sorted flags that have enough others near them to be a group."""
-    group_size_min = max(2.0 if len(ordered) >= MANY else 1.0, SHARE_LEAST * len(ordered))
-    near = math.sqrt(apart)
-    beside = np.searchsorted(ordered, ordered * near) - np.searchsorted(ordered, ordered / near)
-    in_groups: Floats = ordered[beside >= group_size_min]
-    return in_groups
 
 
 def _with_state(part: pl.DataFrame) -> pl.DataFrame:
@@ -405,5 +363,5 @@ def _clock_states(part: pl.DataFrame) -> tuple[bool, pl.Expr, pl.Expr]:
         for number, (median_hz, _) in enumerate(shares(clocks_hz, edges_hz))
     }
     ranked = group.replace_strict(numbers, default=-1)
-    known = pl.when(clock.is_nan()).then(-1).otherwise(ranked)
-    return True, pl.when(clock.is_null()).then(0).otherwise(known), clock.is_null()
+    number_of = pl.when(clock.is_nan()).then(-1).otherwise(ranked)
+    return True, pl.when(clock.is_null()).then(0).otherwise(number_of), clock.is_null()

@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.statistics.advice import borders, mostly_missed, shares, shares_text
+from nhalf.statistics.advice import mostly_missed, shares_text
 from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
 from nhalf.statistics.intervals import Floats
+from nhalf.statistics.state_groups import borders, shares
 from nhalf.store.keys import (
     COMPARED_CURVE,
     COMPARED_POINT,

@@ -12,19 +12,6 @@ using nhalf::gpu::in_child;
 using nhalf::gpu::MemoryKind;
 
 namespace {
-/// Milliseconds that a kernel of 50 ms and nothing leave to wait for, at least.
-std::string left_to_wait_for() {
-  const auto& here = gpu::Gpu::of(0);
-  static_cast<void>(here.synchronise_s());
-  const auto kernels = gpu::module(gpu::kernels().c_str());
-  const auto stream = gpu::stream();
-  const auto times = gpu::device_memory(32);
-  gpu::launch(gpu::function(kernels, "nhalf_clock"), 1, 1, stream.get(), times.get(),
-              std::uint64_t{50'000'000});
-  const bool is_long = here.synchronise_s() >= 0.05;
-  return std::string(is_long ? "50" : "0");
-}
-
 /// Runs `work` while buffers are of a kind.
 std::string with_memory(MemoryKind kind, const std::function<std::string()>& work,
                         const std::map<std::string, std::string>& variables = {}) {
@@ -119,9 +106,4 @@ TEST_CASE("a rank takes a GPU near its cores, in turns") {
   CHECK(gpu::nearest(near, second, 0) == 2);
   CHECK(gpu::nearest(near, neither, 3) == 3);
   CHECK(gpu::nearest(near, neither, 6) == 2);
-}
-
-TEST_CASE("what a call left to the GPU is waited for") {
-  CHECK(in_child({{"NHALF_STAND_IN_WAITS", "1"}}, left_to_wait_for) == "50");
-  CHECK(in_child({}, left_to_wait_for) == "0");
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "../host/gpu_child.hpp"
+#include "timing/clock.hpp"
 
 namespace {
 using nhalf::gpu::in_child;
@@ -35,6 +36,32 @@ TEST_CASE("the ranks of the first half have the first kind of memory of a pair")
   CHECK(given("memory=device-host", 2) == "host ");
   CHECK(given("memory=host-device", 1) == "host ");
   CHECK(given("memory=device", 1, {{"NHALF_STAND_IN_DEVICES", "2"}}) == "device 0000:a1:00.0");
+}
+
+namespace {
+/// Whether a wait just after a kernel of 20 ms, and the wait after that, are as long.
+std::string long_waits(const std::string& memory) {
+  const nhalf::Case point{.size_bytes = 8};
+  const nhalf::MemoryChoice choice(chosen, point, memory, 0, 1);
+  nhalf::SteadyClock clock;
+  const auto kernels = nhalf::gpu::module(nhalf::gpu::kernels().c_str());
+  const auto times = nhalf::gpu::device_memory(32);
+  const auto values = choice.waits(clock, [&] {
+    nhalf::gpu::launch(nhalf::gpu::function(kernels, "nhalf_clock"), 1, 1, nhalf::gpu::Stream{},
+                       times.get(), std::uint64_t{20'000'000});
+  });
+  std::string text;
+  for (const auto& [name, value] : values) text += name + (value >= 0.02 ? " long " : " short ");
+  return text;
+}
+}  // namespace
+
+TEST_CASE("what a call left to the GPU is measured apart from the wait itself") {
+  const auto waits = [](const char* text) {
+    return in_child({{"NHALF_STAND_IN_WAITS", text}}, [] { return long_waits("device"); });
+  };
+  CHECK(waits("1").starts_with("gpu_left_s long gpu_synchronise_s "));
+  CHECK(waits("0").starts_with("gpu_left_s short gpu_synchronise_s "));
 }
 
 TEST_CASE("others on a GPU, and a clock that is held down, are advice") {

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.mpi.ucx_paths import DIRECT, IPC, STAGED, UNNAMED, paths
-from nhalf.mpi.ucx_paths import Path as UcxPath
+from nhalf.mpi.ucx_paths import DIRECT, IPC, STAGED, UNNAMED, UcxPath, paths
 
 TABLE = Path(__file__).parents[2] / "data/logs/ucx_proto_info.txt"
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import ADVICES, advice, borders, with_states
+from nhalf.statistics.advice import ADVICES, advice, with_states
 from nhalf.statistics.derived_advice import (
     has_slope,
     split,
@@ -22,6 +22,7 @@ from nhalf.statistics.derived_advice import (
     trend_signs,
     two_states,
 )
+from nhalf.statistics.state_groups import borders
 from nhalf.statistics.summary import flagged_medians, launch_medians, summarise, visits
 from nhalf.store.keys import POINT_COLUMNS
 from tests.nhalf.synthetic import build_measurements

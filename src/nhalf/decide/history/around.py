@@ -13,7 +13,7 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.units import format_time
-from nhalf.statistics.advice import APART
+from nhalf.statistics.state_groups import APART
 from nhalf.store.environment import flat
 from nhalf.store.run import Run
 

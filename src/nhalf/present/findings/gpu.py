@@ -21,29 +21,29 @@ class GpuPaths(Finder[Facts]):
     """The path of each size, as UCX said, or as the rate of long messages tells."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for said in said_paths(facts):
-            yield _said(facts, said)
+        for of_subject in said_paths(facts):
+            yield _said(facts, of_subject)
         for slope in slopes(facts):
             if slope.verdict:
                 yield _slope(facts, slope)
 
 
-def _said(facts: Facts, said: SaidPaths) -> Finding:
+def _said(facts: Facts, of_subject: SaidPaths) -> Finding:
     parts = []
-    for kind, group in groupby(said.paths, key=lambda path: path.kind):
+    for kind, group in groupby(of_subject.paths, key=lambda path: path.kind):
         paths = list(group)
         first, last = paths[0], paths[-1]
         sizes = replace(first, high_bytes=last.high_bytes).sizes
         parts.append(f"{sizes} {WORDS[kind]} ({last.protocol}, {last.lanes})")
     kinds = "; ".join(parts)
-    title = facts.titles.get(said.subject, said.subject)
+    title = facts.titles.get(of_subject.subject, of_subject.subject)
     return Finding(
         f"{title} sends messages from GPU memory of {kinds}, as UCX said when they were tried.",
         55,
         "gpu-path",
         pattern="pingpong",
         label="Path from GPU memory",
-        figure=said.paths[-1].kind,
+        figure=of_subject.paths[-1].kind,
     )
 
 
