@@ -162,6 +162,13 @@ std::vector<std::string> gpus_of(Session& session, const nhalf::MemoryChoice* me
   return gpus;
 }
 
+/// Adds what the library says that it chose for the operations of a point, where it can say so.
+template <class T>
+void add_choices(T& transport, nhalf::Measurement& measured) {
+  if constexpr (requires { transport.choices(); })
+    for (auto& choice : transport.choices()) measured.values.push_back(std::move(choice));
+}
+
 /// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the
 /// first point of the pattern and algorithm, since these themselves are in question there.
 bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
@@ -208,6 +215,7 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
     }
     if (memory != nullptr) add_waits(session, *pattern, entry.info, *memory, measured);
   }
+  add_choices(transport, measured);
   const auto moved_bytes = pattern->moved_bytes().value_or(
       where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
   const auto gpus = gpus_of(session, memory.get(), measured);

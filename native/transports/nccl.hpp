@@ -1,11 +1,13 @@
 // nhalf-needs: MPI
 // nhalf-loads: libnccl.so.2 NHALF_NCCL_LIBRARY nvidia.nccl nvidia-nccl-cu13
+// nhalf-flags: -Wl,--export-dynamic-symbol=ncclProfiler_*
 // Operations of NCCL between buffers in GPU memory, in the processes that MPI starts.
 #pragma once
 
 #include "contract/pattern.hpp"
 #include "host/gpu_memory.hpp"
 #include "transports/bases/progressing_control.hpp"
+#include "transports/nccl/choice.hpp"
 #include "transports/nccl/watchdog.hpp"
 
 namespace nhalf {
@@ -40,6 +42,7 @@ class NcclTransport : public MpiControl {
       setenv("NHALF_NCCL_LIBRARY", file.c_str(), 1);
     const auto& calls = nccl::library();
     share_gpus();
+    nccl::Choice::offer();
     nccl::UniqueId id;
     watchdog_.begin();
     if (rank() == 0) calls.check(calls.unique_id(&id), "ncclGetUniqueId");
@@ -147,6 +150,9 @@ class NcclTransport : public MpiControl {
 
   /// Throws InputError for what NCCL does not combine.
   void reduce_by(const Reduction& reduction) { combination_ = nccl::Combination::of(reduction); }
+
+  /// What NCCL took for the first operation since it was asked last.
+  [[nodiscard]] static std::vector<Value> choices() { return nccl::choice.take(); }
 
   [[nodiscard]] std::string library() const {
     auto title = nccl::library().title();

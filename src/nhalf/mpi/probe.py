@@ -182,7 +182,8 @@ def _program(library: Library, transport: TransportFile, why: str) -> CompiledPr
     if transport.links:
         check_links(library, transport, {**library.environment, **variables})
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
-    own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
+    header = f'-DNHALF_TRANSPORT_HEADER="{transport.header}"'
+    own = [*transport.flags] if transport.source else [header, *transport.flags, *transport.links]
     flags = [*FLAGS, *flags_of_the_user()]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return CompiledProgram(
@@ -190,7 +191,7 @@ def _program(library: Library, transport: TransportFile, why: str) -> CompiledPr
         name=transport.executable,
         folder=f"probes/{library.vendor}-{library.version}",
         source=transport.source or SOURCE,
-        command=[str(compiler), *flags, *(transport.flags if transport.source else own), "-ldl"],
+        command=[str(compiler), *flags, *own, "-ldl"],
         why_not=lambda path: why_not_described([str(path)], library.environment),
         variables={**library.environment, **variables},
         neutral=of_running(library.environment),

@@ -4,7 +4,9 @@
 //
 // NHALF_STAND_IN_NCCL_FAULT plants init (the start fails), wrong-data (each result of an operation
 // has a wrong bit), async (an error shows while an operation is under way) or hang (operations do
-// not end). Like NCCL since 2.30 it refuses ranks on one GPU without NCCL_MULTI_RANK_GPU_ENABLE.
+// not end). It is NCCL 2.30.7, or what NHALF_STAND_IN_NCCL_VERSION says, such as 22809, and refuses
+// ranks on one GPU without NCCL_MULTI_RANK_GPU_ENABLE, before 2.30 without NCCL_HOSTID. One that is
+// compiled with NHALF_STAND_IN_DELAY_US takes that much longer for each operation.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -23,6 +25,12 @@
 #include <string>
 #include <vector>
 
+#include "profiler_stand_in.hpp"
+
+#ifndef NHALF_STAND_IN_DELAY_US
+#define NHALF_STAND_IN_DELAY_US 0
+#endif
+
 namespace {
 enum : int { success = 0, system_error = 2, invalid_argument = 4, invalid_usage = 5, remote = 6 };
 using Address = std::uint64_t;
@@ -32,6 +40,11 @@ constexpr std::size_t box_bytes = std::size_t{4} << 20;
 bool planted(const char* fault) {
   const char* text = std::getenv("NHALF_STAND_IN_NCCL_FAULT");
   return text != nullptr && std::string(text) == fault;
+}
+
+int version_number() {
+  const char* text = std::getenv("NHALF_STAND_IN_NCCL_VERSION");
+  return text != nullptr ? std::atoi(text) : 23007;
 }
 
 /// A message from one rank to another, or a rank's part in an operation of all.
@@ -74,6 +87,7 @@ struct Message {
   const void* out;
   void* in;
 };
+stand_in::Profiler profiler;
 thread_local int group_depth = 0;
 thread_local std::vector<Message> group;
 
@@ -82,7 +96,8 @@ std::size_t bytes_of(int type) {
   return sizes.at(static_cast<std::size_t>(type));
 }
 
-void stay_if_planted() {
+void take_time() {
+  if (NHALF_STAND_IN_DELAY_US > 0) usleep(NHALF_STAND_IN_DELAY_US);
   while (planted("hang") || planted("async")) usleep(1000);
 }
 
@@ -101,7 +116,8 @@ int write_device(void* to, std::byte* from, std::size_t size_bytes) {
 /// All ranks' parts lie in shared memory while `use` makes this rank's result of them.
 template <class Use>
 int together(Communicator* among, const void* in, std::size_t size_bytes, Use use) {
-  stay_if_planted();
+  profiler.collective(size_bytes);
+  take_time();
   const int result = read_device(among->shared->parts[among->rank].data, in, size_bytes);
   among->meet();
   const int used = result == success ? use() : result;
@@ -140,7 +156,8 @@ std::vector<std::byte> combined(const Communicator* among, std::size_t from_byte
 }
 
 int run(const std::vector<Message>& messages) {
-  stay_if_planted();
+  profiler.message();
+  take_time();
   for (const auto& [among, peer, size_bytes, out, in] : messages) {
     if (out == nullptr) continue;
     auto& box = among->shared->messages[among->rank][peer];
@@ -169,7 +186,7 @@ int start(const Message& message) {
 
 extern "C" {
 int ncclGetVersion(int* version) {
-  *version = 23007;
+  *version = version_number();
   return success;
 }
 const char* ncclGetErrorString(int result) {
@@ -192,8 +209,10 @@ int ncclGetUniqueId(UniqueId* id) {
 }
 int ncclCommInitRank(Communicator** communicator, int ranks, UniqueId id, int rank) {
   if (planted("init") || ranks > ranks_max) return system_error;
-  const char* shares = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
-  if (ranks > 1 && (shares == nullptr || std::string(shares) != "1")) return invalid_usage;
+  const bool has_switch = version_number() >= 23000;
+  const char* shares = std::getenv(has_switch ? "NCCL_MULTI_RANK_GPU_ENABLE" : "NCCL_HOSTID");
+  if (ranks > 1 && (shares == nullptr || (has_switch && std::string(shares) != "1")))
+    return invalid_usage;
   void* driver = dlopen(std::getenv("NHALF_CUDA_LIBRARY"), RTLD_NOW);
   if (driver == nullptr) return system_error;
   copy_out = reinterpret_cast<decltype(copy_out)>(dlsym(driver, "cuMemcpyDtoH_v2"));
@@ -203,9 +222,11 @@ int ncclCommInitRank(Communicator** communicator, int ranks, UniqueId id, int ra
   if (memory == MAP_FAILED) return system_error;
   *communicator = new Communicator{static_cast<Shared*>(memory), rank, ranks};
   (*communicator)->meet();
+  profiler.start(version_number(), ranks, rank);
   return success;
 }
 int ncclCommDestroy(Communicator* communicator) {
+  if (communicator->rank == 0) profiler.stop();
   communicator->meet();
   munmap(communicator->shared, sizeof(Shared));
   delete communicator;

@@ -64,15 +64,23 @@ def subject() -> Subject:
     return library_subject(FOUND[0], transport_files()["nccl"])
 
 
-def answers(ranks: int, questions: list[str], options: str = "") -> list[dict[str, Any]]:
-    """What the probe says of points that are verified, and not timed."""
+def answers(
+    ranks: int, questions: list[str], options: str = "", timed: bool = False
+) -> list[dict[str, Any]]:
+    """What the probe says of points that are verified, and not timed unless `timed`."""
     tokens, environment = subject().launch(ranks, FREE, options)
     told = []
     with Probe(tokens, environment, patience_s(30)) as probe:
         for number, question in enumerate(questions):
-            probe.send(f"id={number} {question} verify_only=1")
+            effort = "slice_s=0.002 samples_max=5" if timed else "verify_only=1"
+            probe.send(f"id={number} {question} {effort}")
             told.append(probe.receive(patience_s(30), identity=str(number)))
     return told
+
+
+def choice_in(answer: dict[str, Any]) -> dict[str, float]:
+    """The value that names what NCCL took, if the answer has one."""
+    return {name: value for name, value in answer["values"].items() if name.startswith("nccl_")}
 
 
 def points(patterns: tuple[str, ...], sizes: tuple[int, ...], axes: str = "") -> list[str]:
@@ -94,6 +102,42 @@ def test_every_operation_moves_the_right_data(ranks: int) -> None:
     pairs = zip(asked, found, strict=True)
     assert [question for question, answer in pairs if not answer["verified"]] == []
     assert {tuple(answer["gpus"]) for answer in found} == {("0000:a0:00.0",) * ranks}
+
+
+CHOICES = [
+    ("allreduce", 8, {"nccl_tree_ll_channels": 2}),
+    ("allreduce", 65_536, {"nccl_ring_ll128_channels": 24}),
+    ("pingpong", 8, {}),
+    ("bcast", 8, {"nccl_tree_ll_channels": 2}),
+]
+"""What the stand-in takes, by pattern and size; messages have neither algorithm nor protocol."""
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.parametrize("version", [22304, 22403, 22703, 22803, 23007])
+def test_what_nccl_takes_is_named_and_asked_for_once_a_point(
+    version: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    events = tmp_path / "events"
+    monkeypatch.setenv("NHALF_STAND_IN_NCCL_VERSION", str(version))
+    monkeypatch.setenv("NHALF_STAND_IN_NCCL_EVENTS", str(events))
+    questions = [f"pattern={name} bytes={size}" for name, size, _ in CHOICES]
+    answered = answers(2, questions, timed=True)
+    is_known = version >= 22400
+    assert [choice_in(answer) for answer in answered] == [
+        choice if is_known else {} for _, _, choice in CHOICES
+    ]
+    told, of, operations = events.read_text().split()
+    assert (int(told), of) == (len(CHOICES) if is_known else 0, "of")
+    assert int(operations) > 2 * len(CHOICES)
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_a_profiler_of_the_user_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCCL_PROFILER_PLUGIN", "none")
+    (answered,) = answers(2, ["pattern=allreduce bytes=8"])
+    assert answered["verified"]
+    assert choice_in(answered) == {}
 
 
 @pytest.mark.usefixtures("stand_ins")
