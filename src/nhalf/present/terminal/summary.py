@@ -17,11 +17,12 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.guidelines import Verdict, guidelines, worst_by_guideline
+from nhalf.facts.nccl import choices
 from nhalf.facts.overview import LibraryOverview, PatternOverview, overview, patterns_overview
 from nhalf.measure.loop.ending import RunOutcome
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_rows, show_table
-from nhalf.present.wording import Cell, n_half_ends, n_half_text
+from nhalf.present.wording import Cell, count, n_half_ends, n_half_text
 from nhalf.results import kinds
 from nhalf.statistics.summary import VIRTUAL
 
@@ -160,12 +161,23 @@ def show_points(facts: Facts) -> None:
         rows = [_point_row(row) for row in ordered.iter_rows(named=True)]
         further = [name for name, usual in POINTS_ALIKE.items() if (ordered[name] != usual).any()]
         cells = [[text or "–" for text in ordered[name].fill_null("")] for name in further]
+        nccl_cells = [_nccl_cell(row) for row in ordered.iter_rows(named=True)]
+        if any(nccl_cells):
+            further = [*further, "NCCL takes"]
+            cells.append([text or "not known" for text in nccl_cells])
         if states:
             further = [*further, "state"]
             cells.append([_state(row) for row in ordered.iter_rows(named=True)])
         show_table((*further, *columns), [[*p, *row] for *p, row in zip(*cells, rows, strict=True)])
     for machine in states:
         console.print(states_text(machine), markup=False)
+
+
+def _nccl_cell(row: Mapping[str, Any]) -> str:
+    """What NCCL took for a point, 'RING/LL128, 24 channels'; '' where it did not say."""
+    return " or ".join(
+        f"{choice.title}, {count(choice.channels, 'channel')}" for choice in choices(row)
+    )
 
 
 def _state(row: Mapping[str, Any]) -> str:
