@@ -138,7 +138,7 @@ LIBRARIES = ("mpich", "openmpi", "ompi", "intel", "impi", "intelmpi", "mvapich",
 BUFFERS = ("cuda", "gpu", "gpus", "gdr", "device")
 USE_BUFFERS = "use --axis memory=device, or a pair such as memory=device-host"
 BUFFER_OPTIONS = ("-mem_alloc_type", "--mem_alloc_type", "--cuda", "--use_cuda", "--gpu")
-GPU = ("nccl", "rccl", "rocm", "hip", "nvlink", "nvshmem")
+GPU = ("rccl", "rocm", "hip", "nvlink", "nvshmem")
 NO_GPU = "use nccl-tests, or OSU with CUDA, and read the log: nhalf import nccl.log"
 
 
@@ -147,6 +147,8 @@ def explained(error: UnknownName) -> InputError:
     is_pattern = error.kind in ("pattern", "study", "benchmark", "study or pattern")
     if error.name.lower() in GPU and (is_pattern or error.kind == "transport"):
         return InputError(f"{error.name}: nhalf does not measure it", NO_GPU)
+    if error.name.lower() == "nccl" and is_pattern:
+        return InputError("nccl: that is a transport", "use --transport nccl --pattern allreduce")
     if error.name.lower() in BUFFERS and (is_pattern or error.kind == "transport"):
         return InputError(f"{error.name}: memory is an axis of every pattern", USE_BUFFERS)
     remedy = ""

@@ -134,7 +134,8 @@ def _test_name(operation: str) -> str:
 
 
 def _identity(name: str, operation: str, transport: str) -> TableIdentity:
-    of_test = identity_of_test(name)
+    of_nccl = name.replace("osu_", "osu_xccl_", 1) if usual_memory(transport) == "device" else ""
+    of_test = identity_of_test(of_nccl) or identity_of_test(name)
     if of_test is None:
         pattern = slug(operation.removesuffix(" latency"))
         return TableIdentity(pattern, {}, transport, 0, is_known=False)
@@ -145,6 +146,7 @@ def _identity(name: str, operation: str, transport: str) -> TableIdentity:
 
 def _of_test(name: str) -> TableIdentity:
     test = _TESTS[name]
+    name = name.replace("osu_xccl_", "osu_", 1)
     is_pair = name in (*_PAIRS.values(), *_ONE_SIDED.values(), *_SHMEM.values())
     is_pair = is_pair or name.removesuffix("_persistent") in _PAIRS.values()
     many = name in _MANY or name == "osu_oshm_barrier"

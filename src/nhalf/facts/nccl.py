@@ -49,10 +49,10 @@ class NcclCurve:
 
 def choices(point: Mapping[str, Any]) -> list[NcclChoice]:
     """What was taken in the launches of a point, each once; none where NCCL did not tell."""
-    named = [(_NAME.fullmatch(item["name"]), item["value"]) for item in point["values"] or []]
+    matches = [(_NAME.fullmatch(item["name"]), item["value"]) for item in point["values"] or []]
     return [
         NcclChoice(match[1].upper(), match[2].upper(), int(channels or 0))
-        for match, channels in named
+        for match, channels in matches
         if match
     ]
 

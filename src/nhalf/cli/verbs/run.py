@@ -33,7 +33,7 @@ from nhalf.cli.virtual_side import in_words, virtual_machine
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
 from nhalf.present.terminal.output import emit_json, stdout_console
-from nhalf.present.terminal.tables import patterns_of
+from nhalf.present.terminal.tables import patterns_of, transport_of
 from nhalf.sites.placement import FREE
 
 with lazily(globals()):
@@ -102,7 +102,7 @@ def command(request: Request) -> int:
         list_plans(request.study, as_json=request.json, as_table=is_table)
         return 0
     if request.style:
-        request = replace(request, pattern=patterns_of(request.style, request.pattern))
+        request = _of_suite(request)
     if request.dry_run:
         _rehearse(request)
         return 0
@@ -122,6 +122,15 @@ def command(request: Request) -> int:
     announce_undecided(change)
     check_sound(outcome, facts)
     return change.exit_code(strict=False)
+
+
+def _of_suite(request: Request) -> Request:
+    """The request with patterns for names of a suite, over their transport unless one is given."""
+    transport = transport_of(request.style, request.pattern)
+    request = replace(request, pattern=patterns_of(request.style, request.pattern))
+    if "transport" in request.given or transport in ("", request.transport):
+        return request
+    return replace(request, transport=transport, given=request.given | {"transport"})
 
 
 def _rehearse(request: Request) -> None:

@@ -3,7 +3,6 @@
 from nhalf.base.operations import TABLE
 from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
-GPU = "GPU buffers: not yet"
 IMPORTED = "`nhalf import` reads the tables, with the axis `memory`"
 OPERATIONS = {
     row.name: row.pattern
@@ -124,10 +123,25 @@ OPENSHMEM = SuitePart(
         ),
     ],
 )
+NCCL = "nccl"
+NO_WINDOW = "has no pattern of NCCL yet: `nhalf import` reads its table"
+XCCL = SuitePart(
+    "NCCL",
+    [
+        Test("osu_xccl_latency", "pingpong", transport=NCCL),
+        *(Test(f"osu_xccl_{name}", why_not=NO_WINDOW) for name in ("bw", "bibw")),
+        *(
+            Test(f"osu_xccl_{name}", pattern, transport=NCCL)
+            for name, pattern in OPERATIONS.items()
+            if name in ("allgather", "allreduce", "alltoall", "bcast", "reduce")
+        ),
+        Test("osu_xccl_reduce_scatter", "reduce-scatter", transport=NCCL, note="equal blocks"),
+    ],
+)
 OTHERS = SuitePart(
     "Other interfaces",
     [
-        Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}. {IMPORTED}"),
+        Test("osu_xccl_* with RCCL", why_not=f"GPUs of AMD: not yet. {IMPORTED}"),
         Test(
             "-d cuda, D, H, M",
             "pingpong",
@@ -156,6 +170,7 @@ OSU = Suite(
         CONGESTION,
         STARTUP,
         OPENSHMEM,
+        XCCL,
         OTHERS,
     ],
 )

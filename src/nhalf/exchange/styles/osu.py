@@ -18,6 +18,8 @@ OPERATIONS = {
 }
 """Titles that are not the operation's name."""
 PERSISTENT = "_persistent"
+XCCL = "osu_xccl_"
+"""How tests of NCCL begin; the rest is the name of the test of MPI."""
 OVERLAP_COLUMNS = ("Overall(us)", "Compute(us)", "Pure Comm.(us)", "Overlap(%)")
 
 
@@ -35,7 +37,9 @@ class Osu(Style):
 
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
         yield ""
-        yield from _heading(benchmark, parse_axes(rows[0]["axes"]).get("memory", ""))
+        is_pair = benchmark == "osu_xccl_latency"
+        memory = parse_axes(rows[0]["axes"]).get("memory", "device" if is_pair else "")
+        yield from _heading(benchmark, memory)
         if benchmark == "osu_mbw_mr":
             yield f"# [ pairs: {rows[0]['ranks'] // 2} ] [ window size: {rows[0]['batch']} ]"
         tails = [_tails(benchmark, row) for row in rows]
@@ -73,6 +77,8 @@ def _heading(benchmark: str, memory: str) -> Iterator[str]:
 
 
 def _title(benchmark: str) -> str:
+    if benchmark.startswith(XCCL):
+        return _title(benchmark.replace(XCCL, "osu_")).replace("MPI", "NCCL-CUDA", 1)
     if title := (ONE_SIDED_TITLES | OPENSHMEM_TITLES).get(benchmark):
         return title
     if benchmark in TITLES:
@@ -93,7 +99,8 @@ def _columns(benchmark: str) -> list[str]:
         return ["Messages/s"]
     if "bw" in benchmark:
         return ["Bandwidth (MB/s)"]
-    if benchmark in TITLES | ONE_SIDED_TITLES or benchmark in ("osu_oshm_put", "osu_oshm_get"):
+    means = ("osu_oshm_put", "osu_oshm_get", "osu_xccl_latency")
+    if benchmark in TITLES | ONE_SIDED_TITLES or benchmark in means:
         return ["Avg Latency(us)"]
     if "work=1" in Osu.benchmarks[benchmark]:
         return list(OVERLAP_COLUMNS)

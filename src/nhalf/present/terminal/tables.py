@@ -158,6 +158,13 @@ def patterns_of(style: str, text: str) -> str:
     return ",".join(chosen.pattern(word.strip()) for word in text.split(",") if word.strip())
 
 
+def transport_of(style: str, text: str) -> str:
+    """The transport of the benchmarks of a suite, if all that are named have one; else ''."""
+    transports = {name.lower(): of_test for name, of_test in style_of(style).transports.items()}
+    named = {transports.get(word.strip().lower(), "") for word in text.split(",")}
+    return named.pop() if len(named) == 1 else ""
+
+
 def show_style(style: str, facts: Facts, shares: Sequence[float] = ()) -> None:
     """Print the tables on standard output; `shares` are quantiles of samples."""
     sys.stdout.write(style_of(style).text(facts, shares))

@@ -10,8 +10,11 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.base.plugins import load
+from nhalf.exchange.coverage.osu import OSU
 from nhalf.exchange.styles import Style
+from nhalf.exchange.titles import identity_of
 from nhalf.facts.facts import Facts
+from nhalf.present.terminal.tables import transport_of
 
 Measurements = Callable[..., pl.LazyFrame]
 
@@ -99,6 +102,41 @@ def test_osu_names_the_memory_of_both_sides(make_measurements: Measurements) -> 
     ]
     same = lines("osu", exact(make_measurements, axes="memory=managed"))
     assert "# Send Buffer on MANAGED (M) and Receive Buffer on MANAGED (M)" in same
+
+
+XCCL = [name for name in OSU.benchmarks() if name.startswith("osu_xccl_")]
+
+
+@pytest.mark.parametrize("benchmark", XCCL)
+def test_osu_tests_of_nccl_have_titles_that_the_import_knows(
+    make_measurements: Measurements, benchmark: str
+) -> None:
+    pattern = OSU.benchmarks()[benchmark]
+    text = lines("osu", exact(make_measurements, patterns=(pattern,), transport="nccl"))
+    (title,) = [line for line in text if line.startswith("# OSU ")]
+    _, identity = identity_of(title.removeprefix("# OSU "))
+    assert (identity.transport, identity.pattern, identity.is_known) == ("nccl", pattern, True)
+    assert identity.ranks == (2 if pattern == "pingpong" else 0)
+    start = text.index(title)
+    if benchmark == "osu_xccl_latency":
+        place = "# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)"
+        assert text[start + 1 : start + 3] == [place, "# Size       Avg Latency(us)"]
+    else:
+        assert text[start + 1].split()[1:4] == ["Size", "Avg", "Latency(us)"]
+
+
+@pytest.mark.parametrize(
+    ("names", "transport"),
+    [
+        ("osu_xccl_allreduce,osu_xccl_latency", "nccl"),
+        ("osu_xccl_allreduce, osu_latency", ""),
+        ("OSU_PUT_LATENCY", "rma"),
+        ("allreduce", ""),
+        ("", ""),
+    ],
+)
+def test_the_transport_of_a_suites_tests(names: str, transport: str) -> None:
+    assert transport_of("osu", names) == transport
 
 
 @pytest.mark.parametrize(("name", "memory"), [("osu", "pinned"), ("imb", "device")])
