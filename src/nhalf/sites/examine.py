@@ -25,6 +25,7 @@ from nhalf.mpi.probe import came_with_nhalf, check_links, sharing_first
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.transport_files import TransportFile, transport_files
 from nhalf.sites.hello import hello
+from nhalf.sites.nccl import nccl_here
 from nhalf.sites.start import cores
 
 GOOD, DOUBT, BAD = "good", "doubt", "bad"
@@ -74,6 +75,7 @@ def _examinations(
         yield f"two ranks on {library.name}", _one(library_works, library)
     driver = gpu_driver()
     yield "the GPU", lambda: (driver, *(gpu_condition() if driver.state == GOOD else ()))
+    yield "NCCL", lambda: (nccl(),)
     for library in libraries if driver.state == GOOD else ():
         yield f"GPU memory on {library.name}", _one(device_buffers, library)
     for broken in discovery.broken:
@@ -340,6 +342,14 @@ def _first_gpu() -> dict[str, Any]:
     except ValueError:
         raise FailedError(ended.stderr.strip().removeprefix("gpu-probe: ")) from None
     return gpu
+
+
+def nccl() -> ExaminedItem:
+    """The finding on NCCL, which only transport nccl needs."""
+    try:
+        return ExaminedItem("nccl", GOOD, nccl_here())
+    except MissingError as error:
+        return ExaminedItem("nccl", ABSENT, error.message, error.remedy)
 
 
 def device_buffers(library: Library) -> ExaminedItem:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes.util
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 from nhalf.mpi import Library
 from nhalf.sites import examine as module
+from nhalf.sites import nccl
 from nhalf.sites.examine import ABSENT, DOUBT, GOOD
 from nhalf.sites.hello import Hello
 
@@ -81,3 +85,70 @@ def test_a_library_takes_device_buffers_or_not(
     assert (finding.state, words in finding.found) == (state, True)
     assert asked == ["axis.memory=device"]
     assert finding.remedy or state == GOOD
+
+
+SOURCE = """
+int ncclGetVersion(int *number) { *number = NUMBER; return 0; }
+int cuInit(unsigned flags) { return (int)flags; }
+int cuDeviceGetCount(int *count) { *count = 8; return 0; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "variables", "words"),
+    [
+        (23007, {}, "NCCL 2.30.7, {file}; 8 GPUs; names its algorithms; nothing is set for it"),
+        (22304, {}, "NCCL 2.23.4, {file}; 8 GPUs; does not name its algorithms: NCCL 2.24 or"),
+        (
+            22809,
+            {"NCCL_PROFILER_PLUGIN": "mine", "NCCL_ALGO": "Ring"},
+            "does not name its algorithms to nhalf: NCCL_PROFILER_PLUGIN=mine; "
+            "set: NCCL_ALGO=Ring and NCCL_PROFILER_PLUGIN=mine",
+        ),
+    ],
+)
+def test_nccl_is_described_in_a_line(
+    number: int,
+    variables: dict[str, str],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "libnccl.so.2"
+    command = ["cc", "-shared", "-fPIC", f"-DNUMBER={number}", "-xc", "-", "-o", str(file)]
+    subprocess.run(command, input=SOURCE, text=True, check=True)
+    monkeypatch.setattr(nccl, "FILES", ())
+    for name in [name for name in os.environ if name.startswith("NCCL_")]:
+        monkeypatch.delenv(name)
+    libraries = dict.fromkeys(("NHALF_NCCL_LIBRARY", "NHALF_CUDA_LIBRARY"), str(file))
+    for name, value in (libraries | variables).items():
+        monkeypatch.setenv(name, value)
+    item = module.nccl()
+    assert (item.state, item.remedy) == (GOOD, "")
+    assert words.format(file=file) in item.found
+
+
+def test_without_a_gpu_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "libnccl.so.2"
+    command = ["cc", "-shared", "-fPIC", "-DNUMBER=23007", "-xc", "-", "-o", str(file)]
+    subprocess.run(command, input=SOURCE.replace("(int)flags", "100"), text=True, check=True)
+    monkeypatch.setenv("NHALF_NCCL_LIBRARY", str(file))
+    for driver in (str(file), "/nowhere/libcuda.so.1"):
+        monkeypatch.setenv("NHALF_CUDA_LIBRARY", driver)
+        assert "; 0 GPUs;" in module.nccl().found
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("libm.so.6", "undefined symbol: ncclGetVersion"), ("text", "cannot be used: OSError")],
+)
+def test_a_file_that_is_not_nccl_is_named_with_a_remedy(
+    file: str, words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text("no library")
+    path = ctypes.util.find_library("m") if file == "libm.so.6" else str(tmp_path / file)
+    monkeypatch.setattr(nccl, "loaded_variables", lambda _: {"NHALF_NCCL_LIBRARY": path})
+    item = module.nccl()
+    assert (item.state, words in item.found) == (ABSENT, True)
+    assert "pip install nvidia-nccl-cu13" in item.remedy
+    assert "\n" not in item.found

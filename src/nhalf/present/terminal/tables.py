@@ -161,8 +161,8 @@ def patterns_of(style: str, text: str) -> str:
 def transport_of(style: str, text: str) -> str:
     """The transport of the benchmarks of a suite, if all that are named have one; else ''."""
     transports = {name.lower(): of_test for name, of_test in style_of(style).transports.items()}
-    named = {transports.get(word.strip().lower(), "") for word in text.split(",")}
-    return named.pop() if len(named) == 1 else ""
+    transport_names = {transports.get(word.strip().lower(), "") for word in text.split(",")}
+    return transport_names.pop() if len(transport_names) == 1 else ""
 
 
 def show_style(style: str, facts: Facts, shares: Sequence[float] = ()) -> None:

@@ -1,0 +1,81 @@
+"""NCCL on this machine: its file and version, the GPUs it would have, and what is set for it."""
+
+import os
+import sys
+from pathlib import Path
+
+from nhalf.base.errors import MissingError
+from nhalf.base.listing import listed
+from nhalf.base.processes import run
+from nhalf.mpi.gpu import DRIVER, DRIVER_VARIABLE
+from nhalf.mpi.loaded import loaded_variables
+from nhalf.mpi.transport_files import transport_files
+
+TRANSPORT = "nccl"
+LIMIT_S = 30.0
+NAMES_CHOICES_SINCE = (2, 24)
+"""The first NCCL that tells a plug-in its choices by name."""
+PROFILER = "NCCL_PROFILER_PLUGIN"
+FILES = ("/etc/nccl.conf", "~/.nccl.conf")
+"""Where NCCL reads settings, besides the file that NCCL_CONF_FILE names."""
+_PROGRAM = """
+import ctypes, sys
+number = ctypes.c_int()
+if ctypes.CDLL(sys.argv[1]).ncclGetVersion(ctypes.byref(number)):
+    sys.exit("ncclGetVersion failed")
+count = ctypes.c_int()
+try:
+    driver = ctypes.CDLL(sys.argv[2])
+    known = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+except (OSError, AttributeError):
+    known = False
+print(number.value, count.value if known else 0)
+"""
+
+
+def nccl_here() -> str:
+    """What there is, in a line. It is asked in a process of its own, which may crash.
+
+    Raises MissingError if there is no NCCL, or none that can be loaded.
+    """
+    transport = transport_files().get(TRANSPORT)
+    if transport is None:
+        raise MissingError(
+            "there is no transport nccl here", "install the sources of nhalf with it"
+        )
+    name, variable, _, package = transport.loads
+    file = loaded_variables(transport).get(variable, name)
+    driver = os.environ.get(DRIVER_VARIABLE) or DRIVER
+    asked = run([sys.executable, "-I", "-S", "-c", _PROGRAM, file, driver], LIMIT_S)
+    words = asked.stdout.split()
+    if not asked.succeeded or len(words) != 2:
+        last = next(reversed(asked.stderr.split("\n")[:-1]), asked.reason)
+        remedy = f"pip install {package}, or name another file in {variable}"
+        raise MissingError(f"{file} cannot be used: {last}", remedy)
+    number, gpus = map(int, words)
+    version = (number // 10000, number // 100 % 100)
+    return "; ".join(
+        [
+            f"NCCL {version[0]}.{version[1]}.{number % 100}, {file}",
+            f"{gpus} GPU{'s' if gpus != 1 else ''}",
+            _named_choices(version),
+            _settings(),
+        ]
+    )
+
+
+def _named_choices(version: tuple[int, int]) -> str:
+    if plugin := os.environ.get(PROFILER):
+        return f"does not name its algorithms to nhalf: {PROFILER}={plugin}"
+    if version < NAMES_CHOICES_SINCE:
+        return "does not name its algorithms: NCCL 2.24 or newer does"
+    return "names its algorithms"
+
+
+def _settings() -> str:
+    """The variables and files that change what NCCL does, plug-ins among them."""
+    variables = [
+        f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.startswith("NCCL_")
+    ]
+    files = [file for file in FILES if Path(file).expanduser().is_file()]
+    return f"set: {listed([*variables, *files])}" if variables or files else "nothing is set for it"
