@@ -34,7 +34,7 @@ print(number.value, count.value if known else 0)
 
 
 def nccl_here() -> str:
-    """What there is, in a line. It is asked in a process of its own, which may crash.
+    """What there is, in a line. It is asked in another process, which may crash.
 
     Raises MissingError if there is no NCCL, or none that can be loaded.
     """
@@ -46,10 +46,10 @@ def nccl_here() -> str:
     name, variable, _, package = transport.loads
     file = loaded_variables(transport).get(variable, name)
     driver = os.environ.get(DRIVER_VARIABLE) or DRIVER
-    asked = run([sys.executable, "-I", "-S", "-c", _PROGRAM, file, driver], LIMIT_S)
-    words = asked.stdout.split()
-    if not asked.succeeded or len(words) != 2:
-        last = next(reversed(asked.stderr.split("\n")[:-1]), asked.reason)
+    outcome = run([sys.executable, "-I", "-S", "-c", _PROGRAM, file, driver], LIMIT_S)
+    words = outcome.stdout.split()
+    if not outcome.succeeded or len(words) != 2:
+        last = next(reversed(outcome.stderr.split("\n")[:-1]), outcome.reason)
         remedy = f"pip install {package}, or name another file in {variable}"
         raise MissingError(f"{file} cannot be used: {last}", remedy)
     number, gpus = map(int, words)
