@@ -169,6 +169,17 @@ void add_choices(T& transport, nhalf::Measurement& measured) {
     for (auto& choice : transport.choices()) measured.values.push_back(std::move(choice));
 }
 
+/// Adds when single operations are over by the transport's own definitions, where it has several.
+template <class T>
+void add_phases(T& transport, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
+                nhalf::Measurement& measured) {
+  if constexpr (requires { transport.phases([] {}); }) {
+    if (info.timing != nhalf::Timing::operation || !measured.verified) return;
+    for (auto& phase : transport.phases([&] { pattern.run(1); }))
+      measured.values.push_back(std::move(phase));
+  }
+}
+
 /// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the
 /// first point of the pattern and algorithm, since these themselves are in question there.
 bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
@@ -214,6 +225,7 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
       measured.values.push_back({"gpu_clock_after_hz", memory->clock_hz()});
     }
     if (memory != nullptr) add_waits(session, *pattern, entry.info, *memory, measured);
+    add_phases(transport, *pattern, entry.info, measured);
   }
   add_choices(transport, measured);
   const auto moved_bytes = pattern->moved_bytes().value_or(

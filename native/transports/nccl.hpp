@@ -8,6 +8,7 @@
 #include "host/gpu_memory.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/nccl/choice.hpp"
+#include "transports/nccl/phases.hpp"
 #include "transports/nccl/watchdog.hpp"
 
 namespace nhalf {
@@ -154,6 +155,20 @@ class NcclTransport : public MpiControl {
   /// What NCCL took for the first operation since it was asked last.
   [[nodiscard]] static std::vector<Value> choices() { return nccl::choice.take(); }
 
+  /// When operations are over that `work` makes, by three definitions; `work` is no sample.
+  template <class Work>
+  [[nodiscard]] std::vector<Value> phases(Work work) {
+    constexpr int times = 11;
+    nccl::Phases observed;
+    for (int i = 0; i < times; ++i) {
+      barrier();
+      phases_ = &observed;
+      work();
+      phases_ = nullptr;
+    }
+    return observed.medians();
+  }
+
   [[nodiscard]] std::string library() const {
     auto title = nccl::library().title();
     if (shares_gpu_) title += ", ranks in time slices of one GPU: no network";
@@ -199,13 +214,16 @@ class NcclTransport : public MpiControl {
   template <class Call>
   void operate(std::string_view name, Call call) {
     watchdog_.begin();
+    if (phases_ != nullptr) phases_->begin(stream_.get());
     nccl::library().check(call(nccl::library()), name);
+    if (phases_ != nullptr) phases_->returned(stream_.get());
     waiting_.until([&] {
       const int state = gpu::driver().stream_query(stream_.get());
       if (state == gpu::not_ready) return false;
       gpu::driver().check(state, name);
       return true;
     });
+    if (phases_ != nullptr) phases_->known();
     watchdog_.end();
   }
   template <class Call, class... Arguments>
@@ -229,6 +247,7 @@ class NcclTransport : public MpiControl {
   gpu::OwnedStream stream_ = gpu::stream();
   nccl::Communicator communicator_ = nullptr;
   nccl::Combination combination_;
+  nccl::Phases* phases_ = nullptr;
   bool shares_gpu_ = false;
 };
 

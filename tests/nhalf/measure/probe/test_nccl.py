@@ -133,6 +133,29 @@ def test_what_nccl_takes_is_named_and_asked_for_once_a_point(
     assert int(operations) > 2 * len(CHOICES)
 
 
+def built(file: Path, delay_s: float) -> Path:
+    """A stand-in whose operations take so much longer."""
+    source = str(NATIVE / STAND_INS["NHALF_NCCL_LIBRARY"])
+    late = f"-DNHALF_STAND_IN_DELAY_US={delay_s * 1e6:.0f}"
+    words = ["c++", "-std=c++20", "-O1", "-shared", "-fPIC", late, source, "-o", str(file)]
+    subprocess.run(words, check=True)
+    return file
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_an_operation_is_over_by_three_definitions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The delay of this stand-in is in its calls, and none of it on the clock of its GPU."""
+    delay_s = 0.02
+    monkeypatch.setenv("NHALF_NCCL_LIBRARY", str(built(tmp_path / "late.so", delay_s)))
+    questions = ["pattern=allreduce bytes=8", "pattern=pingpong bytes=8"]
+    allreduce, pingpong = (answer["values"] for answer in answers(2, questions, timed=True))
+    assert delay_s <= allreduce["host_returns_s"] <= allreduce["host_knows_s"]
+    assert 0 < allreduce["device_done_s"] < delay_s
+    assert "host_returns_s" not in pingpong
+
+
 @pytest.mark.usefixtures("stand_ins")
 def test_a_profiler_of_the_user_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCCL_PROFILER_PLUGIN", "none")
@@ -214,15 +237,6 @@ def run(call: Call, out: Path, *words: str) -> Any:
     asked = ("--ranks", "2", "--bytes", "8", "--launches", "4", "--budget", duration(20))
     asked += ("--transport", "nccl", "--mpi", FOUND[0].name)
     return call("run", "--pattern", "allreduce", *asked, *words, "--out", out)
-
-
-def built(file: Path, delay_s: float) -> Path:
-    """A stand-in whose operations take so much longer."""
-    source = str(NATIVE / STAND_INS["NHALF_NCCL_LIBRARY"])
-    late = f"-DNHALF_STAND_IN_DELAY_US={delay_s * 1e6:.0f}"
-    words = ["c++", "-std=c++20", "-O1", "-shared", "-fPIC", late, source, "-o", str(file)]
-    subprocess.run(words, check=True)
-    return file
 
 
 def without_flags(run: Path) -> None:
