@@ -9,8 +9,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
+#include <tuple>
 
 #include "contract/pattern.hpp"
 
@@ -60,47 +62,36 @@ class Choice {
 };
 inline Choice choice;
 
-/// A collective operation, the beginning of ncclProfilerEventDescr_v2_t.
-struct EventV2 {
-  std::uint8_t kind;
-  void* parent;
-  int rank;
-  const char* communicator;
-  std::uint64_t communicator_hash, number;
-  const char* function;
-  const void* in;
-  void* out;
-  std::size_t count;
-  int root;
-  const char* type;
-  std::size_t traffic_bytes;
-  std::uint8_t channels, warps;
-  const char *algorithm, *protocol;
-};
-/// A collective operation since version 4; its kind has 64 bits since version 5.
-template <class Kind>
-struct EventV4 {
+/// A collective operation as NCCL tells of it, the beginning of ncclProfilerEventDescr_v*_t:
+/// between the rank and the channels are members of a word each that are not read.
+template <class Kind, std::size_t unread_words>
+struct ToldEvent {
   Kind kind;
   void* parent;
   int rank;
-  std::uint64_t number;
-  const char* function;
-  const void* in;
-  void* out;
-  std::size_t count;
-  int root;
-  const char* type;
+  std::array<std::uint64_t, unread_words> unread;
   std::uint8_t channels, warps;
   const char *algorithm, *protocol;
 };
+using EventV2 = ToldEvent<std::uint8_t, 10>;
+using EventV4 = ToldEvent<std::uint8_t, 7>;
+using EventV5 = ToldEvent<std::uint64_t, 7>;
 
 template <class Event>
 int start_event(void*, void** handle, const Event* event) {
   *handle = nullptr;
+  if (event->kind != Choice::collective && event->kind != Choice::message) return 0;
   if (event->kind == Choice::collective && event->algorithm != nullptr &&
       event->protocol != nullptr)
     choice.keep(event->algorithm, event->protocol, event->channels);
-  if (event->kind == Choice::collective || event->kind == Choice::message) choice.rest();
+  choice.rest();
+  return 0;
+}
+/// One thing that every version says of a communicator is where its events are chosen.
+template <class... Described>
+int initialise(void** context, Described... described) {
+  *context = &choice;
+  choice.attach(std::get<int*>(std::tuple(described...)));
   return 0;
 }
 
@@ -108,30 +99,19 @@ int start_event(void*, void** handle, const Event* event) {
 template <class Event, class... Described>
 struct Plugin {
   const char* name = "nhalf";
-  int (*initialise)(void** context, Described...);
+  int (*initialise)(void** context, Described...) = nccl::initialise<Described...>;
   int (*start)(void*, void**, const Event*) = start_event<Event>;
   int (*stop)(void*) = [](void*) { return 0; };
   int (*record)(void*, int, void*) = [](void*, int, void*) { return 0; };
   int (*finalise)(void*) = [](void*) { return 0; };
 };
-inline int initialise(void** context, int* events) {
-  *context = &choice;
-  choice.attach(events);
-  return 0;
-}
+using PluginV2 = Plugin<EventV2, int*>;
+using PluginV4 = Plugin<EventV4, int*, const char*, std::uint64_t, int, int, int, void*>;
+using PluginV5 = Plugin<EventV5, std::uint64_t, int*, const char*, int, int, int, void*>;
 }  // namespace nhalf::nccl
 
-#define NHALF_NCCL_PLUGIN extern "C" [[gnu::used, gnu::visibility("default")]] inline constexpr
-NHALF_NCCL_PLUGIN nhalf::nccl::Plugin<nhalf::nccl::EventV2, int*> ncclProfiler_v2{
-    .initialise = nhalf::nccl::initialise};
-NHALF_NCCL_PLUGIN nhalf::nccl::Plugin<nhalf::nccl::EventV4<std::uint8_t>, int*, const char*,
-                                      std::uint64_t, int, int, int, void*>
-    ncclProfiler_v4{.initialise = [](void** context, int* events, const char*, std::uint64_t, int,
-                                     int, int,
-                                     void*) { return nhalf::nccl::initialise(context, events); }};
-NHALF_NCCL_PLUGIN nhalf::nccl::Plugin<nhalf::nccl::EventV4<std::uint64_t>, std::uint64_t, int*,
-                                      const char*, int, int, int, void*>
-    ncclProfiler_v5{.initialise = [](void** context, std::uint64_t, int* events, const char*, int,
-                                     int, int,
-                                     void*) { return nhalf::nccl::initialise(context, events); }};
-#undef NHALF_NCCL_PLUGIN
+extern "C" {
+[[gnu::used, gnu::visibility("default")]] inline constexpr nhalf::nccl::PluginV2 ncclProfiler_v2;
+[[gnu::used, gnu::visibility("default")]] inline constexpr nhalf::nccl::PluginV4 ncclProfiler_v4;
+[[gnu::used, gnu::visibility("default")]] inline constexpr nhalf::nccl::PluginV5 ncclProfiler_v5;
+}

@@ -54,28 +54,12 @@ def nccl_here() -> str:
         raise MissingError(f"{file} cannot be used: {last}", remedy)
     number, gpus = map(int, words)
     version = (number // 10000, number // 100 % 100)
-    return "; ".join(
-        [
-            f"NCCL {version[0]}.{version[1]}.{number % 100}, {file}",
-            f"{gpus} GPU{'s' if gpus != 1 else ''}",
-            _named_choices(version),
-            _settings(),
-        ]
+    names_choices = "names its algorithms"
+    if version < NAMES_CHOICES_SINCE or os.environ.get(PROFILER):
+        names_choices = f"does not name its algorithms: NCCL 2.24 does, without {PROFILER}"
+    settings = [f"{name}={os.environ[name]}" for name in sorted(os.environ) if name[:5] == "NCCL_"]
+    settings += [file for file in FILES if Path(file).expanduser().is_file()]
+    return (
+        f"NCCL {version[0]}.{version[1]}.{number % 100}, {file}; {gpus} GPU{'s'[: gpus != 1]}; "
+        f"{names_choices}; set: {listed(settings) or 'nothing'}"
     )
-
-
-def _named_choices(version: tuple[int, int]) -> str:
-    if plugin := os.environ.get(PROFILER):
-        return f"does not name its algorithms to nhalf: {PROFILER}={plugin}"
-    if version < NAMES_CHOICES_SINCE:
-        return "does not name its algorithms: NCCL 2.24 or newer does"
-    return "names its algorithms"
-
-
-def _settings() -> str:
-    """The variables and files that change what NCCL does, plug-ins among them."""
-    variables = [
-        f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.startswith("NCCL_")
-    ]
-    files = [file for file in FILES if Path(file).expanduser().is_file()]
-    return f"set: {listed([*variables, *files])}" if variables or files else "nothing is set for it"

@@ -97,12 +97,12 @@ int cuDeviceGetCount(int *count) { *count = 8; return 0; }
 @pytest.mark.parametrize(
     ("number", "variables", "words"),
     [
-        (23007, {}, "NCCL 2.30.7, {file}; 8 GPUs; names its algorithms; nothing is set for it"),
-        (22304, {}, "NCCL 2.23.4, {file}; 8 GPUs; does not name its algorithms: NCCL 2.24 or"),
+        (23007, {}, "NCCL 2.30.7, {file}; 8 GPUs; names its algorithms; set: nothing"),
+        (22304, {}, "NCCL 2.23.4, {file}; 8 GPUs; does not name its algorithms: NCCL 2.24"),
         (
             22809,
             {"NCCL_PROFILER_PLUGIN": "mine", "NCCL_ALGO": "Ring"},
-            "does not name its algorithms to nhalf: NCCL_PROFILER_PLUGIN=mine; "
+            "does not name its algorithms: NCCL 2.24 does, without NCCL_PROFILER_PLUGIN; "
             "set: NCCL_ALGO=Ring and NCCL_PROFILER_PLUGIN=mine",
         ),
     ],
