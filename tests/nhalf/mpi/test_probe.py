@@ -96,6 +96,18 @@ def test_it_is_started_with_the_variables_of_the_library(
     assert probe_executable(replace(with_abi, environment={"NEEDED": "1"}))
 
 
+@needs_compiler
+def test_a_transport_may_need_further_words_of_the_compiler(library: Library, native: Path) -> None:
+    flag = "-Wl,--export-dynamic-symbol=answer_*"
+    lines = f"// nhalf-needs: MPI\n// nhalf-flags: {flag}\n{HEADER}"
+    exported = 'extern "C" { extern const int answer_now; const int answer_now = 1; }\n'
+    (native / "include/transports/plugged.hpp").write_text(lines + exported)
+    path = probe_executable(library, transport_files()["plugged"])
+    assert (
+        b"answer_now" in subprocess.run(["nm", "-D", path], capture_output=True, check=True).stdout
+    )
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -53,6 +53,20 @@ def ask(call: Call, prefix: str, tmp_path: Path) -> Call:
     return asked
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("osu_put_latency",), "the rma probe for openmpi-5.0.9"),
+        (("osu_put_latency", "--transport", "mpi"), "the transport lacks windows"),
+        (("osu_latency",), "the mpi probe for openmpi-5.0.9"),
+    ],
+)
+def test_a_suites_test_has_its_transport_unless_one_is_given(
+    ask: Call, words: tuple[str, ...], said: str
+) -> None:
+    assert said in ask("--style", "osu", "--pattern", *words).err
+
+
 def test_every_number_of_ranks_has_its_command(ask: Call, prefix: str) -> None:
     ended = ask("--ranks", "2,64")
     assert ended.code == 0
