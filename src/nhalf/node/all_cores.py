@@ -55,16 +55,17 @@ class Look:
 class Asked:
     """Points asked of a probe, with as many batches each, of which the median counts."""
 
-    def __init__(self, processes: Processes, timeout_s: float) -> None:
+    def __init__(self, processes: Processes, timeout_s: float, samples: int = SAMPLES) -> None:
         """Every answer may take `timeout_s` seconds."""
         self._processes, self._timeout_s, self._number = processes, timeout_s, 0
+        self._samples = samples
 
     def point(
         self, pattern: str, size_bytes: int, slice_s: float, axes: str = ""
     ) -> dict[str, Any]:
         """The answer; raises FailedError for wrong data, MissingError if there is no time."""
         self._number += 1
-        samples = f"precision=0 samples_min={SAMPLES} samples_max={SAMPLES}"
+        samples = f"precision=0 samples_min={self._samples} samples_max={self._samples}"
         point = f"id={self._number} pattern={pattern} bytes={size_bytes} slice_s={slice_s}"
         self._processes.send(f"{point} {samples}{axes}")
         answer = self._processes.receive(self._timeout_s, identity=str(self._number))

@@ -114,8 +114,8 @@ def _spread(names: Sequence[str], logs: Floats) -> tuple[Floats, Floats, Floats]
 
 
 def _kind(name: str) -> str:
-    """What quantities are alike: 'core' of 'core 5'."""
-    return name.partition(" ")[0]
+    """What quantities are alike: 'core' of 'core 5', 'device memory' of 'GPU 0: device memory'."""
+    return name.partition(": ")[2] or name.partition(" ")[0]
 
 
 def _excursion(steps: Floats) -> float:

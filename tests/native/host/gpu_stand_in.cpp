@@ -12,6 +12,8 @@
 // (1e9), NHALF_STAND_IN_FLAG_S (2e-6), NHALF_STAND_IN_NODE_S (a kernel in a graph: 1e-6),
 // NHALF_STAND_IN_GRAPH_S (to instantiate one: 1e-5); of the host NHALF_STAND_IN_CALL_S (a call that
 // gives work: 0) and NHALF_STAND_IN_WAIT_S (a wait, beyond the end of the work: 0).
+// NHALF_STAND_IN_SLOW_COPIES_IN (1) is how many times as long copies from the host to the device
+// take.
 #include <array>
 #include <atomic>
 #include <chrono>

@@ -27,6 +27,7 @@ enum : int {
   no_device = 100,
   invalid_device = 101,
   invalid_ptx = 218,
+  invalid_context = 201,
   not_found = 500,
 };
 enum class Kind { device, pinned, managed };
@@ -127,6 +128,7 @@ int give_back(Address address) {
 }
 
 int copy(Address to, Address from, std::size_t size_bytes, bool to_device, bool from_device) {
+  if (current == nullptr) return invalid_context;
   const std::lock_guard hold(state().lock);
   std::byte* target = behind(to, size_bytes, !to_device);
   const std::byte* source = behind(from, size_bytes, !from_device);
@@ -135,8 +137,10 @@ int copy(Address to, Address from, std::size_t size_bytes, bool to_device, bool 
   // Copies to blocks alone, lest the way there and back puts it right.
   if (planted("wrong-data") && size_bytes > 0 && block_of(to, 1) != nullptr)
     target[size_bytes / 2] ^= std::byte{1};
-  enqueue(setting("NHALF_STAND_IN_COPY_S", 1e-6) +
-          static_cast<double>(size_bytes) / setting("NHALF_STAND_IN_BYTES_PER_S", 1e10));
+  const bool is_in = to_device && !from_device;
+  const double slow = is_in ? setting("NHALF_STAND_IN_SLOW_COPIES_IN", 1) : 1;
+  enqueue(slow * (setting("NHALF_STAND_IN_COPY_S", 1e-6) +
+                  static_cast<double>(size_bytes) / setting("NHALF_STAND_IN_BYTES_PER_S", 1e10)));
   return success;
 }
 }  // namespace

@@ -36,6 +36,7 @@ from nhalf.store.gates import (
 with lazily(globals()):
     from nhalf.decide.check.gate import Decision, Gate
     from nhalf.node.all_cores import all_cores
+    from nhalf.node.all_gpus import all_gpus
     from nhalf.node.all_pairs import all_pairs
     from nhalf.present.junit import junit
     from nhalf.sites.schedules import schedule_text
@@ -99,8 +100,8 @@ def command(request: Request) -> int:
 
     Exit code 0: go; 1: no-go; 4: unsure, as for the first gates of a node or beside other programs.
 
-    Fixed work on all cores, memory and messages between cores are timed, without MPI, and compared
-    with the last 50 gates of this node. What is slower is timed again until the budget is spent.
+    Fixed work on all cores, memory, messages between cores, and launches and copies of GPUs are
+    timed, without MPI, and compared with the last 50 gates of this node. What is slower is timed again until the budget is spent.
     With --hosts messages between them are timed instead, in pairs, each against its own past.
 
     nhalf gate --baseline /shared/gates
@@ -128,9 +129,11 @@ def command(request: Request) -> int:
     else:
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
         baseline = [] if request.accept else past.baseline(GATES_MAX)
-        with all_cores() as cores:
-            expected = list(baseline[-1]) if baseline else []
-            result = Decision(cores.look, baseline, has_time, tolerance, expected).made()
+        expected = list(baseline[-1]) if baseline else []
+        with all_cores() as cores, all_gpus() as gpus:
+            result = Decision(
+                lambda: gpus.beside(cores.look()), baseline, has_time, tolerance, expected
+            ).made()
     record = GateRecord(
         node=node,
         at=at,

@@ -7,6 +7,7 @@ passed by. Slow while others have the cores is unsure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -28,6 +29,7 @@ from nhalf.statistics.rolling import FALSE_RATE, OCCASIONS_LEAST, PastRatio, aga
 from nhalf.store.gates import GateVerdict
 
 LOOKS_LEAST = 3
+PLURAL = re.compile(r"\b(messages|copies|launches)\b")
 EXIT_CODES: Mapping[GateVerdict, int] = {"go": 0, "no-go": 1, "unsure": UNDECIDED}
 
 
@@ -135,14 +137,15 @@ class Decision:
         sure = [ratio for ratio in slow if ratio.is_slower(self.tolerance_share)]
         if not sure:
             worst = max(slow, key=lambda ratio: ratio.ratio)
-            reason = f"{worst.name} takes {in_words(worst)} of its baseline, whose gates differ"
+            slow_down = f"{worst.name} {takes(worst.name)} {in_words(worst)} of its baseline"
+            reason = f"{slow_down}, whose gates differ"
             return self._gate("unsure", later, reason, counts=True)
         # A slow core slows down memory and messages, too.
         worst = max(sure, key=lambda ratio: (ratio.name.startswith("core"), ratio.low))
         host = common_host([ratio.name for ratio in sure])
         further = f", and {len(sure) - 1} more" if len(sure) > 1 else ""
         further += f", each with {host}" if host else ""
-        reason = f"{worst.name} takes {in_words(worst)} of its baseline{further}"
+        reason = f"{worst.name} {takes(worst.name)} {in_words(worst)} of its baseline{further}"
         return self._gate("no-go", later, reason, counts=False)
 
     def _slow(self, ratios: Sequence[PastRatio], suspects: set[str]) -> list[PastRatio]:
@@ -202,6 +205,11 @@ def medians(looks: Sequence[Look]) -> dict[str, float]:
     return {
         name: median(look.times_s[name] for look in looks if name in look.times_s) for name in names
     }
+
+
+def takes(name: str) -> str:
+    """The verb of a quantity: 'core 5 takes', 'GPU 0: copies to the device take'."""
+    return "take" if PLURAL.search(name) else "takes"
 
 
 def in_words(ratio: PastRatio) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as xml
@@ -37,16 +38,30 @@ class Cores:
         return Look(times_s, self.taken_share, 1)
 
 
+class Gpus:
+    """Stands for the GPUs of a node, which has none at first."""
+
+    times_s: Mapping[str, float] = {}
+
+    def beside(self, look: Look) -> Look:
+        return replace(look, times_s={**look.times_s, **self.times_s})
+
+
 @pytest.fixture
 def cores(monkeypatch: pytest.MonkeyPatch) -> type[Cores]:
-    """In place of the cores of this machine; a look takes a third of a second there."""
+    """In place of the cores and GPUs of this machine; a look takes a third of a second there."""
 
     @contextmanager
     def here() -> Iterator[Cores]:
         yield Cores()
 
+    @contextmanager
+    def gpus_here() -> Iterator[Gpus]:
+        yield Gpus()
+
     clock_s = iter(number / 3 for number in range(10**6))
     monkeypatch.setattr("nhalf.node.all_cores.all_cores", here)
+    monkeypatch.setattr("nhalf.node.all_gpus.all_gpus", gpus_here)
     monkeypatch.setattr("nhalf.cli.verbs.gate.time.monotonic", lambda: next(clock_s))
     monkeypatch.setattr("nhalf.cli.verbs.gate.platform.node", lambda: "n3.cluster")
     monkeypatch.setattr(Cores, "number", 0)
@@ -92,6 +107,22 @@ def test_a_slow_node_that_is_accepted_learns_anew(
     assert gate().code == 1
     assert gate("--accept").out.endswith("gate 1 of 8\n")
     assert gate().out.endswith("gate 2 of 8\n")
+
+
+def test_gpus_are_judged_beside_the_cores(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Gpus, "times_s", {"GPU 0: copies to the device": 1e-3})
+    learn(gate)
+    assert gate().out.startswith("go: n3, 5 times within ")
+    monkeypatch.setattr(Gpus, "times_s", {"GPU 0: copies to the device": 1.3e-3})
+    ended = gate()
+    assert ended.code == 1
+    assert ended.out.startswith("no-go: n3, GPU 0: copies to the device take 1.3")
+    monkeypatch.setattr(Gpus, "times_s", {})
+    ended = gate()
+    assert (ended.code, "GPU 0: copies to the device of the baseline is not here" in ended.out) == (
+        4,
+        True,
+    )
 
 
 def test_json_has_every_time_beside_its_baseline(

@@ -1,0 +1,25 @@
+"""The driver of the tests for hosts without a GPU, compiled once per process."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent / "native/host/gpu_stand_in.cpp"
+
+
+@functools.cache
+def gpu_stand_in() -> Path:
+    """Its file, which NHALF_CUDA_LIBRARY can name; skips the test without a compiler of C++."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no compiler of C++")
+    library = Path(tempfile.mkdtemp()) / "libcuda-stand-in.so"
+    words = [compiler, "-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-o", library, SOURCE]
+    subprocess.run(words, check=True)
+    return library
