@@ -30,8 +30,9 @@ class FillSequence {
 };
 
 /// How the host gets at memory that it should not touch itself, such as that of a GPU: `owns` says
-/// whether bytes lie there.
+/// whether bytes lie there. A thread calls `enter` before it gives such bytes to a library.
 struct DeviceAccess {
+  void (*enter)();
   bool (*owns)(const std::byte* memory);
   void (*fill)(Bytes data, std::uint32_t seed);
   bool (*holds)(ConstBytes data, std::uint32_t seed);

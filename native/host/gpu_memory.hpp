@@ -176,6 +176,7 @@ inline MemorySource memory_of(MemoryKind kind, std::size_t local_rank) {
   static const Gpu* gpu = nullptr;
   gpu = &Gpu::of(local_rank);
   static constexpr DeviceAccess access{
+      .enter = [] { gpu->device().make_current(); },
       .owns = owns,
       .fill = [](Bytes data, std::uint32_t seed) { gpu->fill(data, seed); },
       .holds = [](ConstBytes data, std::uint32_t seed) { return gpu->holds(data, seed); },

@@ -25,7 +25,7 @@ inline constexpr AxisInfo memory_axis{
 template <class T>
 bool has_memory_axis(const PatternInfo& info) {
   if constexpr (OffersGpuMemory<T>)
-    return info.sized && !info.on_host && T::offers_gpu_memory(info);
+    return !info.on_host && T::offers_gpu_memory(info);
   return false;
 }
 

@@ -29,7 +29,7 @@ class MpiTransport : public MpiLibrary, public MpiControl, public StartedByMpi<M
   using MpiLibrary::size;
   static constexpr TransportInfo info{"mpi", "messages of the MPI library under test", mpi_options};
   /// Libraries find out themselves where an address is.
-  static constexpr bool offers_gpu_memory(const PatternInfo&) { return true; }
+  static constexpr bool offers_gpu_memory(const PatternInfo& info) { return info.sized; }
 
   [[nodiscard]] static double initialised_s() { return MpiStart::initialised_s; }
   [[nodiscard]] static double launched_s() { return MpiStart::launched_s; }

@@ -26,7 +26,7 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   /// UCX finds out where an address is; regions and collectives are in memory of the host.
   static constexpr bool offers_gpu_memory(const PatternInfo& pattern) {
     constexpr std::string_view messages[] = {"", "duplex", "non-blocking", "synchronous-send"};
-    return std::ranges::find(messages, pattern.needs) != std::end(messages);
+    return pattern.sized && std::ranges::find(messages, pattern.needs) != std::end(messages);
   }
 
   /// A started operation. `handle` is null where UCX was done with it at once.

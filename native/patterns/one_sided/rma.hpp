@@ -201,13 +201,16 @@ class RmaGetAccumulate : public RmaAccumulate<T> {
 NHALF_PATTERN(rma_get_accumulate_info, RmaGetAccumulate);
 
 /// Rank 0 changes a 64-bit number of rank 1's in one step: puts another one in its place, or adds
-/// to it. A pattern's size has no meaning.
+/// to it. A pattern's size has no meaning. The numbers that rank 0 gives and gets lie in a buffer.
 template <Windows T, bool swaps>
 class RmaNumber : public Accessing<T> {
  public:
   RmaNumber(T& transport, const Case& point)
       : Accessing<T>(transport, point, accessed_pair(transport.rank(), transport.size(), point),
-                     sizeof(std::int64_t)) {}
+                     sizeof(std::int64_t)) {
+    write(first, bytes_of(first_));
+    write(given, bytes_of(given_));
+  }
 
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return 0; }
 
@@ -224,23 +227,38 @@ class RmaNumber : public Accessing<T> {
 
   /// `before_` is what the operation told of the number.
   bool verify() override {
-    for (const int origin : this->accessed_.origins)
-      std::memcpy(this->here(origin).data(), &first_, sizeof first_);
-    before_ = -1;
+    for (const int origin : this->accessed_.origins) write(first, this->here(origin));
+    write(-1, bytes_of(before_));
     this->access_once();
-    const auto expected = swaps ? given_ : first_ + this->operations_ * given_;
+    const auto expected = swaps ? given : first + this->operations_ * given;
     bool good = true;
     for (const int origin : this->accessed_.origins)
-      good = good && std::memcmp(this->here(origin).data(), &expected, sizeof expected) == 0;
+      good = good && read(this->here(origin)) == expected;
     if (!this->accessed_.targets.empty() && this->operations_ == 1)
-      good = good && before_ == first_;
+      good = good && read(bytes_of(before_)) == first;
     return good;
   }
 
  private:
-  std::int64_t first_ = 7;
-  std::int64_t given_ = swaps ? 11 : 3;
-  std::int64_t before_ = 0;
+  static constexpr std::int64_t first = 7;
+  static constexpr std::int64_t given = swaps ? 11 : 3;
+
+  /// A number where buffers lie, which the host may not be able to read.
+  std::int64_t& number(std::size_t index) {
+    return reinterpret_cast<std::int64_t*>(numbers_.bytes().data())[index];
+  }
+  static Bytes bytes_of(std::int64_t& number) {
+    return std::as_writable_bytes(std::span(&number, 1));
+  }
+  static void write(std::int64_t value, Bytes to) { place(bytes_of(value), to); }
+  static std::int64_t read(ConstBytes from) {
+    std::int64_t value = 0;
+    place(from, bytes_of(value));
+    return value;
+  }
+
+  Buffer numbers_{3 * sizeof(std::int64_t)};
+  std::int64_t &first_ = number(0), &given_ = number(1), &before_ = number(2);
 };
 
 inline constexpr PatternInfo rma_fetch_and_op_info{

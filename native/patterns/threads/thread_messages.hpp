@@ -68,8 +68,7 @@ inline constexpr PatternInfo pingpong_threads{
     .needs = "thread-multiple",
     .messages_per_round = 2,
     .axes = threads_axes,
-    .option = several_threads,
-    .on_host = true};
+    .option = several_threads};
 
 template <ThreadMultiple T>
 class PingPongThreads final : public ThreadPairs<T> {
@@ -92,8 +91,7 @@ inline constexpr PatternInfo pingping_threads{
         "the same time",
     .needs = "thread-multiple",
     .axes = threads_axes,
-    .option = several_threads,
-    .on_host = true};
+    .option = several_threads};
 template <ThreadMultiple T>
 class PingPingThreads final : public ThreadPairs<T> {
  public:
@@ -117,8 +115,7 @@ inline constexpr PatternInfo stream_threads{
     .rounds_min = 16,
     .acknowledged = true,
     .axes = threads_axes,
-    .option = several_threads,
-    .on_host = true};
+    .option = several_threads};
 
 template <ThreadMultiple T>
 class StreamThreads final : public ThreadPairs<T> {
@@ -148,8 +145,7 @@ inline constexpr PatternInfo bibw_threads{
     .bytes_factor = 2,
     .rounds_min = 16,
     .axes = threads_axes,
-    .option = several_threads,
-    .on_host = true};
+    .option = several_threads};
 template <ThreadMultiple T>
 class BibwThreads final : public ThreadPairs<T> {
  public:
@@ -187,8 +183,7 @@ inline constexpr PatternInfo ring_threads{
     .needs = "thread-multiple",
     .timing = Timing::slowest_rank,
     .axes = threads_axes,
-    .option = several_threads,
-    .on_host = true};
+    .option = several_threads};
 template <ThreadMultiple T>
 class RingThreads final : public ThreadMessages<T> {
  public:

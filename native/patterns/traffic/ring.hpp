@@ -9,7 +9,8 @@
 
 namespace nhalf {
 /// Messages walk through memory of six times the longest length, so that no cache holds them; the
-/// first and the last byte of each are written before it leaves and checked when it is there.
+/// first and the last byte of each are written before it leaves and checked when it is there, unless
+/// a rank's memory is one that the host should not touch.
 template <class T>
   requires Duplex<T> && NonBlocking<T> && Collectives<T>
 class Ring : public Pattern {
@@ -21,8 +22,9 @@ class Ring : public Pattern {
                                point.axes.number("seed", std::uint64_t{1}))),
         size_bytes_(point.size_bytes),
         method_(static_cast<Method>(point.choice("method", methods))),
-        out_(Arena::of(transport.rank(), 0)),
-        in_(Arena::of(transport.rank(), 1)),
+        is_marked_(size_bytes_ > 0 && is_of_host(point)),
+        out_(arena(transport.rank(), 0)),
+        in_(arena(transport.rank(), 1)),
         out_counts_(static_cast<std::size_t>(transport.size())),
         in_counts_(out_counts_),
         out_offsets_(out_counts_),
@@ -98,6 +100,17 @@ class Ring : public Pattern {
     std::byte mark{};
   };
 
+  /// Whether the host may touch the messages of all ranks.
+  static bool is_of_host(const Case& point) {
+    const auto memory = point.axes.text("memory", "host");
+    return memory.find("device") == std::string::npos && memory.find("managed") == std::string::npos;
+  }
+  /// One that is kept for other points, or for memory that is not the host's one of its own.
+  Arena& arena(int rank, std::size_t number) {
+    return memory_source.device == nullptr ? Arena::of(rank, static_cast<int>(number))
+                                           : own_[number];
+  }
+
   /// Another one at every point: what an earlier point left behind must not look right.
   [[nodiscard]] std::uint32_t seed_of(int rank, std::size_t call) const {
     return static_cast<std::uint32_t>(first_seed_ + static_cast<std::size_t>(rank) * 2 + call);
@@ -118,18 +131,18 @@ class Ring : public Pattern {
 
   /// All members of a ring have done as many rounds, so that they write and expect the same mark.
   void mark(const Places& places) {
-    for (std::size_t i = 0; i < calls_ && size_bytes_ > 0; ++i)
+    for (std::size_t i = 0; i < calls_ && is_marked_; ++i)
       places.out[i].front() = places.out[i].back() = places.mark;
   }
   /// The marked bytes as they were filled.
-  static void unmark(Bytes data, std::uint32_t seed) {
-    if (data.empty()) return;
+  void unmark(Bytes data, std::uint32_t seed) const {
+    if (!is_marked_) return;
     const FillSequence sequence(seed, data.size());
     data.front() = sequence.data()[0];
     data.back() = sequence.data()[(data.size() - 1) % FillSequence::period];
   }
   void check(const Places& places) {
-    for (std::size_t i = 0; i < calls_ && size_bytes_ > 0; ++i)
+    for (std::size_t i = 0; i < calls_ && is_marked_; ++i)
       if (places.in[i].front() != places.mark || places.in[i].back() != places.mark) wrong_ = true;
   }
 
@@ -163,6 +176,8 @@ class Ring : public Pattern {
   std::shared_ptr<const RingLayout> layout_;
   std::size_t size_bytes_;
   Method method_;
+  bool is_marked_;
+  std::array<Arena, 2> own_;
   Arena& out_;
   Arena& in_;
   std::vector<int> out_counts_, in_counts_, out_offsets_, in_offsets_;
@@ -185,7 +200,6 @@ inline constexpr PatternInfo ring_pattern{
     .what = "every rank sends to both neighbours in a ring: a part of the effective bandwidth",
     .needs = "duplex, non-blocking, collectives",
     .timing = Timing::slowest_rank,
-    .axes = ring_axes,
-    .on_host = true};
+    .axes = ring_axes};
 NHALF_PATTERN(ring_pattern, Ring);
 }  // namespace nhalf

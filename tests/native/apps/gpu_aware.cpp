@@ -59,6 +59,15 @@ std::map<MPI_Request, Pending>& pending() {
   return all;
 }
 
+/// What one-sided operations give and get, until the window is flushed.
+std::vector<Staged>& until_flushed() {
+  static std::vector<Staged> all;
+  return all;
+}
+void* kept(const void* memory, MPI_Datatype type) {
+  return until_flushed().emplace_back(memory, 1, type).get();
+}
+
 void finish(MPI_Request request) {
   const auto entry = pending().find(request);
   if (entry == pending().end()) return;
@@ -140,6 +149,25 @@ int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status
   const std::vector<MPI_Request> waited(requests, requests + count);
   const int result = PMPI_Waitany(count, requests, index, status);
   if (*index != MPI_UNDEFINED) finish(waited[static_cast<std::size_t>(*index)]);
+  return result;
+}
+
+int MPI_Fetch_and_op(const void* term, void* before, MPI_Datatype type, int target, MPI_Aint at,
+                     MPI_Op operation, MPI_Win window) {
+  return PMPI_Fetch_and_op(kept(term, type), kept(before, type), type, target, at, operation,
+                           window);
+}
+
+int MPI_Compare_and_swap(const void* desired, const void* expected, void* before,
+                         MPI_Datatype type, int target, MPI_Aint at, MPI_Win window) {
+  return PMPI_Compare_and_swap(kept(desired, type), kept(expected, type), kept(before, type), type,
+                               target, at, window);
+}
+
+int MPI_Win_flush(int target, MPI_Win window) {
+  const int result = PMPI_Win_flush(target, window);
+  for (auto& staged : until_flushed()) staged.finish();
+  until_flushed().clear();
   return result;
 }
 

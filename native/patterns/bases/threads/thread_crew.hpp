@@ -42,6 +42,7 @@ class Crew {
     turn_.notify_all();
   }
   void serve(int thread) {
+    if (memory_source.device != nullptr) memory_source.device->enter();
     for (std::uint64_t generation = 0;;) {
       turn_.wait(generation);
       generation = turn_.load();

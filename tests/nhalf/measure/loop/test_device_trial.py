@@ -24,6 +24,7 @@ from nhalf.sites.site import HERE
 from tests.nhalf.measure.loop.fakes import Fake, Go, starts
 from tests.patience import duration, patience_s
 from tests.probes import is_built
+from tests.stand_in_gpu import gpu_stand_in
 
 NATIVE = Path(__file__).parents[3] / "native"
 UCX_TABLE = Path(__file__).parents[3] / "data/logs/ucx_proto_info.txt"
@@ -112,18 +113,13 @@ def test_without_such_points_nothing_is_tried(fake: Fake, go: Go, tmp_path: Path
 
 
 @pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver for hosts without a GPU, whose device memory the host cannot read."""
-    driver = tmp_path / "libcuda.so.1"
-    source = NATIVE / "host/gpu_stand_in.cpp"
-    words = ["c++", "-std=c++20", "-O1", "-shared", "-fPIC", str(source), "-o", str(driver)]
-    subprocess.run(words, check=True)
-    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(driver))
-    return driver
+    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(gpu_stand_in()))
 
 
 @pytest.fixture
-def aware(stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def aware(stand_in: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a library that takes buffers of the stand-in."""
     real = HYDRA[0]
     preloaded, prefix = tmp_path / "aware.so", tmp_path / "aware"
@@ -186,6 +182,39 @@ def test_buffers_of_a_gpu_are_measured(
     lines = (folder / "journal.jsonl").read_text().splitlines()
     gpus = [event["gpus"] for event in map(json.loads, lines) if event["event"] == "gpus"]
     assert gpus == [["0000:a0:00.0", ""]]
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich")
+@pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
+@pytest.mark.parametrize(
+    ("memory", "words"),
+    [
+        ("device", ("--pattern", "ring", "--axis", "ring=6", "--axis", "method=nonblocking")),
+        ("device-host", ("--pattern", "ring", "--axis", "ring=6", "--axis", "method=nonblocking")),
+        (
+            "device",
+            ("--pattern", "pingpong-threads,bibw-threads", "--axis", "threads=2", "--axis",
+             "communicators=one", "--setting", "several: mpi.threads=1"),
+        ),
+        (
+            "device-host",
+            ("--pattern", "rma-fetch-and-op,rma-compare-and-swap", "--transport", "rma"),
+        ),
+    ],
+)  # fmt: skip
+def test_rings_threads_and_numbers_of_a_gpu_are_measured(
+    call: Call, aware: str, tmp_path: Path, memory: str, words: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "run"
+    sizes = () if "rma" in words else ("--bytes", "1,5000")
+    few = (*sizes, "--ranks", "2", "--launches", "1", "--budget", duration(6), "--mpi", aware)
+    outcome = call("run", *words, "--axis", f"memory={memory}", *few, "--out", folder)
+    assert outcome.code == 0, outcome.err
+    points = json.loads(call("show", folder, "--json").out)["points"]
+    assert {point["pattern"] for point in points} == set(words[1].split(","))
+    assert all(point["axes"]["memory"] == memory for point in points)
+    assert all(point["verified"] for point in points)
 
 
 @pytest.mark.full
