@@ -17,24 +17,26 @@ def tables() -> str:
 def _suite(suite: Suite) -> str:
     named = [test for test in suite.tests if test.name.isidentifier()]
     count = sum(test.is_covered for test in named)
-    head = f"## {suite.title}\n\n{count} of {len(named)} tests."
+    on_gpu = sum(test.takes_gpu_memory for test in named)
+    head = f"## {suite.title}\n\n{count} of {len(named)} tests, {on_gpu} of them in GPU memory, too."
     return "\n\n".join([head, *(_part(part) for part in suite.parts)])
 
 
 def _part(part: SuitePart) -> str:
-    head = [f"### {part.title}", "", "| test | here | |", "|---|---|---|"]
+    head = [f"### {part.title}", "", "| test | here | GPU memory | |", "|---|---|---|---|"]
     return "\n".join([*head, *(_row(test) for test in part.tests)])
 
 
 def _row(test: Test) -> str:
     if not test.is_covered:
-        return f"| `{test.name}` | not measured | {test.why_not} |"
+        return f"| `{test.name}` | not measured | | {test.why_not} |"
     words = f"`{test.pattern}`"
     if test.axes:
         words += f", `{test.axes}`"
     if test.transport != "mpi":
         words += f" over `{test.transport}`"
-    return f"| `{test.name}` | {words} | {test.note} |"
+    memory = "yes" if test.takes_gpu_memory else ""
+    return f"| `{test.name}` | {words} | {memory} | {test.note} |"
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ NOT_NON_BLOCKING = ("Reduce_scatter_block",)
 THREADS = 'with `--setting "several: mpi.threads=1"`'
 EACH = "communicators=each,threads=2"
 PERSISTENT = ("Bcast", "Alltoall", "Reduce")
+MEMORIES = {"device": "device", "pinned": "host", "managed": "shared", "host": "cpu"}
+"""The suite's words for where buffers lie: `host` is what cudaMallocHost gives."""
 
 MPI1 = SuitePart(
     "IMB-MPI1",

@@ -4,6 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
+HOST_ALONE = frozenset(
+    {
+        *("barrier", "ibarrier", "barrier-persistent", "startup", "rma-window"),
+        *(f"{name}-threads" for name in ("barrier", "bcast", "reduce", "allreduce")),
+    }
+)
+"""Patterns of these suites without the axis `memory`: without messages of a size, or made for the
+host."""
+WITH_MEMORY = ("mpi", "rma")
+
+
 @dataclass(frozen=True)
 class Test:
     """One test of a suite.
@@ -28,6 +39,12 @@ class Test:
     def is_covered(self) -> bool:
         """Whether nhalf measures the test."""
         return not self.why_not
+
+    @property
+    def takes_gpu_memory(self) -> bool:
+        """Whether nhalf measures it with buffers in GPU memory, too."""
+        is_measured = self.is_covered and self.transport in WITH_MEMORY
+        return is_measured and self.pattern not in HOST_ALONE
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
+from nhalf.exchange.coverage.imb import IMB, MEMORIES
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
 from nhalf.exchange.titles import TableIdentity, memory_axis, own_axes
 
@@ -93,8 +93,7 @@ _GROUPS = re.compile(r"# *\( *(\d{1,7}) groups? of (\d{1,7}) process")
 _PROCESSES = re.compile(r"#processes *= *(\d{1,7})\b(?:.{0,20}\(threads: *(\d{1,4})\))?")
 _LIBRARY = re.compile(r"Intel\(R\) MPI Library,? Version ([\d.]{1,20})")
 _MEMORY = re.compile(r"\s-mem_alloc_type[ =]{1,4}(device|host|shared|cpu)\b")
-_MEMORIES = {"device": "device", "host": "pinned", "shared": "managed", "cpu": "host"}
-"""The memory of buffers by the suite's word for it: `host` is what cudaMallocHost gives."""
+_MEMORIES = {word: memory for memory, word in MEMORIES.items()}
 _VERSION = re.compile(r"MPI Benchmarks? (?:Suite V?)?(20\d\d|\d)\b")
 _OF_BLOCKS = 2019
 """Since this version the size of a reduce-scatter is that of a rank's block."""

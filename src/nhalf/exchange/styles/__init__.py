@@ -34,18 +34,19 @@ class Style(ABC):
     prints_quantiles: ClassVar[bool] = False
 
     memories: ClassVar[frozenset[str]] = frozenset()
-    """Values of the axis `memory` for which the suite has words, beside memory of the host."""
+    """Values of the axis `memory` for which the suite has words, pairs included."""
 
     @abstractmethod
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
         """The lines of a benchmark's table; `rows` by size, with `repetitions` and `quantiles`."""
 
     @abstractmethod
-    def opening(self, library: str) -> Iterator[str]:
-        """The lines before the tables of one library."""
+    def opening(self, library: str, memory: str) -> Iterator[str]:
+        """The lines before the tables of one library with buffers in one memory, '' for none said.
+        """
 
     def closing(self) -> Iterator[str]:
-        """The lines after the tables of one library."""
+        """The lines after these tables."""
         yield from ()
 
     def pattern(self, name: str) -> str:
@@ -85,7 +86,7 @@ class Style(ABC):
             "mpi", "transport", maintain_order=True
         ):
             library = str(carrier(mpi, transport))
-            yield from self.opening(facts.titles.get(library, library))
+            tables: dict[str, list[tuple[str, list[Row]]]] = {}
             for _, table in of_library.sort(*RUN_CURVE, "bytes").group_by(
                 "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True
             ):
@@ -98,9 +99,13 @@ class Style(ABC):
                 text = axes_text(axes).replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
                 point = f"{row['pattern']} {text}".strip()
                 name = names.get((str(transport), point)) or names.get((MPI, point))
-                if name and self.memories.issuperset(filter(None, memory.split("-"))):
+                if name and (not memory or memory in self.memories):
+                    tables.setdefault(memory, []).append((name, rows))
+            for memory, in_memory in sorted(tables.items()) or [("", [])]:
+                yield from self.opening(facts.titles.get(library, library), memory)
+                for name, rows in in_memory:
                     yield from self.table(name, rows)
-            yield from self.closing()
+                yield from self.closing()
 
 
 def _quantiles(facts: Facts, shares: tuple[float, ...]) -> Iterable[tuple[Any, ...]]:

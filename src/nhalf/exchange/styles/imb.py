@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from nhalf.base.rows import Row
 from nhalf.exchange import styles
-from nhalf.exchange.coverage.imb import IMB
+from nhalf.exchange.coverage.imb import IMB, MEMORIES
 from nhalf.exchange.styles import Style
 
 ONE_TIME = ("PingPong", "PingPing", "PingPongAnySource", "PingPingAnySource", "PingPongMT")
@@ -15,12 +15,16 @@ RATES = ("Uniband", "Biband", "UniBandMT")
 class Imb(Style):
     benchmarks: ClassVar[dict[str, str]] = IMB.benchmarks()
     transports: ClassVar[dict[str, str]] = IMB.transports()
+    memories: ClassVar[frozenset[str]] = frozenset(MEMORIES)
 
-    def opening(self, library: str) -> Iterator[str]:
+    def opening(self, library: str, memory: str) -> Iterator[str]:
+        build = " (GPU)" if memory else ""
         yield "#" + "-" * 64
-        yield "#    Measured by nhalf, in the form of the Intel(R) MPI Benchmarks"
+        yield f"#    Measured by nhalf, in the form of the Intel(R) MPI Benchmarks{build}"
         yield "#" + "-" * 64
         yield f"# MPI Library           : {library}"
+        if memory:
+            yield f"# Buffers               : -mem_alloc_type {MEMORIES[memory]}"
         yield "# Times are medians over launches; t_max is what nhalf reports."
         yield "# Collectives start together on synchronised clocks, not after a barrier."
 

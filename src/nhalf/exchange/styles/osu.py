@@ -1,6 +1,7 @@
 """The tables of the OSU Micro-Benchmarks 7.5, collectives in their full form (-f)."""
 
 from collections.abc import Iterator
+from itertools import permutations
 from typing import ClassVar
 
 from nhalf.base.rows import Row
@@ -30,9 +31,11 @@ class Osu(Style):
     benchmarks: ClassVar[dict[str, str]] = OSU.benchmarks()
     transports: ClassVar[dict[str, str]] = OSU.transports()
     prints_quantiles: ClassVar[bool] = True
-    memories: ClassVar[frozenset[str]] = frozenset(PLACES)
+    memories: ClassVar[frozenset[str]] = frozenset(
+        {*PLACES, *("-".join(sides) for sides in permutations(PLACES, 2))}
+    )
 
-    def opening(self, library: str) -> Iterator[str]:
+    def opening(self, library: str, memory: str) -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"
 
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
@@ -63,12 +66,15 @@ def _width(title: str) -> int:
 
 
 def _heading(benchmark: str, memory: str) -> Iterator[str]:
-    """The title, and where the buffers of both sides are."""
-    title = _title(benchmark)
-    if not memory:
-        yield f"# OSU {title}"
+    """The title, and where the buffers of both sides are; of collectives the title says it."""
+    interface, _, title = _title(benchmark).partition(" ")
+    has_sides = "-" in memory or benchmark in TITLES | ONE_SIDED_TITLES
+    build = "-CUDA" if memory else ""
+    if memory == "managed" and not has_sides:
+        build = "-CUDA MANAGED"
+    yield f"# OSU {interface}{build} {title}"
+    if not memory or not has_sides:
         return
-    yield f"# OSU {title.replace('MPI', 'MPI-CUDA', 1)}"
     first, last = (PLACES[word] for word in (memory.split("-") * 2)[:2])
     sides = ("Rank 0 Memory", "Rank 1 Memory")
     if benchmark not in ONE_SIDED_TITLES:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from nhalf.base import native_files
 from nhalf.base.native_files import describe
 from nhalf.base.plugins import load
 from nhalf.base.rows import Row
 from nhalf.exchange.coverage import SUITES
+from nhalf.exchange.coverage.suite import WITH_MEMORY
 from nhalf.exchange.coverage.suite import Test as Entry
 from nhalf.exchange.styles import Style
 from nhalf.measure.plan.axes import check_axes
 from nhalf.measure.probe.pattern import PatternInfo
-from nhalf.measure.probe.subject import transports
+from nhalf.measure.probe.subject import library_subject, transport_file, transports
+from nhalf.mpi.discover import libraries, newest
+from tests.probes import is_built
 
+LIBRARIES = [library for library in newest(libraries()) if library.abi]
 ENTRIES = [(suite.name, entry) for suite in SUITES for entry in suite.tests]
 
 
@@ -43,6 +48,25 @@ def check_entry(entry: Entry, style: Style, info_by_name: dict[str, PatternInfo]
     assert axes.items().isdisjoint({(axis.name, axis.fallback) for axis in info.axes}), entry
     assert style.pattern(entry.name) == entry.pattern, entry
     assert entry.transport in transports(), entry
+
+
+def test_patterns_said_to_take_gpu_memory_are_those_with_the_axis() -> None:
+    for transport in WITH_MEMORY:
+        if not (LIBRARIES and is_built(f"probe-{transport}-abi")):
+            pytest.skip("the probes, or a library for them, are not here")
+        described = library_subject(
+            LIBRARIES[0], transport_file(transport)
+        ).description["patterns"]
+        with_axis = {
+            pattern["name"]
+            for pattern in described
+            if any(axis["name"] == "memory" for axis in pattern["axes"])
+        }
+        entries = [
+            entry for _, entry in ENTRIES if entry.is_covered and entry.transport == transport
+        ]
+        said = {entry.pattern for entry in entries if entry.takes_gpu_memory}
+        assert said == {entry.pattern for entry in entries} & with_axis
 
 
 def test_no_test_is_there_twice() -> None:

@@ -11,6 +11,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.base.plugins import load
 from nhalf.exchange.coverage.osu import OSU
+from nhalf.exchange.logs.log import read_text
 from nhalf.exchange.styles import Style
 from nhalf.exchange.titles import identity_of
 from nhalf.facts.facts import Facts
@@ -139,7 +140,51 @@ def test_the_transport_of_a_suites_tests(names: str, transport: str) -> None:
     assert transport_of("osu", names) == transport
 
 
-@pytest.mark.parametrize(("name", "memory"), [("osu", "pinned"), ("imb", "device")])
+@pytest.mark.parametrize(
+    ("pattern", "memory", "heading"),
+    [
+        ("rma-put", "device-host", ["# OSU MPI_Put-CUDA Latency Test",
+         "# Rank 0 Memory on DEVICE (D) and Rank 1 Memory on HOST (H)"]),
+        ("allreduce", "device", ["# OSU MPI-CUDA Allreduce Latency Test"]),
+        ("allreduce", "managed", ["# OSU MPI-CUDA MANAGED Allreduce Latency Test"]),
+        ("bcast", "host-device", ["# OSU MPI-CUDA Broadcast Latency Test",
+         "# Send Buffer on HOST (H) and Receive Buffer on DEVICE (D)"]),
+    ],
+)  # fmt: skip
+def test_osu_titles_of_gpu_memory(
+    make_measurements: Measurements, pattern: str, memory: str, heading: list[str]
+) -> None:
+    transport = "rma" if pattern.startswith("rma") else "mpi"
+    frame = exact(
+        make_measurements, patterns=(pattern,), axes=f"memory={memory}", transport=transport
+    )
+    text = lines("osu", frame)
+    start = text.index(heading[0])
+    assert text[start : start + len(heading)] == heading
+    assert text[start + len(heading)].startswith("# Size")
+    (point, *_) = read_text("\n".join(text)).points
+    assert (point.pattern, dict(point.axes)["memory"]) == (pattern, memory)
+
+
+@pytest.mark.parametrize(
+    ("memory", "word"), [("device", "device"), ("pinned", "host"), ("managed", "shared")]
+)
+def test_imb_says_the_memory_in_its_own_word(
+    make_measurements: Measurements, memory: str, word: str
+) -> None:
+    both = pl.concat([exact(make_measurements), exact(make_measurements, axes=f"memory={memory}")])
+    text = lines("imb", both)
+    opening = text.index(f"# Buffers               : -mem_alloc_type {word}")
+    assert "# Benchmarking PingPong " in text[:opening]
+    assert "# Benchmarking PingPong " in text[opening:]
+    assert any(line.endswith("Intel(R) MPI Benchmarks (GPU)") for line in text)
+    read = read_text("\n".join(text)).points
+    assert [dict(point.axes) for point in read] == [{}, {}, *[{"memory": memory}] * 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "memory"), [("osu", "pinned"), ("osu", "pinned-host"), ("imb", "device-host")]
+)
 def test_memory_that_a_suite_cannot_name_is_not_taken_for_the_hosts(
     make_measurements: Measurements, name: str, memory: str
 ) -> None:
