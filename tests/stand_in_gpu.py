@@ -14,12 +14,16 @@ SOURCE = Path(__file__).parent / "native/host/gpu_stand_in.cpp"
 
 
 @functools.cache
-def gpu_stand_in() -> Path:
-    """Its file, which NHALF_CUDA_LIBRARY can name; skips the test without a compiler of C++."""
+def gpu_stand_in(without: str = "") -> Path:
+    """Its file, which NHALF_CUDA_LIBRARY can name; `without` a call, which is 'launch'.
+
+    Skips the test where there is no compiler of C++.
+    """
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no compiler of C++")
     library = Path(tempfile.mkdtemp()) / "libcuda-stand-in.so"
-    words = [compiler, "-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-o", library, SOURCE]
+    lacking = [f"-DNHALF_STAND_IN_WITHOUT_{without.upper()}"] if without else []
+    words = [compiler, *lacking, "-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-o", library, SOURCE]
     subprocess.run(words, check=True)
     return library

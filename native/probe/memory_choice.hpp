@@ -80,6 +80,7 @@ class MemoryChoice {
       const auto local_rank = ranks_before(point.hosts, rank);
       memory_source = gpu::memory_of(kind_, local_rank);
       device_ = &gpu::Gpu::of(local_rank);
+      device_->device().require_current();
       gpu_ = device_->device().pci_address();
     } catch (const gpu::DriverError& error) {
       throw InputError(error.what());

@@ -13,12 +13,15 @@ from nhalf.measure.plan.plan import Block, Plan, parse_settings, read_plan
 from nhalf.measure.plan.planning import parse_precision
 from nhalf.measure.plan.request import PlanRequest, words
 from nhalf.mpi import discover
+from nhalf.mpi.gpu import AXIS as MEMORY
 from nhalf.mpi.named_prefix import is_named, kept_as, named_here
-from nhalf.store.keys import axes_text
+from nhalf.store.keys import parse_axes
 from nhalf.store.run import Run
 
 POINTS = ("study", "pattern", "ranks", "sizes", "axis", "algorithm", "placement")
 """Options that choose points, which --like takes from the earlier run."""
+_OF_NODES = {"gpu": "nhalf node --gpu", "node": "nhalf node"}
+"""The verbs that measure transports of their own."""
 _CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
 
 
@@ -119,20 +122,25 @@ def _former(run: Run) -> Plan:
     try:
         return read_plan(run.plan)
     except msgspec.ValidationError:
-        blocks = [
-            Block(
-                [curve["pattern"]],
-                [curve["ranks"]],
-                ",".join(map(str, curve["sizes"])),
-                {"algorithm": curve["algorithm"]} if curve["algorithm"] != "native" else {},
-            )
-            for curve in points_of(run)
-            if curve["axes"] == axes_text({})
-        ]
+        transports = run.measurements().select("transport").unique().collect()["transport"]
+        if len(transports) == 1 and (verb := _OF_NODES.get(transports[0])):
+            raise InputError(f"{run.path.name} was measured by {verb}", f"use {verb}") from None
+        blocks = [block for curve in points_of(run) if (block := _block(curve))]
         return Plan(
             transports=["mpi"], mpi=[], blocks=blocks, launches=5, budget_s=0.0, precision=0.03,
             options="", seed=1, timeout_s=60.0,
         )  # fmt: skip
+
+
+def _block(curve: dict[str, Any]) -> Block | None:
+    """The curve of an imported log; None with axes that are not those of a pattern here."""
+    axes = parse_axes(curve["axes"])
+    memory = {name: axes.pop(name) for name in (MEMORY,) if name in axes}
+    algorithm = {"algorithm": curve["algorithm"]} if curve["algorithm"] != "native" else {}
+    sizes = ",".join(map(str, curve["sizes"]))
+    if axes:
+        return None
+    return Block([curve["pattern"]], [curve["ranks"]], sizes, algorithm | memory)
 
 
 def _here(names: Sequence[str], changes: dict[str, Any]) -> list[str]:

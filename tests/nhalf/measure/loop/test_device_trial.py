@@ -227,12 +227,41 @@ def test_rings_threads_and_numbers_of_a_gpu_are_measured(
         ("no-device", "the driver finds no GPU"),
         ("old-driver", "CUDA 11.0 or newer is needed"),
         ("busy", "another context"),
+        ("foreign-context", "another context"),
+        ("out-of-memory", "the GPU has not enough free memory"),
+        ("without-launch", "has no cuLaunchKernel"),
     ],
 )
 def test_what_is_wrong_with_a_gpu_is_told(
     call: Call, aware: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, words: str
 ) -> None:
     monkeypatch.setenv("NHALF_STAND_IN_FAULT", fault)
+    if fault == "without-launch":
+        monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(gpu_stand_in(without="launch")))
     outcome = call(*words_for(aware, tmp_path / "run"))
     assert outcome.code == 3, outcome.err
     assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich")
+@pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built")
+def test_a_run_in_memory_of_the_host_loads_no_driver(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark, library = tmp_path / "loaded", tmp_path / "libcuda.so.1"
+    source = (
+        "#include <fcntl.h>\n__attribute__((constructor)) static void loaded(void) "
+        f'{{ open("{mark}", O_CREAT, 0600); }}\n'
+    )
+    words = ["c++", "-x", "c++", "-shared", "-fPIC", "-", "-o", str(library)]
+    subprocess.run(words, input=source, text=True, check=True)
+    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(library))
+    few = ("--pattern", "pingpong", "--bytes", "8", "--launches", "1", "--mpi", HYDRA[0].name)
+    run = ("run", *few, "--budget", duration(4), "--out")
+    assert call("--help").code == 0
+    assert call(*run, tmp_path / "host").code == 0
+    assert not mark.exists()
+    call(*run, tmp_path / "pinned", "--axis", "memory=pinned").is_error(3, "has no cuInit")
+    assert mark.exists()
