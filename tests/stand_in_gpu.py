@@ -24,6 +24,6 @@ def gpu_stand_in(without: str = "") -> Path:
         pytest.skip("no compiler of C++")
     library = Path(tempfile.mkdtemp()) / "libcuda-stand-in.so"
     lacking = [f"-DNHALF_STAND_IN_WITHOUT_{without.upper()}"] if without else []
-    words = [compiler, *lacking, "-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-o", library, SOURCE]
-    subprocess.run(words, check=True)
+    shared = ["-std=c++20", "-O1", "-fPIC", "-shared", "-pthread"]
+    subprocess.run([compiler, *lacking, *shared, "-o", library, SOURCE], check=True)
     return library

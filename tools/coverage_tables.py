@@ -18,7 +18,9 @@ def _suite(suite: Suite) -> str:
     named = [test for test in suite.tests if test.name.isidentifier()]
     count = sum(test.is_covered for test in named)
     on_gpu = sum(test.takes_gpu_memory for test in named)
-    head = f"## {suite.title}\n\n{count} of {len(named)} tests, {on_gpu} of them in GPU memory, too."
+    head = (
+        f"## {suite.title}\n\n{count} of {len(named)} tests, {on_gpu} of them in GPU memory, too."
+    )
     return "\n\n".join([head, *(_part(part) for part in suite.parts)])
 
 

@@ -74,8 +74,8 @@ struct PatternInfo {
   bool rooted = false;
   /// An option of the transport without which it cannot run, as NAME=VALUE.
   std::string_view option = "";
-  /// Whether ranks read or write what they send themselves while they are timed, or add it up: it is
-  /// always memory of the host.
+  /// Whether ranks read or write what they send themselves while they are timed, or add it up: it
+  /// is always memory of the host.
   bool on_host = false;
 
   /// Rounds of the batch that is taken off. A receiver that acknowledges to many is late for the

@@ -1,6 +1,7 @@
-// The driver of NVIDIA's GPUs, loaded when it is first asked for: nothing of CUDA is needed to
-// build nhalf, and hosts without a GPU pay nothing. NHALF_CUDA_LIBRARY names another file than
-// libcuda.so.1. A process that forks may use the driver only after the fork.
+// The driver of NVIDIA's GPUs, or else HIP for those of AMD, loaded when it is first asked for:
+// nothing of CUDA is needed to build nhalf, and hosts without a GPU pay nothing. NHALF_CUDA_LIBRARY
+// names another file than libcuda.so.1, NHALF_HIP_LIBRARY one of HIP, which is then taken. A
+// process that forks may use the driver only after the fork.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "contract/vocabulary.hpp"
+#include "host/hip.hpp"
 
 namespace nhalf::gpu {
 using Address = std::uint64_t;
@@ -68,18 +69,12 @@ struct Driver {
 
   /// Loads the driver and initialises it. Throws DriverError.
   Driver() {
-    const char* chosen = std::getenv("NHALF_CUDA_LIBRARY");
-    const std::string file = chosen != nullptr && *chosen != '\0' ? chosen : "libcuda.so.1";
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr)
-      throw DriverError(Fault::no_library,
-                        "no GPU driver: " + std::string(dlerror()) +
-                            "; install it, or name its file in NHALF_CUDA_LIBRARY");
-#define NHALF_GPU_CALL(name, symbol, ...) find(name, symbol, library, file);
+    const auto file = load();
+#define NHALF_GPU_CALL(name, symbol, ...) find(name, symbol, library_, file);
 #include "host/gpu_calls.inc"
     int version = 0;
     check(driver_version(&version), "its version");
-    if (version < oldest_version)
+    if (!is_hip_ && version < oldest_version)
       throw DriverError(Fault::old_driver, "the GPU driver is for CUDA " + text_of(version) +
                                                "; CUDA " + text_of(oldest_version) +
                                                " or newer is needed");
@@ -95,7 +90,44 @@ struct Driver {
                                             name + ", " + std::to_string(result) + ")");
   }
 
+  /// Code that `module_load` takes: PTX as it is, for HIP what it makes of the other text. Throws
+  /// DriverError.
+  [[nodiscard]] std::string code(const char* ptx, const char* hip) const {
+    if (!is_hip_) return ptx;
+    if (hip == nullptr)
+      throw DriverError(Fault::refused, "this is measured on GPUs of NVIDIA only, and here is HIP");
+    auto compiled = hip_code(library_, hip);
+    if (compiled.empty())
+      throw DriverError(Fault::no_library,
+                        "HIP does not compile kernels here; install its compiler, libhiprtc.so");
+    return compiled;
+  }
+
  private:
+  /// The file of the driver, which is open afterwards.
+  std::string load() {
+    const auto chosen = [](const char* variable) {
+      const char* text = std::getenv(variable);
+      return std::string(text == nullptr ? "" : text);
+    };
+    const auto open = [this](const std::string& file, bool is_hip) {
+      is_hip_ = is_hip;
+      library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+      return library_ != nullptr;
+    };
+    const auto hip = chosen("NHALF_HIP_LIBRARY"), cuda = chosen("NHALF_CUDA_LIBRARY");
+    const auto file = !hip.empty() ? hip : !cuda.empty() ? cuda : "libcuda.so.1";
+    if (open(file, !hip.empty())) return file;
+    const std::string reason = dlerror();
+    if (hip.empty() && cuda.empty())
+      for (const char* other : hip_files)
+        if (open(other, true)) return other;
+    throw DriverError(Fault::no_library,
+                      "no GPU driver: " + reason +
+                          "; install it, or name its file in NHALF_CUDA_LIBRARY, of HIP in "
+                          "NHALF_HIP_LIBRARY");
+  }
+
   /// CUDA 11.0 is the first to read PTX 7.0.
   static constexpr int oldest_version = 11000;
 
@@ -104,9 +136,10 @@ struct Driver {
   }
 
   template <class Call>
-  static void find(Call& call, const char* symbol, void* library, const std::string& file) {
-    call = reinterpret_cast<Call>(dlsym(library, symbol));
-    const std::string_view wanted = symbol;
+  void find(Call& call, const char* cuda_symbol, void* library, const std::string& file) const {
+    const auto symbol = is_hip_ ? hip_name(cuda_symbol) : cuda_symbol;
+    call = reinterpret_cast<Call>(dlsym(library, symbol.c_str()));
+    const std::string_view wanted = cuda_symbol;
     const bool may_be_missing =
         wanted.find("Graph") != wanted.npos || wanted.find("Capture") != wanted.npos;
     if (call == nullptr && !may_be_missing)
@@ -146,6 +179,9 @@ struct Driver {
         return "the GPU driver refused";
     }
   }
+
+  void* library_ = nullptr;
+  bool is_hip_ = false;
 };
 
 /// The driver of this process. Throws DriverError, at every call, if there is none that works.
@@ -290,10 +326,10 @@ inline OwnedEvent event(unsigned flags = 0) {
   return OwnedEvent(handle);
 }
 
-/// Kernels from PTX text, which the driver compiles for its GPU.
-inline OwnedModule module(const char* ptx) {
+/// Kernels from PTX text, which the driver compiles for its GPU, or from text of C++ for HIP.
+inline OwnedModule module(const char* ptx, const char* hip = nullptr) {
   Module handle = nullptr;
-  driver().check(driver().module_load(&handle, ptx), "kernels");
+  driver().check(driver().module_load(&handle, driver().code(ptx, hip).c_str()), "kernels");
   return OwnedModule(handle);
 }
 

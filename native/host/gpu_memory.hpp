@@ -115,7 +115,7 @@ class Gpu {
 
   Device device_;
   OwnedStream stream_ = stream();
-  OwnedModule module_ = module(kernels().c_str());
+  OwnedModule module_ = module(kernels().c_str(), hip_kernels);
   Function fill_ = function(module_, "nhalf_fill");
   Function verify_ = function(module_, "nhalf_verify");
   Function clock_ = function(module_, "nhalf_clock");

@@ -24,8 +24,7 @@ inline constexpr AxisInfo memory_axis{
 /// Whether a pattern of a transport has the axis.
 template <class T>
 bool has_memory_axis(const PatternInfo& info) {
-  if constexpr (OffersGpuMemory<T>)
-    return !info.on_host && T::offers_gpu_memory(info);
+  if constexpr (OffersGpuMemory<T>) return !info.on_host && T::offers_gpu_memory(info);
   return false;
 }
 

@@ -9,8 +9,8 @@
 
 namespace nhalf {
 /// Messages walk through memory of six times the longest length, so that no cache holds them; the
-/// first and the last byte of each are written before it leaves and checked when it is there, unless
-/// a rank's memory is one that the host should not touch.
+/// first and the last byte of each are written before it leaves and checked when it is there,
+/// unless a rank's memory is one that the host should not touch.
 template <class T>
   requires Duplex<T> && NonBlocking<T> && Collectives<T>
 class Ring : public Pattern {
@@ -103,7 +103,8 @@ class Ring : public Pattern {
   /// Whether the host may touch the messages of all ranks.
   static bool is_of_host(const Case& point) {
     const auto memory = point.axes.text("memory", "host");
-    return memory.find("device") == std::string::npos && memory.find("managed") == std::string::npos;
+    return memory.find("device") == std::string::npos &&
+           memory.find("managed") == std::string::npos;
   }
   /// One that is kept for other points, or for memory that is not the host's one of its own.
   Arena& arena(int rank, std::size_t number) {

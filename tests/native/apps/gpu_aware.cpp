@@ -158,8 +158,8 @@ int MPI_Fetch_and_op(const void* term, void* before, MPI_Datatype type, int targ
                            window);
 }
 
-int MPI_Compare_and_swap(const void* desired, const void* expected, void* before,
-                         MPI_Datatype type, int target, MPI_Aint at, MPI_Win window) {
+int MPI_Compare_and_swap(const void* desired, const void* expected, void* before, MPI_Datatype type,
+                         int target, MPI_Aint at, MPI_Win window) {
   return PMPI_Compare_and_swap(kept(desired, type), kept(expected, type), kept(before, type), type,
                                target, at, window);
 }

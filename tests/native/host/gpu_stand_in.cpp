@@ -23,6 +23,11 @@
 
 #include "gpu_stand_in_memory.hpp"
 
+/// What stands before the name of a kernel in its text.
+#ifndef NHALF_STAND_IN_ENTRY
+#define NHALF_STAND_IN_ENTRY ".entry "
+#endif
+
 namespace {
 struct Handle {
   std::array<char, 64> bytes;
@@ -316,7 +321,7 @@ int cuEventDestroy_v2(void* event) {
 }
 int cuModuleLoadData(void** module, const void* text) {
   const std::string ptx = static_cast<const char*>(text);
-  if (ptx.find(".version") == std::string::npos) return invalid_ptx;
+  if (ptx.find(NHALF_STAND_IN_ENTRY) == std::string::npos) return invalid_ptx;
   *module = new std::string(ptx);
   return success;
 }
@@ -325,7 +330,7 @@ int cuModuleUnload(void* module) {
   return success;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
-  const auto entry = std::string(".entry ") + name + "(";
+  const auto entry = std::string(NHALF_STAND_IN_ENTRY) + name + "(";
   if (static_cast<std::string*>(module)->find(entry) == std::string::npos) return not_found;
   for (const auto& kernel : known_kernels)
     if (std::strcmp(kernel.name, name) == 0) {

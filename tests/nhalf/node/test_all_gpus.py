@@ -37,9 +37,7 @@ def gate_of(baseline_s: list[dict[str, float]]) -> Gate:
     """A gate of the GPUs alone, with time for five looks."""
     times = iter([True] * 5 + [False] * 100)
     with all_gpus() as gpus:
-        return Decision(
-            lambda: gpus.beside(Look({})), baseline_s, lambda: next(times), 0.05
-        ).made()
+        return Decision(lambda: gpus.beside(Look({})), baseline_s, lambda: next(times), 0.05).made()
 
 
 @pytest.mark.usefixtures("driver")

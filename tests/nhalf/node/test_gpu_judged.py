@@ -1,5 +1,4 @@
-"""Times of a GPU are judged like any others: check, compare, history, and what measures them again.
-"""
+"""Times of a GPU are judged like any others: check, compare and history."""
 
 from __future__ import annotations
 
@@ -22,8 +21,7 @@ POINTS = [
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two runs of the stand-in, `before` and `after`, of which copies in are slower.
-    """
+    """Runs of the stand-in: `before`, and `after` with slower copies to the device."""
     folder = tmp_path_factory.mktemp("judged")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NHALF_CUDA_LIBRARY", str(gpu_stand_in()))
@@ -46,9 +44,7 @@ def test_slower_copies_to_the_device_are_named(runs: Path, words: tuple[str, ...
     assert "+20.0 %" in slower[0]
 
 
-def test_a_driver_without_a_call_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_driver_without_a_call_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(gpu_stand_in(without="launch")))
     ended = call_here("node", "--gpu", "--quiet", folder=tmp_path)
     ended.is_error(3, "has no cuLaunchKernel")

@@ -101,8 +101,9 @@ def command(request: Request) -> int:
     Exit code 0: go; 1: no-go; 4: unsure, as for the first gates of a node or beside other programs.
 
     Fixed work on all cores, memory, messages between cores, and launches and copies of GPUs are
-    timed, without MPI, and compared with the last 50 gates of this node. What is slower is timed again until the budget is spent.
-    With --hosts messages between them are timed instead, in pairs, each against its own past.
+    timed, without MPI, and compared with the last 50 gates of this node. What is slower is timed
+    again until the budget is spent. With --hosts messages between them are timed instead, in pairs,
+    each against its own past.
 
     nhalf gate --baseline /shared/gates
     nhalf gate --baseline /shared/gates --accept

@@ -138,7 +138,7 @@ OTHERS = SuitePart(
         Test(
             "IMB-MPI1-GPU, IMB-RMA-GPU, -mem_alloc_type device",
             "pingpong",
-            note="and most patterns of `mpi` and `rma`: `--axis memory=device`, GPUs of NVIDIA",
+            note="and all patterns marked so above: `--axis memory=device`",
         ),
     ],
 )

@@ -145,9 +145,14 @@ OTHERS = SuitePart(
         Test(
             "-d cuda, D, H, M",
             "pingpong",
-            note="and most patterns of `mpi` and `rma`: `--axis memory=device-host`",
+            note="and all patterns marked so above: `--axis memory=device-host`",
         ),
-        Test("-d rocm, openacc", why_not=f"GPUs of other makes than NVIDIA's: not yet. {IMPORTED}"),
+        Test(
+            "-d rocm",
+            "pingpong",
+            note="the same axis, with HIP: compiles, untested on a GPU of AMD",
+        ),
+        Test("-d sycl, openacc", why_not=f"GPUs of Intel: not yet. {IMPORTED}"),
         Test("osu_upc_*, osu_upcxx_*", why_not="UPC and UPC++: no compiler of theirs is at hand"),
         Test(
             "the suite in Java and in Python",

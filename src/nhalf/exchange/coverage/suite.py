@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
 HOST_ALONE = frozenset(
     {
         *("barrier", "ibarrier", "barrier-persistent", "startup", "rma-window"),

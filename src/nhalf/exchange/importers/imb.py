@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from nhalf.exchange.coverage.imb import IMB, MEMORIES
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
-from nhalf.exchange.coverage.imb import IMB, MEMORIES
 from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
 from nhalf.exchange.titles import TableIdentity, memory_axis, own_axes
 

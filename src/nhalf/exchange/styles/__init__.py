@@ -42,8 +42,7 @@ class Style(ABC):
 
     @abstractmethod
     def opening(self, library: str, memory: str) -> Iterator[str]:
-        """The lines before the tables of one library with buffers in one memory, '' for none said.
-        """
+        """The lines before the tables of one library and memory of buffers, '' for none said."""
 
     def closing(self) -> Iterator[str]:
         """The lines after these tables."""

@@ -68,8 +68,9 @@ def _width(title: str) -> int:
 def _heading(benchmark: str, memory: str) -> Iterator[str]:
     """The title, and where the buffers of both sides are; of collectives the title says it."""
     interface, _, title = _title(benchmark).partition(" ")
-    has_sides = "-" in memory or benchmark in TITLES | ONE_SIDED_TITLES
-    build = "-CUDA" if memory else ""
+    of_mpi = benchmark.replace("xccl_", "")
+    has_sides = "-" in memory or of_mpi in TITLES | ONE_SIDED_TITLES
+    build = "-CUDA" if memory and "-" not in interface else ""
     if memory == "managed" and not has_sides:
         build = "-CUDA MANAGED"
     yield f"# OSU {interface}{build} {title}"

@@ -54,9 +54,7 @@ def test_patterns_said_to_take_gpu_memory_are_those_with_the_axis() -> None:
     for transport in WITH_MEMORY:
         if not (LIBRARIES and is_built(f"probe-{transport}-abi")):
             pytest.skip("the probes, or a library for them, are not here")
-        described = library_subject(
-            LIBRARIES[0], transport_file(transport)
-        ).description["patterns"]
+        described = library_subject(LIBRARIES[0], transport_file(transport)).description["patterns"]
         with_axis = {
             pattern["name"]
             for pattern in described
