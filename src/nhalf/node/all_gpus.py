@@ -1,6 +1,6 @@
 """The GPUs of this node, one after the other: launches, copies either way, and device memory.
 
-A GPU has a probe of its own, which keeps its context, so that a look takes a tenth of a second.
+Each GPU has its own probe, which keeps its context, so that a look takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AllGpus:
         """
         times_s = dict(look.times_s)
         for number, launches, copies in self._gpus:
-            for what, asked, pattern, size_bytes, axes in (
+            for quantity, probe, pattern, size_bytes, axes in (
                 ("kernel launches", launches, LAUNCH, 0, ""),
                 ("copies to the device", copies, COPY, COPIED_BYTES, ""),
                 ("copies from the device", copies, COPY, COPIED_BYTES, "device-pinned"),
@@ -57,12 +57,12 @@ class AllGpus:
             ):
                 memory = f" axis.memory={axes}" if axes else ""
                 try:
-                    answer = asked.point(pattern, size_bytes, SLICE_S, memory)
+                    answer = probe.point(pattern, size_bytes, SLICE_S, memory)
                 except (FailedError, MissingError) as error:
                     raise type(error)(f"GPU {number}: {error.message}", error.remedy) from error
                 except LaunchError as error:
                     raise MissingError(f"GPU {number} cannot be timed: {error}") from error
-                times_s[f"GPU {number}: {what}"] = median(answer["samples_s"])
+                times_s[f"GPU {number}: {quantity}"] = median(answer["samples_s"])
         return replace(look, times_s=times_s)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +37,7 @@ from nhalf.store.gates import (
 
 with lazily(globals()):
     from nhalf.decide.check.gate import Decision, Gate
-    from nhalf.node.all_cores import all_cores
+    from nhalf.node.all_cores import Look, all_cores
     from nhalf.node.all_gpus import all_gpus
     from nhalf.node.all_pairs import all_pairs
     from nhalf.present.junit import junit
@@ -100,10 +102,9 @@ def command(request: Request) -> int:
 
     Exit code 0: go; 1: no-go; 4: unsure, as for the first gates of a node or beside other programs.
 
-    Fixed work on all cores, memory, messages between cores, and launches and copies of GPUs are
-    timed, without MPI, and compared with the last 50 gates of this node. What is slower is timed
-    again until the budget is spent. With --hosts messages between them are timed instead, in pairs,
-    each against its own past.
+    Cores, memory, messages between cores, and GPUs are timed, without MPI, and compared with the
+    last 50 gates of this node. What is slower is timed again until the budget is spent.
+    With --hosts messages between them are timed instead, in pairs, each against its own past.
 
     nhalf gate --baseline /shared/gates
     nhalf gate --baseline /shared/gates --accept
@@ -131,10 +132,8 @@ def command(request: Request) -> int:
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
         baseline = [] if request.accept else past.baseline(GATES_MAX)
         expected = list(baseline[-1]) if baseline else []
-        with all_cores() as cores, all_gpus() as gpus:
-            result = Decision(
-                lambda: gpus.beside(cores.look()), baseline, has_time, tolerance, expected
-            ).made()
+        with _node() as look:
+            result = Decision(look, baseline, has_time, tolerance, expected).made()
     record = GateRecord(
         node=node,
         at=at,
@@ -158,6 +157,13 @@ def command(request: Request) -> int:
         whose = "" if request.is_of_pairs else f"{node}, "
         sys.stdout.write(f"{result.verdict}: {whose}{result.reason}\n")
     return result.exit_code
+
+
+@contextmanager
+def _node() -> Iterator[Callable[[], Look]]:
+    """What looks at all cores and GPUs of this node once."""
+    with all_cores() as cores, all_gpus() as gpus:
+        yield lambda: gpus.beside(cores.look())
 
 
 def _schedule(request: Request, node: str, folder: Path) -> str:
