@@ -205,6 +205,13 @@ inline const LessonFile& lessons_of_process() {
   return *file;
 }
 
+/// What a thread's present call moves, and the way that it takes.
+struct PresentCall {
+  int way = way::native;
+  std::uint64_t size_bytes = 0;
+};
+inline constinit thread_local PresentCall present_call{};
+
 class Counts {
  public:
   static Counts& of_process() {
@@ -216,8 +223,9 @@ class Counts {
   static bool are_wanted() { return is_enabled_; }
 
   void add(Operation operation, int number) {
+    present_call.way = std::min(number, ways_max - 1);
     if (!is_enabled_) return;
-    const auto at = static_cast<std::size_t>(std::min(number, ways_max - 1));
+    const auto at = static_cast<std::size_t>(present_call.way);
     counts_[index_of(operation)][at].fetch_add(1, std::memory_order_relaxed);
   }
 

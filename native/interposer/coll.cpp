@@ -2,6 +2,7 @@
 
 #include "interposer/collective_calls.hpp"
 #include "preloaded/entry.hpp"
+#include "trace/collective_counters.hpp"
 
 // Weak references to MPI: this library needs no particular one, since it is loaded into programs of
 // any MPI library, and into shells and other programs without one.
@@ -55,6 +56,66 @@ inline void report_lessons(int rank) {
   std::fputs(Lessons::text(floor.value_or(Floor())).c_str(), stderr);
 }
 
+/// The counters of a program that is watched; null of others.
+static constinit trace::CollectiveCounters* counters = nullptr;
+
+/// The number of an operation and way in these counters.
+static int number_of(Operation operation, int way_number) {
+  return static_cast<int>(index_of(operation)) * ways_max + way_number;
+}
+
+/// Returns the names of all operations and ways by their numbers.
+static std::vector<std::string> counted_names() {
+  std::vector<std::string> names(operation_names.size() * ways_max);
+  for (std::size_t i = 0; i < operation_names.size(); ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const auto algorithms = with_algorithms(operation, [](const auto& all) { return all.size(); });
+    const int ways = std::min(ways_max, way::first_algorithm + static_cast<int>(algorithms));
+    for (int number = 0; number < ways; ++number)
+      names[static_cast<std::size_t>(number_of(operation, number))] =
+          std::string(operation_names[i]) + " " + name_of(operation, number);
+  }
+  return names;
+}
+
+/// Makes the files of a program that is to be watched, once its ranks are known.
+static void count_from_now_on(trace::Identity& identity, int thread_level) {
+  const char* folder = std::getenv("NHALF_COLL_COUNTERS");
+  if (folder == nullptr || *folder == '\0' || counters != nullptr) return;
+  trace::threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
+  trace::CollectiveCounters::Rank rank{0, 1, counted_names()};
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &rank.size);
+  counters = trace::CollectiveCounters::made(identity, folder, rank, &Lessons::saved_s).release();
+}
+
+/// Calls MPI_Init or MPI_Init_thread, whose call of the library is `init`.
+template <class Init>
+static int begin(Init init) {
+  static auto* const identity = new trace::Identity;
+  trace::choose_clock();
+  identity->begin();
+  const int error = init();
+  int thread_level = MPI_THREAD_SINGLE;
+  if (error != MPI_SUCCESS) return error;
+  PMPI_Query_thread(&thread_level);
+  count_from_now_on(*identity, thread_level);
+  return error;
+}
+
+/// Runs a collective call, and counts it if the program is watched.
+template <class Called>
+static int counted(Operation operation, Called called) {
+  if (counters == nullptr) [[likely]]
+    return called();
+  present_call = PresentCall{};
+  const auto begin = trace::now();
+  const int error = called();
+  const auto [way_number, size_bytes] = present_call;
+  counters->add(number_of(operation, way_number), size_bytes, begin, trace::now());
+  return error;
+}
+
 /// Reports the counts, and finalizes the next tool or the library, which releases what is left.
 inline int finalize() {
   int is_initialized = 0;
@@ -65,6 +126,7 @@ inline int finalize() {
   if (is_initialized != 0 && Counts::are_wanted()) report_lessons(rank);
   if (rank == 0)
     std::fputs(Lessons::keep(lessons_of_process(), Counts::are_wanted()).c_str(), stderr);
+  if (counters != nullptr) counters->finish();
   Communicator::end();
   auto* const then = reinterpret_cast<decltype(&PMPI_Finalize)>(preloaded::behind("MPI_Finalize"));
   const int error = then();
@@ -83,7 +145,9 @@ inline int finalize() {
 #define NHALF_COLLECTIVE(name, operation)                                                   \
   template <class... Arguments>                                                             \
   static int routed_##name(Arguments... arguments) {                                        \
-    return nhalf::coll::operation(arguments..., [=] { return PMPI_##name(arguments...); }); \
+    return nhalf::coll::counted(nhalf::coll::Operation::operation, [=] {                    \
+      return nhalf::coll::operation(arguments..., [=] { return PMPI_##name(arguments...); }); \
+    });                                                                                     \
   }                                                                                         \
   NHALF_ROUTED(name, routed_##name)
 
@@ -96,13 +160,17 @@ NHALF_PRELOADED("collectives", "collectives are the library's own",
 }
 
 static int routed_Init(int* count, char*** words) {
-  return nhalf::coll::among_all<decltype(PMPI_Init)>("MPI_Init", count, words);
+  using namespace nhalf::coll;
+  return begin([&] { return among_all<decltype(PMPI_Init)>("MPI_Init", count, words); });
 }
 NHALF_ROUTED(Init, routed_Init)
 
 static int routed_Init_thread(int* count, char*** words, int required, int* provided) {
-  return nhalf::coll::among_all<decltype(PMPI_Init_thread)>("MPI_Init_thread", count, words,
-                                                            required, provided);
+  using namespace nhalf::coll;
+  return begin([&] {
+    return among_all<decltype(PMPI_Init_thread)>("MPI_Init_thread", count, words, required,
+                                                 provided);
+  });
 }
 NHALF_ROUTED(Init_thread, routed_Init_thread)
 
@@ -113,7 +181,7 @@ NHALF_COLLECTIVE(Barrier, barrier)
 NHALF_COLLECTIVE(Bcast, bcast)
 NHALF_COLLECTIVE(Gather, gather)
 NHALF_COLLECTIVE(Reduce, reduce)
-NHALF_COLLECTIVE(Reduce_scatter_block, reduce_scatter_block)
+NHALF_COLLECTIVE(Reduce_scatter_block, reduce_scatter)
 NHALF_COLLECTIVE(Scan, scan)
 NHALF_COLLECTIVE(Scatter, scatter)
 
@@ -124,7 +192,7 @@ NHALF_COLLECTIVE(Alltoall_c, alltoall)
 NHALF_COLLECTIVE(Bcast_c, bcast)
 NHALF_COLLECTIVE(Gather_c, gather)
 NHALF_COLLECTIVE(Reduce_c, reduce)
-NHALF_COLLECTIVE(Reduce_scatter_block_c, reduce_scatter_block)
+NHALF_COLLECTIVE(Reduce_scatter_block_c, reduce_scatter)
 NHALF_COLLECTIVE(Scan_c, scan)
 NHALF_COLLECTIVE(Scatter_c, scatter)
 #endif

@@ -164,7 +164,7 @@ int scan(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_O
 /// Routes a reduce-scatter. In place, `out` holds the blocks of all ranks, and its first becomes
 /// the result.
 template <class Library>
-int reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
+int reduce_scatter(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                          MPI_Op operation, MPI_Comm comm, Library library) {
   const auto own = quick_vector(Operation::reduce_scatter, count, type, operation, comm);
   if (own.is_own) return pass_on(Operation::reduce_scatter, library, own.learner);

@@ -236,6 +236,14 @@ class Lessons {
     return lines;
   }
 
+  /// Returns what all communicators of this process have saved so far, less what trials have lost.
+  static double saved_s() {
+    double sum_s = 0;
+    for (const auto& classes : past().findings)
+      for (const auto& findings : classes) sum_s += findings.saved_s - findings.lost_s;
+    return sum_s;
+  }
+
   /// Notes that ranks have different lessons of earlier runs.
   static void differ() {
     const std::lock_guard lock(of_process().mutex);

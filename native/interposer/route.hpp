@@ -130,6 +130,7 @@ struct Quick {
 [[gnu::always_inline]] inline Quick quick(Operation operation, MPI_Comm comm, KnownBytes known_size,
                                           const Combining* combining = nullptr,
                                           bool is_cached = true) {
+  present_call.size_bytes = known_size.value_or(0);
   if (!known_size) return {};
   if (*known_size == 0 && operation != Operation::barrier) return {true};
   Communicator* on = Communicator::seen(comm);
@@ -149,6 +150,7 @@ template <class Describe, class Library, class Routed>
   if (on == nullptr || !on->may_route(operation)) return pass_on(operation, library);
   try {
     const std::optional<Call> call = describe(*on);
+    if (call) present_call.size_bytes = static_cast<std::uint64_t>(call->size_bytes);
     const Choice choice = call ? choose(*on, *call) : Choice();
     Counts::of_process().add(operation, choice.number);
     if (choice.contest != nullptr) return learn(*on, operation, choice, library, routed);

@@ -2,9 +2,7 @@
 // The traced process, from MPI_Init to its end, with a recorder for each thread that calls MPI.
 #pragma once
 
-#include <sys/random.h>
-
-#include "preloaded/launch.hpp"
+#include "trace/identity.hpp"
 #include "trace/library_report.hpp"
 #include "trace/recorder.hpp"
 
@@ -21,16 +19,17 @@ class Process {
     if (is_traced_) return;
     choose_clock();
     beginning_.first = Reading::now_on_all();
-    began_ns_ = real_ns();
-    if (const char* folder = std::getenv("NHALF_TRACE_FOLDER"); folder != nullptr && stem_.empty())
-      open_in(folder);
+    identity_.begin();
+    if (const char* folder = std::getenv("NHALF_TRACE_FOLDER");
+        folder != nullptr && identity_.stem().empty())
+      open_error_ = identity_.open_in(folder);
   }
 
   /// Begins to trace, after the library's own MPI_Init.
   void begin(int thread_level) {
     Communicators::of_process().has_world_model();
     has_world_ = true;
-    if (is_traced_ || stem_.empty()) return;
+    if (is_traced_ || identity_.stem().empty()) return;
     int rank = 0;
     int size = 1;
     NHALF_OWN(Comm_rank)(MPI_COMM_WORLD, &rank);
@@ -44,7 +43,7 @@ class Process {
   /// Begins to trace a program without MPI_Init, at its first communicator from a group. Ranks are
   /// those of all processes of the sessions, as they would be with MPI_Init.
   void begin_session(MPI_Comm comm) {
-    if (is_traced_ || stem_.empty() || comm == MPI_COMM_NULL) return;
+    if (is_traced_ || identity_.stem().empty() || comm == MPI_COMM_NULL) return;
     auto& communicators = Communicators::of_process();
     int rank = 0;
     int size = 1;
@@ -65,7 +64,7 @@ class Process {
       return reused;
     }
     int error = 0;
-    auto added = Recorder::made(stem_, static_cast<std::uint32_t>(all_.size()), with_timeline_,
+    auto added = Recorder::made(identity_.stem(), static_cast<std::uint32_t>(all_.size()), with_timeline_,
                                 beginning_, error);
     if (added == nullptr) {
       if (error == ENOMEM)
@@ -99,37 +98,13 @@ class Process {
   }
 
  private:
-  /// Makes the file of metadata. Neither host nor process may be unique, as in containers.
-  void open_in(const std::string& folder) {
-    constexpr int trials = 8;
-    std::array<char, 256> host{"unknown"};
-    gethostname(host.data(), host.size() - 1);
-    host_ = host.data();
-    auto name = host_;
-    std::ranges::replace(name, '/', '_');
-    for (int trial = 0; trial < trials; ++trial) {
-      std::array<char, 9> random{};
-      std::snprintf(random.data(), random.size(), "%08x", random_number());
-      stem_ = folder + "/" + name + "-" + random.data() + "-" + std::to_string(getpid());
-      open_error_ = Metadata::of_process().open_at(stem_ + ".json");
-      if (open_error_ != EEXIST) return;
-    }
-  }
-
-  static std::uint32_t random_number() {
-    std::uint32_t number = 0;
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
-      number = static_cast<std::uint32_t>(real_ns() ^ reinterpret_cast<std::uintptr_t>(&number));
-    return number;
-  }
-
   /// Begins to trace a rank; false if that cannot be.
   bool begin_as(int rank, int size, int thread_level) {
     threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
     const char* detail = std::getenv("NHALF_TRACE_DETAIL");
     with_timeline_ = detail != nullptr && std::strcmp(detail, "timeline") == 0;
     calibrate_clock();
-    if (open_error_ == 0 && !introduce(rank, size)) open_error_ = Metadata::of_process().error();
+    if (open_error_ == 0 && !identity_.introduce(rank, size, calls::call_names)) open_error_ = Metadata::of_process().error();
     if (open_error_ != 0) {
       if (!has_failed_) failed(open_error_);
       return false;
@@ -174,56 +149,10 @@ class Process {
     beginning_.spans_shift = static_cast<std::uint32_t>(std::bit_width(millisecond));
   }
 
-  /// Returns what tells the ranks of this launch from those of others that the command starts, as
-  /// JSON. No message may do so: other ranks may not be traced.
-  std::string launch() const {
-    const char* machine =
-        virtual_time == nullptr ? nullptr : std::getenv(preloaded::virtual_variable);
-    const auto launch = machine == nullptr ? preloaded::launch() : std::string("try ") + machine;
-    return ",\"launch\":" + json::quote(launch) +
-           ",\"parent\":" + json::quote(preloaded::process_and_start(getppid())) +
-           ",\"began_ns\":" + std::to_string(began_ns_) +
-           ",\"ready_ns\":" + std::to_string(real_ns());
-  }
-
-  /// Returns what the virtual network says of itself, as JSON.
-  static std::string virtual_machine() {
-    const char* about = virtual_time == nullptr ? nullptr : std::getenv("NHALF_FABRIC_ABOUT");
-    return about == nullptr ? "" : std::string(",\"virtual\":") + about;
-  }
-
-  /// Returns the processors that this rank may run on, as JSON.
-  static std::string processors() {
-    std::string text = ",\"processors\":[";
-    for (const char* before = ""; const int processor : allowed_cpus()) {
-      text += before;
-      text += std::to_string(processor);
-      before = ",";
-    }
-    return text + "]";
-  }
-
-  /// Writes who this process is; false if that cannot be written.
-  [[nodiscard]] bool introduce(int rank, int size) const {
-    std::string text =
-        "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
-        ",\"size\":" + std::to_string(size) + ",\"host\":" + json::quote(host_) +
-        ",\"pid\":" + std::to_string(getpid()) +
-        ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
-        launch() + virtual_machine() + processors() + ",\"calls\":[";
-    for (std::size_t call = 0; call < calls::call_names.size(); ++call) {
-      if (call > 0) text += ",";
-      text += json::quote(calls::call_names[call]);
-    }
-    return Metadata::of_process().line(text + "]}");
-  }
-
   void failed(int error) {
     has_failed_ = true;
-    // Nobody must take this process for one that ended within MPI_Init.
-    if (!is_traced_) unlink((stem_ + ".json").c_str());
-    std::fprintf(stderr, "nhalf: this process is not traced: %s: %s\n", stem_.c_str(),
-                 std::strerror(error));
+    if (!is_traced_) identity_.remove();
+    identity_.complain("traced", error);
   }
 
   bool is_traced_ = false;
@@ -231,10 +160,8 @@ class Process {
   bool has_world_ = false;
   bool with_timeline_ = false;
   bool has_failed_ = false;
-  std::string host_;
-  std::string stem_;
+  Identity identity_;
   int open_error_ = 0;
-  std::uint64_t began_ns_ = 0;
   Beginning beginning_;
   double ticks_per_s_ = 1e9;
   Mutex threads_;

@@ -115,7 +115,7 @@ class Recorder {
     const Ticks all = claimed_.claim(time, end, weight);
     // A call that represents others takes what passed for computing.
     computed_ += own_begin - last_end_ - (all - time);
-    if (subject.kind == Kind::collective) publish_computed();
+    if (subject.kind == Kind::collective) layout_.head.publish_collective(computed_);
     into.count += 1;
     into.bytes += subject.size_bytes;
     into.time += all;
@@ -266,21 +266,13 @@ class Recorder {
     if (with_timeline)
       timeline_ = std::make_unique<Timeline>((path + ".timeline").c_str(), layout_.head,
                                              window_bytes(thread));
-    layout_.head.magic = {'N', 'H', 'A', 'L', 'F', 'T', 'R', 'C'};
+    layout_.head.magic = magic;
   }
 
   static constexpr std::uint64_t often = 64;
   static constexpr std::uint64_t sampling = 8;
   static constexpr std::size_t sources = 16;
   static constexpr int looks_most = 3;
-
-  /// Tells who reads the file that the thread came to another collective, without a call of the
-  /// system: two stores into memory that is the file's.
-  [[gnu::always_inline]] void publish_computed() {
-    auto& head = layout_.head;
-    std::atomic_ref(head.computed).store(computed_, std::memory_order_relaxed);
-    std::atomic_ref(head.collectives).store(head.collectives + 1, std::memory_order_release);
-  }
 
   [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
     if (time > into.most) into.most = time;

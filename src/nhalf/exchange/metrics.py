@@ -35,6 +35,13 @@ COUNTERS = (
     ("nhalf_mpi_waiting_seconds", "seconds", "Part of it that they waited for other ranks."),
 )
 """Name, unit and text of the counters by rank and kind of call, in the order of SUMS."""
+WAY_COUNTERS = (
+    ("nhalf_collective_calls", "", "Routed collective calls that have ended."),
+    ("nhalf_collective_bytes", "bytes", "Their bytes: of the message, the vector or a block."),
+    ("nhalf_collective_time_seconds", "seconds", "Time in them."),
+)
+"""The same by operation and way."""
+SAVED = ("nhalf_collective_saved_seconds", "seconds", "What ways have saved, as they learned it.")
 COMPUTING = ("nhalf_computing_seconds", "seconds", "Time outside MPI, until the last collective.")
 POINT_LABELS = ("pattern", "algorithm", "transport", "mpi", "placement", "ranks", "bytes", "axes")
 POINT_GAUGES = {
@@ -80,6 +87,7 @@ def families_of_job(
 ) -> Iterator[Metric]:
     """The counters, and what is known while it runs; `ratios` by rank: how late each is."""
     yield from families_of_ranks(ranks, library)
+    yield from _families_of_ways(ranks)
     late = {rank for straggler in stragglers for rank in straggler.ranks}
     for name, text, values in (
         ("nhalf_rank_up", "Whether the rank runs.", [counts.is_up for counts in ranks]),
@@ -90,6 +98,22 @@ def families_of_job(
         ("nhalf_straggler", "Whether it is late.", [counts.rank in late for counts in ranks]),
     ):
         yield _family("gauge", name, "", text, zip(map(_labels, ranks), values, strict=True))
+
+
+def _families_of_ways(ranks: Sequence[RankCounts]) -> Iterator[Metric]:
+    """What routed collectives took, by operation and way; nothing of a program that is traced."""
+    routed = [counts for counts in ranks if counts.sums_by_way]
+    if not routed:
+        return
+    for row, counter in enumerate(WAY_COUNTERS):
+        samples = []
+        for counts in routed:
+            for name, sums in counts.sums_by_way.items():
+                operation, _, way = name.partition(" ")
+                labels = {**_labels(counts), "operation": operation, "way": way}
+                samples.append((labels, sums[row]))
+        yield _family("counter", *counter, samples)
+    yield _family("gauge", *SAVED, [(_labels(counts), counts.saved_s) for counts in routed])
 
 
 def _labels(counts: RankCounts) -> dict[str, str]:

@@ -6,11 +6,13 @@ has to define first, and which programs a launcher or a script starts is not kno
 told not to look.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base import native_files
@@ -26,6 +28,7 @@ SOURCE = "interposer/coll.cpp"
 TABLE = "NHALF_COLL_TABLE"
 VERBOSE = "NHALF_COLL_VERBOSE"
 KEEP = "NHALF_COLL_KEEP"
+COUNTERS = "NHALF_COLL_COUNTERS"
 FLAGS = (
     *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"),
     *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
@@ -60,6 +63,10 @@ class Preload:
     def words(self) -> list[str]:
         """The variables as arguments of `env`."""
         return [f"{name}={value}" for name, value in self.variables.items()]
+
+    def counting_into(self, folder: Path) -> Preload:
+        """The same for ranks that count their calls in files in a folder, for who watches them."""
+        return replace(self, variables={**self.variables, COUNTERS: str(folder.resolve())})
 
 
 def preload(

@@ -21,6 +21,7 @@ with lazily(globals()):
     from rich.markup import escape
     from rich.table import Table
 
+    from nhalf.measure.traced.start import folder_of_ranks
     from nhalf.mpi.discover import Discovery, as_json, discover, find, libraries
     from nhalf.mpi.install import install
     from nhalf.mpi.preload import preload
@@ -97,6 +98,7 @@ class Preload(TableOptions):
         None, "Program to preload for; its linked MPI decides the library."
     )
     keep: Path | None = option(None, "File of what is learned, from which later programs start.")
+    out: Path | None = option(None, "New folder for counters while it runs, for nhalf watch.")
 
 
 def preload_collectives(request: Preload) -> None:
@@ -109,14 +111,16 @@ def preload_collectives(request: Preload) -> None:
     env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
     """
     chosen = preload(find(request.name), request.program, request.table, libraries(), request.keep)
-    if request.json:
-        emit_json({"library": str(chosen.path), "variables": chosen.variables})
-        return
-    if any(len(word.split()) > 1 for word in chosen.words):
+    if request.out is not None:
+        chosen = chosen.counting_into(folder_of_ranks(request.out))
+    if not request.json and any(len(word.split()) > 1 for word in chosen.words):
         raise InputError(
             f"a shell cuts {' '.join(chosen.words)} where there are blanks",
             "move the files to a folder without, or take the variables from --json",
         )
+    if request.json:
+        emit_json({"library": str(chosen.path), "variables": chosen.variables})
+        return
     sys.stdout.write(" ".join(chosen.words) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""`nhalf watch`: the counters of a traced program while it runs, and who comes late."""
+"""`nhalf watch`: the counters of a program while it runs, and who comes late."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ with lazily(globals()):
 
 GROUP = "program"
 POLL_S = 0.125
+TOLD_S = 60.0
+"""How often a line has the counters of routed collectives."""
 BUSY_SHARE = 0.01
 """The part of one processor that looking may take."""
 
@@ -41,7 +43,7 @@ BUSY_SHARE = 0.01
 class Request(JsonOption, heading="What to watch"):
     """The program to watch, and what to do with its counters."""
 
-    run: Path = word(REQUIRED, "Folder of a trace that is being made.", "RUN")
+    run: Path = word(REQUIRED, "Folder of a trace that is being made, or of mpi preload.", "RUN")
     once: bool = option(False, "Print the counters as OpenMetrics text, and end.")
     listen: str = option(
         "",
@@ -54,7 +56,7 @@ class Request(JsonOption, heading="What to watch"):
 
 
 def command(request: Request) -> None:
-    """Watch a traced program while it runs: counters, and who comes late.
+    """Watch a traced or preloaded program while it runs: counters, and who comes late.
 
     It reads files that the ranks map, sends nothing and needs no root. It ends with the program.
 
@@ -100,7 +102,8 @@ class Watch:
             if time.monotonic() >= end_s:
                 raise InputError(
                     f"no rank writes into {self._folder}",
-                    "name the folder of nhalf trace --out, or give a longer --timeout",
+                    "name the folder of nhalf trace or mpi preload --out, or give a longer "
+                    "--timeout",
                 )
             time.sleep(POLL_S)
             self._trace.look()
@@ -112,7 +115,7 @@ class Watch:
         there and none has written anything for silence_s seconds.
         """
         yield watching.begin_line(self._trace)
-        look_s = math.inf
+        look_s, told_s = math.inf, time.monotonic()
         while self._trace.state == "running":
             if self._trace.silent_s >= silence_s:
                 raise InputError(
@@ -124,7 +127,11 @@ class Watch:
             yield from self._changes()
             # The least of all is what it takes; others have the processor meanwhile in some.
             look_s = min(look_s, time.monotonic() - began_s)
+            if time.monotonic() >= told_s + TOLD_S:
+                told_s = time.monotonic()
+                yield from self._ways()
             time.sleep(max(POLL_S, look_s / BUSY_SHARE))
+        yield from self._ways()
         yield watching.end_line(self._trace, time.time() - self._began_s)
 
     def families(self) -> Iterator[Metric]:
@@ -149,6 +156,11 @@ class Watch:
             "stragglers": [{**asdict(of), "until_s": until_s} for of, until_s in late],
             "counters": [watching.counters_json(counts) for counts in self._trace.counts()],
         }
+
+    def _ways(self) -> Iterator[str]:
+        """What routed collectives take, if there are any."""
+        if self._trace.ranks[0].is_routed and (line := watching.ways_line(self._trace.counts())):
+            yield line
 
     def _changes(self) -> Iterator[str]:
         """Who has become late, and who is no longer."""

@@ -48,7 +48,7 @@ def refuse_inside() -> None:
         raise InputError(TRACE_FIRST, TRACE_FIRST_REMEDY)
 
 
-VERSIONS = (1, 2, 3, 4, 5)
+VERSIONS = (1, 2, 3, 4, 5, 6)
 MAGIC = b"NHALFTRC"
 HEAD_BYTES = 4096
 SPANS = 256
@@ -85,6 +85,7 @@ HEAD = np.dtype(
         ("queued_ns", "<u8", 2),
         ("collectives", "<u8"),
         ("computed", "<u8"),
+        ("saved_ns", "<i8"),
     ]
 )
 SPAN = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("time", "<u8")])
@@ -125,15 +126,21 @@ Records = np.ndarray[Any, np.dtype[np.void]]
 
 
 class ThreadHead:
-    """The head of a thread's file. Raises InputError if that is cut off or of another form."""
+    """The head of a thread's file, whose `content` may have been read before. Raises InputError if
+    that is cut off or of another form.
+    """
 
-    def __init__(self, path: Path, *, is_all_read: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, is_all_read: bool = False, content: bytes | None = None
+    ) -> None:
         self.path = path
         try:
-            with path.open("rb", buffering=0) as file:
-                self._content = content = file.read(-1 if is_all_read else HEAD_BYTES)
+            if content is None:
+                with path.open("rb", buffering=0) as file:
+                    content = file.read(-1 if is_all_read else HEAD_BYTES)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}", REMEDY) from error
+        self._content = content
         least_bytes = SITES_AT if is_all_read else HEAD_BYTES
         if len(content) < least_bytes or content[: len(MAGIC)] != MAGIC:
             raise InputError(f"{path} is cut off or damaged", REMEDY)

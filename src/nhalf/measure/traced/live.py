@@ -10,18 +10,31 @@ from __future__ import annotations
 import math
 import os
 import socket
+import struct
 import time
+import weakref
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.base.launch.process_table import BEGAN, STATE, status
-from nhalf.measure.traced.layout import ProcessFile, Records, ThreadFile, ThreadHead, process_file
+from nhalf.measure.traced.layout import (
+    HEAD,
+    HEAD_BYTES,
+    MAGIC,
+    ProcessFile,
+    Records,
+    ThreadFile,
+    ThreadHead,
+    process_file,
+)
 from nhalf.measure.traced.reading import TICK_S, VIRTUAL, clock_of
 from nhalf.measure.traced.start import RANKS
 from nhalf.measure.traced.tables import DESCRIPTION, KINDS
@@ -32,17 +45,28 @@ CHECK_S = 1.0
 RUNNING, FINISHED, KILLED = "running", "finished", "killed"
 SUMS = ("calls", "bytes", "time_s", "waiting_s")
 """What is counted of each kind of call."""
+_CELL_SUMS = ("count", "bytes", "time", "waiting")
+OPEN_MAX = 512
+"""Files stay open up to this descriptor; those of further ranks are opened for each look."""
+_FINISHED, _PUBLISHED = struct.Struct("<I"), struct.Struct("<QQ")
+_FINISHED_AT, _PUBLISHED_AT = (HEAD.fields[name][1] for name in ("finished", "collectives"))
 
 
 @dataclass(frozen=True)
 class RankCounts:
-    """What a rank has done so far, (SUMS, KINDS), and its time outside MPI."""
+    """What a rank has done so far, (SUMS, KINDS), and its time outside MPI.
+
+    Of routed collectives, `sums_by_way` has the SUMS by 'operation way', and `saved_s` is the time
+    that other ways than the library's own have saved.
+    """
 
     rank: int
     host: str
     sums_per_kind: Floats
     computing_s: float
     is_up: bool
+    sums_by_way: Mapping[str, Floats] = field(default_factory=dict)
+    saved_s: float = 0.0
 
 
 @dataclass
@@ -50,13 +74,19 @@ class LiveRank:
     """A rank's files, and whether it still runs."""
 
     process: ProcessFile
-    head: ThreadHead | None = None
+    content: bytes = b""
+    """The head of its first thread's file, as it was read last; empty before the first."""
     began: str = ""
     """When its process started, which no other one of its number shares."""
     is_gone: bool = False
     tick_s: float = TICK_S
     """Length of a tick of its clock, as far as it is known yet."""
     _counts: RankCounts | None = field(default=None, repr=False)
+    _descriptor: int | None = None
+
+    def __post_init__(self) -> None:
+        self.is_here = self.process.host == socket.gethostname()
+        """Whether its process can be seen from here."""
 
     @property
     def host(self) -> str:
@@ -67,27 +97,46 @@ class LiveRank:
     @property
     def has_finished(self) -> bool:
         """Whether it came to the end of MPI_Finalize."""
-        return self.head is not None and bool(self.head.head["finished"])
+        return bool(self.content and _FINISHED.unpack_from(self.content, _FINISHED_AT)[0])
 
     @property
     def collectives(self) -> int:
         """How many collective calls of its first thread have ended; 0 before format 5."""
-        return 0 if self.head is None else int(self.head.head["collectives"])
+        return self._published[0]
 
     @property
     def computed_s(self) -> float:
         """The time outside MPI before the last of them."""
-        return 0.0 if self.head is None else float(self.head.head["computed"]) * self.tick_s
+        return self._published[1] * self.tick_s
 
     @property
-    def is_here(self) -> bool:
-        """Whether its process can be seen from here."""
-        return self.process.host == socket.gethostname()
+    def _published(self) -> tuple[int, int]:
+        return _PUBLISHED.unpack_from(self.content, _PUBLISHED_AT) if self.content else (0, 0)
 
     def look(self) -> None:
         """Read the head of its first thread; one that is not there yet stays as it was."""
-        with suppress(InputError):
-            self.head = ThreadHead(self._path(0))
+        with suppress(OSError):
+            if self._descriptor is None:
+                self._open()
+                return
+            content = os.pread(self._descriptor, HEAD.itemsize, 0)
+            if len(content) == HEAD.itemsize and content.startswith(MAGIC):
+                self.content = content
+
+    def _open(self) -> None:
+        """Read the head, and keep the file open: one of another host is seen anew when opened."""
+        descriptor = os.open(self._path(0), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            content = os.pread(descriptor, HEAD_BYTES, 0)
+            with suppress(InputError):
+                ThreadHead(self._path(0), content=content)
+                self.content = content
+                if self.is_here and descriptor < OPEN_MAX:
+                    self._descriptor = descriptor
+                    weakref.finalize(self, os.close, descriptor)
+        finally:
+            if self._descriptor is None:
+                os.close(descriptor)
 
     def check(self) -> None:
         """Find whether its process runs, and how long a tick is."""
@@ -96,8 +145,9 @@ class LiveRank:
         with suppress(InputError):
             if self.process.virtual is not None:
                 self.tick_s = VIRTUAL.tick_s
-            elif self.head is not None:
-                self.tick_s = clock_of([self.head], 0).tick_s
+            elif self.content:
+                head = ThreadHead(self._path(0), content=self.content.ljust(HEAD_BYTES, b"\0"))
+                self.tick_s = clock_of([head], 0).tick_s
 
     def counts(self) -> RankCounts | None:
         """Add up what all its threads have counted; None before its first call."""
@@ -114,7 +164,7 @@ class LiveRank:
         sums = np.array(
             [
                 np.bincount(kinds, cells[name].astype(float), len(KINDS) + 1)[: len(KINDS)]
-                for name in ("count", "bytes", "time", "waiting")
+                for name in _CELL_SUMS
             ]
         )
         sums[2:] *= self.tick_s
@@ -124,7 +174,25 @@ class LiveRank:
             sums = np.maximum(sums, self._counts.sums_per_kind)
             computing_s = max(computing_s, self._counts.computing_s)
         is_up = not (self.is_gone or self.has_finished)
-        return RankCounts(self.process.rank, self.host, sums, computing_s, is_up)
+        counts = RankCounts(self.process.rank, self.host, sums, computing_s, is_up)
+        return replace(counts, **self._by_way(cells)) if self.is_routed else counts
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether it counts the ways of routed collectives, and is not traced."""
+        return any(" " in name for name in self.process.calls)
+
+    def _by_way(self, cells: Records) -> dict[str, Any]:
+        """The sums of each operation and way, and the time that was saved."""
+        names = self.process.calls
+        calls = np.minimum(cells["call_and_kind"] >> 4, len(names))
+        sums = np.array(
+            [np.bincount(calls, cells[name].astype(float), len(names) + 1) for name in _CELL_SUMS]
+        )
+        sums[2:] *= self.tick_s
+        by_way = {name: sums[:, at] for at, name in enumerate(names) if sums[0, at] > 0}
+        saved_ns = int(np.frombuffer(self.content, HEAD, 1)["saved_ns"][0]) if self.content else 0
+        return {"sums_by_way": by_way, "saved_s": saved_ns * 1e-9}
 
     def _path(self, thread: int) -> Path:
         return Path(f"{self.process.path.removesuffix('.json')}-{thread}.counts")
@@ -149,15 +217,16 @@ class LiveTrace:
         self._written: list[bytes] = []
         self._written_s = time.monotonic()
         self._seen: set[str] = set()
+        self.state = RUNNING
+        """RUNNING, FINISHED, or KILLED where ranks have ended without MPI_Finalize."""
+        self._one_runs_here = False
 
     @property
     def size(self) -> int:
         """How many ranks the program has; 0 before any is known."""
         return self.ranks[0].process.size if self.ranks else 0
 
-    @property
-    def state(self) -> str:
-        """RUNNING, FINISHED, or KILLED where ranks have ended without MPI_Finalize."""
+    def _state(self) -> str:
         if self.ranks and all(rank.has_finished for rank in self.ranks):
             return FINISHED
         is_over = (self.folder / DESCRIPTION).is_file() or (
@@ -169,8 +238,7 @@ class LiveTrace:
     @property
     def silent_s(self) -> float:
         """For how long no rank has written anything; 0 while one runs whose process is seen."""
-        runs_here = any(rank.is_here and not rank.is_gone for rank in self.ranks)
-        return 0.0 if runs_here else time.monotonic() - self._written_s
+        return 0.0 if self._one_runs_here else time.monotonic() - self._written_s
 
     def look(self) -> None:
         """Read the heads of all files; now and then find further ranks, and who has ended."""
@@ -183,11 +251,12 @@ class LiveTrace:
             self._checked_s = time.monotonic()
             for rank in self.ranks:
                 rank.check()
-            written = [
-                b"" if rank.head is None else rank.head.head.tobytes() for rank in self.ranks
-            ]
+            self._one_runs_here = any(rank.is_here and not rank.is_gone for rank in self.ranks)
+            written = [rank.content for rank in self.ranks]
             if written != self._written:
                 self._written, self._written_s = written, self._checked_s
+        if is_due or (self.ranks and self.ranks[0].has_finished):
+            self.state = self._state()
 
     def counts(self) -> list[RankCounts]:
         """What each rank that has made a call has done so far."""

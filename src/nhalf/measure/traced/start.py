@@ -271,7 +271,7 @@ def start(
     # Preparing a library may take a minute: check first what can be checked at once.
     if shutil.which(command[0]) is None:
         raise InputError(f"cannot start {command[0]}: there is no such program", REMEDY)
-    ranks = _made(folder)
+    ranks = folder_of_ranks(folder)
     tracing = tracing_libraries(command)
     for line in tracing.lacking:
         say(line)
@@ -308,16 +308,18 @@ def _before(loaded: str, present: str) -> str:
     return f"{loaded}:{present}" if present else loaded
 
 
-def _made(folder: Path) -> Path:
-    """Make the folder for ranks."""
+def folder_of_ranks(folder: Path) -> Path:
+    """Make the folder for ranks. Raises InputError for one that holds files of ranks already,
+    MissingError if it cannot be made.
+    """
     ranks = folder / RANKS
     if ranks.exists() or (folder / DESCRIPTION).exists():
-        raise InputError(f"{folder} holds a trace already", "choose another --out")
+        raise InputError(f"{folder} holds a trace or counters already", "choose another --out")
     try:
         ranks.mkdir(parents=True)
     except OSError as error:
         raise MissingError(
-            f"the trace cannot be kept in {folder}: {error.strerror}",
+            f"ranks cannot write into {folder}: {error.strerror}",
             "choose another folder with --out",
         ) from error
     return ranks

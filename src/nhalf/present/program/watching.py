@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from nhalf.base.dates import date_of
@@ -12,6 +14,10 @@ from nhalf.measure.traced.collect import listed
 from nhalf.measure.traced.live import KILLED, SUMS, LiveTrace, RankCounts
 from nhalf.measure.traced.tables import KINDS
 from nhalf.mpi.identify import library_title
+
+
+SAVED_MIN_S = 0.01
+"""Less is not said to be saved."""
 
 
 def clock(moment_s: float) -> str:
@@ -60,13 +66,43 @@ def end_line(trace: LiveTrace, watched_s: float) -> str:
     return f"killed: rank{listed(unfinished)} ended without MPI_Finalize"
 
 
+def ways_line(ranks: Sequence[RankCounts]) -> str:
+    """'1,204 collectives per rank take 31 % of the time: 92 % shared-memory, 8 % native; 0.4 s
+    saved'; '' where none are routed.
+    """
+    calls_by_way: Counter[str] = Counter()
+    for counts in ranks:
+        for name, (calls, *_) in counts.sums_by_way.items():
+            calls_by_way[name.partition(" ")[2]] += calls
+    calls = sum(calls_by_way.values())
+    if not calls:
+        return ""
+    time_s = sum(float(counts.sums_per_kind[2].sum()) for counts in ranks)
+    all_s = time_s + sum(counts.computing_s for counts in ranks)
+    ways = (f"{percent(of_way / calls)} {way}" for way, of_way in calls_by_way.most_common())
+    saved_s = max(counts.saved_s for counts in ranks)
+    return (
+        f"{round(calls / len(ranks)):,} collectives per rank take {percent(time_s / all_s)} of the "
+        f"time: {', '.join(ways)}"
+        + (f"; {format_duration(saved_s)} saved" if saved_s >= SAVED_MIN_S else "")
+    )
+
+
 def counters_json(counts: RankCounts) -> dict[str, Any]:
     """The counters of a rank as JSON."""
     kinds = [
         {"kind": kind, **dict(zip(SUMS, map(float, sums), strict=True))}
         for kind, sums in zip(KINDS, counts.sums_per_kind.T, strict=True)
     ]
+    ways = [
+        {
+            **dict(zip(("operation", "way"), name.split(" "), strict=True)),
+            **dict(zip(SUMS, map(float, sums), strict=True)),
+        }
+        for name, sums in counts.sums_by_way.items()
+    ]
     return {
+        **({"ways": ways, "saved_s": counts.saved_s} if ways else {}),
         **{"rank": counts.rank, "host": counts.host, "up": counts.is_up},
         **{"computing_s": counts.computing_s, "kinds": kinds},
     }

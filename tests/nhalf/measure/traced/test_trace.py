@@ -130,4 +130,4 @@ def test_what_cannot_be_traced_says_so(tmp_path: Path) -> None:
     assert "exit code 3" in none.stderr
     again = nhalf(library, "--out", str(tmp_path / "one"), "--", "true")
     assert again.exit_code == 2
-    assert "holds a trace already" in again.stderr
+    assert "holds a trace or counters already" in again.stderr
