@@ -13,6 +13,10 @@ reach n A, so that any false name comes as rarely.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +25,7 @@ from nhalf.base.arrays import Floats
 
 LATE = 1.1
 """From this ratio to the median of the others on, the latest is late."""
-OFTEN = np.array([[0.5], [0.7], [0.9]])
+OFTEN = (0.5, 0.7, 0.9)
 """How often who is late may be the latest: seldom where others are disturbed."""
 KEPT = 0.75
 """Who is named stays so while this part of the evidence is there."""
@@ -40,60 +44,119 @@ class Latecomers:
         """Nobody is named who has not been late for `lasting_s`."""
         self.evidence_max = math.log(windows_between * max(1, members))
         self.lasting_s = lasting_s
-        self._by_often = np.zeros((len(OFTEN), members))
-        self.is_named = np.zeros(members, bool)
-        self.since_s = np.zeros(members)
-        self._windows, self._late, self._logs = np.zeros((3, members))
+        self._members = members
+        # Few have evidence at a time, and arrays of few numbers take longer than these.
+        self._suspects: dict[int, _Suspect] = {}
+
+    @property
+    def named(self) -> list[int]:
+        """The numbers of those who are late."""
+        return sorted(at for at, suspect in self._suspects.items() if suspect.is_named)
+
+    @property
+    def is_named(self) -> NDArray[np.bool_]:
+        """Who is late."""
+        return self._of_all("is_named", 0.0).astype(bool)
 
     @property
     def evidence(self) -> Floats:
         """The logarithm of the mean e-value of each; 0 for none."""
-        evidence: Floats = np.logaddexp.reduce(self._by_often) - math.log(len(OFTEN))
-        return np.where(self._by_often.any(axis=0), evidence, 0.0)
+        return self._of_all("evidence", 0.0)
+
+    @property
+    def since_s(self) -> Floats:
+        """Since when each was late; 0 without evidence."""
+        return self._of_all("since_s", 0.0)
 
     @property
     def share(self) -> Floats:
-        """In which part of the windows since then each was late; 0 before the first."""
-        return self._late / np.maximum(1, self._windows)
+        """In which part of the windows since then each was late; 0 without evidence."""
+        return self._of_all("share", 0.0)
 
     @property
     def ratio(self) -> Floats:
-        """The geometric mean of the ratios while it was late; 1 for who never was."""
-        return np.exp(self._logs / np.maximum(1, self._late))
+        """The geometric mean of the ratios while it was late; 1 without evidence."""
+        return self._of_all("ratio", 1.0)
 
-    def add(self, begin_s: float, end_s: float, values: Floats) -> None:
+    def _of_all(self, name: str, without: float) -> Floats:
+        values: Floats = np.full(self._members, without)
+        for at, suspect in self._suspects.items():
+            values[at] = getattr(suspect, name)
+        return values
+
+    def add(self, begin_s: float, end_s: float, values: Sequence[float]) -> None:
         """Add the values of a window, (n,), positive; one that is not finite is no evidence."""
-        if len(values) < 2 or not np.isfinite(values).all():
+        if len(values) < 2 or not all(map(math.isfinite, values)):
             return
-        ratios = over_others(values)
-        unnamed = ~self.is_named
-        is_late = self.is_named & (ratios >= LATE)
-        if unnamed.any():
-            latest = int(np.argmax(np.where(unnamed, ratios, -math.inf)))
-            is_late[latest] = ratios[latest] >= LATE
-        self._restart(begin_s)
-        self._windows += 1
-        self._late += is_late
-        self._logs += np.where(is_late, np.log(ratios), 0.0)
-        chance = 1 / max(2, int(unnamed.sum()))
-        gain, loss = np.log(OFTEN / chance), np.log((1 - OFTEN) / (1 - chance))
-        by_often = self._by_often + np.where(is_late, gain, loss)
-        self._by_often = np.clip(by_often, 0.0, self.evidence_max + math.log(len(OFTEN)))
-        evidence = self.evidence
-        is_enough = (evidence >= self.evidence_max) & (end_s - self.since_s >= self.lasting_s)
-        self.is_named = is_enough | (self.is_named & (evidence > KEPT * self.evidence_max))
+        ascending = sorted(values)
+        named = set(self.named)
+        unnamed = (at for at in range(len(values)) if at not in named)
+        latest = max(unnamed, key=values.__getitem__, default=-1)
+        if latest >= 0 and _over_others(values[latest], ascending) >= LATE:
+            self._suspects.setdefault(latest, _Suspect(begin_s))
+        chance = 1 / max(2, len(values) - len(named))
+        gains = [math.log(often / chance) for often in OFTEN]
+        losses = [math.log((1 - often) / (1 - chance)) for often in OFTEN]
+        evidence_most = self.evidence_max + math.log(len(OFTEN))
+        for at, suspect in list(self._suspects.items()):
+            ratio = _over_others(values[at], ascending) if at in named or at == latest else 0.0
+            suspect.add(ratio, gains if ratio >= LATE else losses, evidence_most)
+            evidence = suspect.evidence
+            is_enough = evidence >= self.evidence_max and end_s - suspect.since_s >= self.lasting_s
+            is_kept = suspect.is_named and evidence > KEPT * self.evidence_max
+            suspect.is_named = is_enough or is_kept
+            if not any(suspect.by_often):
+                del self._suspects[at]
 
-    def forget(self, members: NDArray[np.intp]) -> None:
+    def forget(self, members: Iterable[int]) -> None:
         """Drop what is known of members with these numbers, whose lateness has another reason."""
-        self._by_often[:, members] = 0.0
-        self.is_named[members] = False
+        for at in members:
+            self._suspects.pop(int(at), None)
 
-    def _restart(self, begin_s: float) -> None:
-        """Begin anew for those without evidence."""
-        restarts = ~self._by_often.any(axis=0)
-        self.since_s[restarts] = begin_s
-        for sums in (self._windows, self._late, self._logs):
-            sums[restarts] = 0.0
+
+@dataclass
+class _Suspect:
+    """One who has been late, and the logarithms of the e-values, by OFTEN."""
+
+    since_s: float
+    by_often: list[float] = field(default_factory=lambda: [0.0] * len(OFTEN))
+    is_named: bool = False
+    windows: int = 0
+    late: int = 0
+    logs: float = 0.0
+
+    def add(self, ratio: float, gains: Sequence[float], evidence_most: float) -> None:
+        """Add a window; it was late in it if `ratio` says so."""
+        self.windows += 1
+        if ratio >= LATE:
+            self.late += 1
+            self.logs += math.log(ratio)
+        added = map(add, self.by_often, gains)
+        self.by_often = [min(max(0.0, value), evidence_most) for value in added]
+
+    @property
+    def evidence(self) -> float:
+        most = max(self.by_often)
+        sum_of_all = sum(math.exp(value - most) for value in self.by_often)
+        return most + math.log(sum_of_all / len(OFTEN))
+
+    @property
+    def share(self) -> float:
+        return self.late / max(1, self.windows)
+
+    @property
+    def ratio(self) -> float:
+        return math.exp(self.logs / max(1, self.late))
+
+
+def _over_others(value: float, ascending: Sequence[float]) -> float:
+    """One of the sorted values over the median of the others, as `over_others` does."""
+    place = bisect_left(ascending, value)
+    low, high = (len(ascending) - 2) // 2, (len(ascending) - 1) // 2
+    median = (ascending[low + (place <= low)] + ascending[high + (place <= high)]) / 2
+    if median <= 0:
+        return RATIO_MAX if value > 0 else 1.0
+    return min(max(value / median, 1 / RATIO_MAX), RATIO_MAX)
 
 
 def over_others(values: Floats) -> Floats:

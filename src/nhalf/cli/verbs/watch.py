@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Iterator
@@ -32,11 +31,15 @@ with lazily(globals()):
     from nhalf.present.terminal.output import emit_json
 
 GROUP = "program"
-POLL_S = 0.125
+POLL_S = 0.25
 TOLD_S = 60.0
 """How often a line has the counters of routed collectives."""
-BUSY_SHARE = 0.01
+BUSY_SHARE = 0.001
 """The part of one processor that looking may take."""
+NEWEST_SHARE = 1 / 16
+"""The part of the newest look in the mean of what looks take."""
+LOOKS_TOGETHER = 4
+"""Who is late is found out from so many looks at a time: one after the other takes less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +94,7 @@ class Watch:
         self._folder, self._trace = folder, LiveTrace(folder)
         self._began_s = time.time()
         self._lateness: Lateness | None = None
+        self._looks: list[tuple[float, list[int], list[float]]] = []
         self._late: dict[tuple[int, ...], Straggler] = {}
         self._past: list[tuple[Straggler, float]] = []
 
@@ -115,21 +119,22 @@ class Watch:
         there and none has written anything for silence_s seconds.
         """
         yield watching.begin_line(self._trace)
-        look_s, told_s = math.inf, time.monotonic()
+        look_s, before_s, told_s = 0.0, time.thread_time(), time.monotonic()
         while self._trace.state == "running":
             if self._trace.silent_s >= silence_s:
                 raise InputError(
                     f"no rank has made a call for {format_duration(silence_s)}, and none runs here",
                     "watch on a host of the program, or give a longer --silence",
                 )
-            began_s = time.monotonic()
             self._trace.look()
             yield from self._changes()
-            # The least of all is what it takes; others have the processor meanwhile in some.
-            look_s = min(look_s, time.monotonic() - began_s)
             if time.monotonic() >= told_s + TOLD_S:
                 told_s = time.monotonic()
                 yield from self._ways()
+            # A mean: the first look takes long, and says little of those that follow.
+            used_s = time.thread_time()
+            look_s += (used_s - before_s - look_s) * NEWEST_SHARE
+            before_s = used_s
             time.sleep(max(POLL_S, look_s / BUSY_SHARE))
         yield from self._ways()
         yield watching.end_line(self._trace, time.time() - self._began_s)
@@ -167,13 +172,17 @@ class Watch:
         ranks = self._trace.ranks
         if len(ranks) < self._trace.size or self._trace.state != "running":
             return
+        collectives = [rank.collectives for rank in ranks]
+        self._looks.append((time.time(), collectives, [rank.computed_s for rank in ranks]))
+        if len(self._looks) < LOOKS_TOGETHER:
+            return
         if self._lateness is None:
             self._lateness = Lateness(
                 [rank.process.rank for rank in ranks], [rank.host for rank in ranks]
             )
-        collectives = [rank.collectives for rank in ranks]
-        if not self._lateness.add(time.time(), collectives, [rank.computed_s for rank in ranks]):
-            return
+        for look in self._looks:
+            self._lateness.add(*look)
+        self._looks.clear()
         late_now = {straggler.ranks: straggler for straggler in self._lateness.stragglers()}
         for ranks_late, straggler in late_now.items():
             if ranks_late not in self._late:

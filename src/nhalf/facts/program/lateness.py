@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import le
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,7 @@ class Lateness:
 
     def __init__(self, ranks: Sequence[int], hosts: Sequence[str]) -> None:
         self.ranks = tuple(ranks)
-        self.ratios: Floats = np.ones(len(self.ranks))
-        """The computing of each rank over the median of the others, in the last window."""
+        self._own_s: list[float] = []
         self._hosts = np.array(hosts)
         nodes = [np.flatnonzero(self._hosts == host) for host in dict.fromkeys(hosts)]
         alone = [np.array([at]) for at in range(len(self.ranks))]
@@ -55,32 +55,45 @@ class Lateness:
             (units, Latecomers(len(units), windows_between / max(1, len(units)), LASTING_S))
             for units in groups
         ]
-        self._before: tuple[float, Floats, Floats] | None = None
+        self._before: tuple[float, Sequence[int], Sequence[float]] | None = None
 
-    def add(self, now_s: float, collectives: Sequence[float], computed_s: Sequence[float]) -> bool:
+    @property
+    def ratios(self) -> Floats:
+        """The computing of each rank over the median of the others, in the last window."""
+        if len(self._own_s) < 2:
+            return np.ones(len(self.ranks))
+        return over_others(np.array(self._own_s))
+
+    def add(self, now_s: float, collectives: Sequence[int], computed_s: Sequence[float]) -> bool:
         """Add counters, one of each rank; whether they were enough for another window."""
-        counters = now_s, np.array(collectives, float), np.array(computed_s, float)
         if self._before is None:
-            self._before = counters
+            self._before = now_s, collectives, computed_s
             return False
         began_s, collectives_before, computed_before_s = self._before
-        more = counters[1] - collectives_before
-        if now_s - began_s < WINDOW_S or not (more >= 1).all():
+        if now_s - began_s < WINDOW_S or any(map(le, collectives, collectives_before)):
             return False
-        self._before = counters
-        # Ranks of further communicators have more collectives to compute before.
-        weight = counters[1] / counters[1].mean()
-        own_s = np.maximum(0.0, counters[2] - computed_before_s) / more * weight
-        if len(self.ranks) > 1:
-            self.ratios = over_others(own_s)
+        self._before = now_s, collectives, computed_s
+        # Ranks of further communicators have more collectives to compute before. Arrays would take
+        # longer for the few ranks of most hosts.
+        mean = sum(collectives) / len(collectives)
+        self._own_s = own_s = [
+            max(0.0, until_s - before_s) / (count - count_before) * (count / mean)
+            for until_s, before_s, count, count_before in zip(
+                computed_s, computed_before_s, collectives, collectives_before, strict=True
+            )
+        ]
         for units, tests in self._tests:
             # The median of a node; of two ranks the lower, so that both have to be late.
-            values = [np.sort(own_s[unit])[(len(unit) - 1) // 2] for unit in units]
-            tests.add(began_s, now_s, np.array(values))
+            values = (
+                own_s
+                if len(units) == len(own_s)
+                else [sorted(own_s[at] for at in unit)[(len(unit) - 1) // 2] for unit in units]
+            )
+            tests.add(began_s, now_s, values)
         (nodes, of_nodes), (_, of_ranks) = self._tests[0], self._tests[-1]
-        if of_nodes is not of_ranks and of_nodes.is_named.any():
-            late = [nodes[at] for at in np.flatnonzero(of_nodes.is_named)]
-            of_ranks.forget(np.concatenate(late))
+        if of_nodes is not of_ranks:
+            for at in of_nodes.named:
+                of_ranks.forget(nodes[at])
         return True
 
     def stragglers(self) -> list[Straggler]:
@@ -88,7 +101,7 @@ class Lateness:
         return [
             self._straggler(units[at], tests, at)
             for units, tests in self._tests
-            for at in np.flatnonzero(tests.is_named).tolist()
+            for at in tests.named
         ]
 
     def _straggler(self, unit: NDArray[np.intp], tests: Latecomers, at: int) -> Straggler:

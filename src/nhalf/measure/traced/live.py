@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
@@ -40,16 +41,15 @@ from nhalf.measure.traced.start import RANKS
 from nhalf.measure.traced.tables import DESCRIPTION, KINDS
 from nhalf.measure.traced.worlds import worlds
 
-CHECK_S = 1.0
+CHECK_S = 2.0
 """How often further ranks are looked for, and whether those that are known run."""
 RUNNING, FINISHED, KILLED = "running", "finished", "killed"
 SUMS = ("calls", "bytes", "time_s", "waiting_s")
 """What is counted of each kind of call."""
-_CELL_SUMS = ("count", "bytes", "time", "waiting")
 OPEN_MAX = 512
 """Files stay open up to this descriptor; those of further ranks are opened for each look."""
 _FINISHED, _PUBLISHED = struct.Struct("<I"), struct.Struct("<QQ")
-_FINISHED_AT, _PUBLISHED_AT = (HEAD.fields[name][1] for name in ("finished", "collectives"))
+_FINISHED_AT, _PUBLISHED_AT = ((HEAD.fields or {})[name][1] for name in ("finished", "collectives"))
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class LiveRank:
     """Length of a tick of its clock, as far as it is known yet."""
     _counts: RankCounts | None = field(default=None, repr=False)
     _descriptor: int | None = None
+    _checks: int = 0
 
     def __post_init__(self) -> None:
         self.is_here = self.process.host == socket.gethostname()
@@ -139,9 +140,14 @@ class LiveRank:
                 os.close(descriptor)
 
     def check(self) -> None:
-        """Find whether its process runs, and how long a tick is."""
+        """Find whether its process runs, and how long a tick is, which is known the better the
+        longer it runs.
+        """
         if not self.is_gone and self.is_here:
             self.is_gone = not self._is_running()
+        self._checks += 1
+        if self._checks.bit_count() > 1:
+            return
         with suppress(InputError):
             if self.process.virtual is not None:
                 self.tick_s = VIRTUAL.tick_s
@@ -160,14 +166,7 @@ class LiveRank:
         return self._counts
 
     def _added_up(self, cells: Records) -> RankCounts:
-        kinds = np.minimum(cells["call_and_kind"] & 15, len(KINDS))
-        sums = np.array(
-            [
-                np.bincount(kinds, cells[name].astype(float), len(KINDS) + 1)[: len(KINDS)]
-                for name in _CELL_SUMS
-            ]
-        )
-        sums[2:] *= self.tick_s
+        sums = self._summed(cells, cells["call_and_kind"] & 15, len(KINDS))
         computing_s = self.computed_s
         # The longer it runs, the better its clock is known; but counters must not go back.
         if self._counts is not None:
@@ -177,6 +176,19 @@ class LiveRank:
         counts = RankCounts(self.process.rank, self.host, sums, computing_s, is_up)
         return replace(counts, **self._by_way(cells)) if self.is_routed else counts
 
+    def _summed(self, cells: Records, numbers: NDArray[Any], count: int) -> Floats:
+        """The sums over the cells of each number, (SUMS, count), without those beyond."""
+        numbers = np.minimum(numbers, count)
+        sums: Floats = np.array(
+            [
+                np.bincount(numbers, cells[name].astype(float), count + 1)[:count]
+                for name in ("count", "bytes", "time", "waiting")
+            ],
+            float,
+        )
+        sums[2:] *= self.tick_s
+        return sums
+
     @property
     def is_routed(self) -> bool:
         """Whether it counts the ways of routed collectives, and is not traced."""
@@ -185,11 +197,7 @@ class LiveRank:
     def _by_way(self, cells: Records) -> dict[str, Any]:
         """The sums of each operation and way, and the time that was saved."""
         names = self.process.calls
-        calls = np.minimum(cells["call_and_kind"] >> 4, len(names))
-        sums = np.array(
-            [np.bincount(calls, cells[name].astype(float), len(names) + 1) for name in _CELL_SUMS]
-        )
-        sums[2:] *= self.tick_s
+        sums = self._summed(cells, cells["call_and_kind"] >> 4, len(names))
         by_way = {name: sums[:, at] for at, name in enumerate(names) if sums[0, at] > 0}
         saved_ns = int(np.frombuffer(self.content, HEAD, 1)["saved_ns"][0]) if self.content else 0
         return {"sums_by_way": by_way, "saved_s": saved_ns * 1e-9}

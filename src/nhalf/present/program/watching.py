@@ -15,7 +15,6 @@ from nhalf.measure.traced.live import KILLED, SUMS, LiveTrace, RankCounts
 from nhalf.measure.traced.tables import KINDS
 from nhalf.mpi.identify import library_title
 
-
 SAVED_MIN_S = 0.01
 """Less is not said to be saved."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +19,8 @@ from typing import Any
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from nhalf.measure.traced.start import folder_of_ranks
+from nhalf.mpi.preload import VERBOSE, preload
 from tests.nhalf.measure.traced.programs import (
     CASES,
     TIMEOUT_S,
@@ -74,6 +78,34 @@ def traced(program: Path, folder: Path, *words: object) -> Iterator[subprocess.P
 
 
 @contextmanager
+def preloaded(
+    program: Path, folder: Path, *words: object, **streams: Any
+) -> Iterator[subprocess.Popen[str]]:
+    """The program with routed collectives, which count what they do; it is ended with the block."""
+    library = CASES[0][0]
+    loaded = preload(library, program).counting_into(folder_of_ranks(folder))
+    command = [*launch(library, RANKS), "env", *loaded.words, program, *words]
+    surroundings = {**os.environ, **environment(library)}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **streams}
+    with subprocess.Popen(
+        [str(word) for word in command],
+        env=surroundings,
+        text=True,
+        start_new_session=True,
+        **quiet,
+    ) as job:
+        try:
+            yield job
+        finally:
+            if job.poll() is None:
+                job.send_signal(signal.SIGTERM)
+                job.wait(patience_s(TIMEOUT_S))
+
+
+STARTS = [traced, pytest.param(preloaded, marks=pytest.mark.full)]
+
+
+@contextmanager
 def watching(folder: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
     """The watch, which is killed where a test fails."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -128,9 +160,12 @@ def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_library
-def test_a_rank_that_becomes_late_is_named_and_no_other(program: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "traced"
-    with traced(program, folder, 4000, patience_s(14), LATE, 4, 6), watching(folder) as watch:
+@pytest.mark.parametrize("started", STARTS)
+def test_a_rank_that_becomes_late_is_named_and_no_other(
+    started: Callable[..., Any], program: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "job"
+    with started(program, folder, 4000, patience_s(14), LATE, 4, 6), watching(folder) as watch:
         out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
     assert (watch.returncode, err) == (0, "")
     lines = [line.split("  ", 1)[1] for line in out.splitlines()]
@@ -138,7 +173,7 @@ def test_a_rank_that_becomes_late_is_named_and_no_other(program: Path, tmp_path:
     assert lines[-1].startswith("the program has ended; watched for ")
     late = [line for line in lines if " enters " in line]
     assert late
-    assert all(line.startswith(f"rank {LATE} on ") for line in lines[1:-1]), out
+    assert all(line.startswith(f"rank {LATE} on ") for line in lines[1 : 1 + len(late)]), out
 
 
 @needs_library
@@ -171,6 +206,60 @@ def test_it_ends_where_the_program_is_killed(whom: str, program: Path, tmp_path:
     assert watch.returncode == 0
     # Ranks whose tracer was killed may come to their end.
     assert json.loads(out)["state"] in ("killed", *(["finished"] if whom == "nhalf" else []))
+
+
+@needs_library
+def test_routed_collectives_are_counted_as_the_library_itself_counts_them(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VERBOSE, "1")
+    with preloaded(program, tmp_path / "job", 300, 1, -1, 0, 1, stderr=subprocess.PIPE) as job:
+        _, told = job.communicate(timeout=patience_s(TIMEOUT_S))
+    with watching(tmp_path / "job", "--once") as watch:
+        out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
+    assert (watch.returncode, err) == (0, "")
+    families = {family.name: family for family in text_string_to_metric_families(out)}
+    counted_of_rank_0 = {
+        (sample.labels["operation"], sample.labels["way"]): sample.value
+        for sample in families["nhalf_collective_calls"].samples
+        if sample.labels["rank"] == "0"
+    }
+    lines = re.findall(r"^nhalf: (\S+) (\S+) (\d+)$", told, re.MULTILINE)
+    assert counted_of_rank_0 == {(name, way): float(calls) for name, way, calls in lines}
+    assert sum(calls for (name, _), calls in counted_of_rank_0.items() if name == "barrier") == 1
+    moved = {
+        (sample.labels["operation"], sample.labels["way"]): sample.value
+        for sample in families["nhalf_collective_bytes"].samples
+        if sample.labels["rank"] == "0"
+    }
+    assert all(
+        moved[key] == calls * (4 if key[0] == "allreduce" else 0)
+        for key, calls in counted_of_rank_0.items()
+    )
+    assert len(families["nhalf_collective_saved_seconds"].samples) == RANKS
+
+
+@needs_library
+def test_a_preloaded_program_is_watched_until_it_is_killed(program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    with preloaded(program, folder, 1000, 600, -1, 0, 1), watching(folder, "--json") as watch:
+        until(lambda: len(ranks_of(folder)) == RANKS)
+        for pid in ranks_of(folder):
+            os.kill(pid, signal.SIGKILL)
+        out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
+    assert watch.returncode == 0, err
+    check_schema(out)
+    assert json.loads(out)["state"] == "killed"
+
+
+@needs_library
+def test_a_program_runs_on_where_it_cannot_be_watched(program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    with preloaded(program, folder, 300, 0.2, -1, 0, 1, stderr=subprocess.PIPE) as job:
+        shutil.rmtree(folder)
+        _, told = job.communicate(timeout=patience_s(TIMEOUT_S))
+    assert job.returncode == 0
+    assert told.count("this process is not watched: ") == RANKS
 
 
 def test_no_program_comes(call: Call, tmp_path: Path) -> None:

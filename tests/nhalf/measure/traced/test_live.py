@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from nhalf.measure.traced import live
 from nhalf.measure.traced.layout import CELL, HEAD, HEAD_BYTES, MAGIC, SITE_BYTES, SITES, SITES_AT
 from nhalf.measure.traced.live import FINISHED, KILLED, RUNNING, LiveTrace
 from nhalf.measure.traced.tables import DESCRIPTION, KINDS
+from nhalf.present.program.watching import ways_line
 
 TICKS_PER_S = 2e9
 CALLS = ["", "MPI_Allreduce", "MPI_Send"]
@@ -114,6 +116,46 @@ def test_counters_never_go_back_while_the_clock_becomes_better_known(tmp_path: P
     rank.count(COUNTED)
     trace.look()
     assert (trace.counts()[0].sums_per_kind >= before).all()
+
+
+def test_a_rank_that_has_ended_no_call(tmp_path: Path) -> None:
+    Rank(tmp_path, 0, size=1).count({})
+    (counts,) = watched(tmp_path).counts()
+    assert counts.sums_per_kind.tolist() == [[0.0] * len(KINDS)] * 4
+
+
+def test_routed_collectives_by_operation_and_way(tmp_path: Path) -> None:
+    calls = ["allreduce native", "allreduce shared-memory", ""]
+    for number in range(2):
+        rank = Rank(tmp_path, number, version=6, calls=calls)
+        counted = {(at, COLLECTIVE): (at + 2, 40, 2.0, 1.5) for at in range(2)}
+        rank.count(counted, version=6, collectives=5, saved_ns=1_500_000_000)
+    trace = watched(tmp_path)
+    (counts, _) = trace.counts()
+    assert trace.ranks[0].is_routed
+    assert {name: sums[0] for name, sums in counts.sums_by_way.items()} == {
+        "allreduce native": 2,
+        "allreduce shared-memory": 3,
+    }
+    assert counts.saved_s == pytest.approx(1.5)
+    line = ways_line([counts])
+    assert (
+        line
+        == "5 collectives per rank take 100 % of the time: 60 % shared-memory, 40 % native; 2 s saved"
+    )
+    assert ways_line([]) == ""
+
+
+def test_files_are_closed_with_the_watch(tmp_path: Path) -> None:
+    for number in range(2):
+        Rank(tmp_path, number).count(COUNTED)
+    before = len(os.listdir("/proc/self/fd"))
+    trace = watched(tmp_path)
+    trace.look()
+    assert len(os.listdir("/proc/self/fd")) == before + 2
+    del trace
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_ranks_of_other_hosts_are_silent_until_one_writes(
