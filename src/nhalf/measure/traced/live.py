@@ -49,7 +49,8 @@ SUMS = ("calls", "bytes", "time_s", "waiting_s")
 OPEN_MAX = 512
 """Files stay open up to this descriptor; those of further ranks are opened for each look."""
 _FINISHED, _PUBLISHED = struct.Struct("<I"), struct.Struct("<QQ")
-_FINISHED_AT, _PUBLISHED_AT = ((HEAD.fields or {})[name][1] for name in ("finished", "collectives"))
+_FIELDS: Mapping[str, Any] = HEAD.fields or {}
+_FINISHED_AT, _PUBLISHED_AT = (_FIELDS[name][1] for name in ("finished", "collectives"))
 
 
 @dataclass(frozen=True)
