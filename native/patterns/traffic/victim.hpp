@@ -10,7 +10,8 @@ namespace nhalf {
 inline constexpr AxisInfo victim_axes[] = {
     {"of", "allreduce,ring", "",
      "what the victims do: an allreduce of floats; or each sends to the next one of a random ring "
-     "and receives from the one before"},
+     "and receives from the one before; ring-window: eight messages of each at a time, whose "
+     "samples are the time per message"},
     {"load", "none,alltoall,incast,broadcast", "none",
      "what the others do meanwhile: none, they wait; alltoall; incast, all send to one of them; "
      "broadcast, one sends to all; put-incast and get-broadcast, the same one-sided; congestors, a "
@@ -43,13 +44,16 @@ class Victim : public Pattern {
  public:
   Victim(T& transport, const Case& point)
       : transport_(transport),
-        is_ring_(point.choice("of", operations) == 1),
+        of_(static_cast<Of>(point.choice("of", operations))),
         ranks_(VictimRanks::of(point, transport.size())),
-        victims_(transport, is_ring_ ? shuffled(ranks_.victims) : ranks_.victims),
+        victims_(transport, is_ring() ? shuffled(ranks_.victims) : ranks_.victims),
         congestors_(transport, point, ranks_.congestors),
-        in_(point.size_bytes),
-        out_(point.size_bytes),
+        in_(point.size_bytes * messages()),
+        out_(in_.size_bytes()),
         times_s_(rounds_kept) {
+    if (of_ == Of::ring_window && !NonBlocking<T>)
+      throw InputError("of=ring-window needs messages that are started and waited for later, which "
+                       "this transport has not");
     if (point.size_bytes % sizeof(float) != 0)
       throw InputError("vectors are of floats: bytes must be a multiple of 4");
     if constexpr (requires { T::check_size(point.size_bytes); }) T::check_size(point.size_bytes);
@@ -104,12 +108,16 @@ class Victim : public Pattern {
     const double mine_Bps = congestors_.rate_Bps();
     for (const double rank_Bps : collect(transport_, std::span(&mine_Bps, 1))) load_Bps += rank_Bps;
     std::vector<Value> columns{{"congestors", static_cast<double>(ranks_.congestors.size())}};
+    if (of_ == Of::ring_window) columns.push_back({"window", static_cast<double>(messages())});
     if (congestors_.are_any()) columns.push_back({"load_Bps", load_Bps});
     return columns;
   }
 
  private:
-  static constexpr std::string_view operations[] = {"allreduce", "ring"};
+  enum class Of { allreduce, ring, ring_window };
+  static constexpr std::string_view operations[] = {"allreduce", "ring", "ring-window"};
+  /// Messages that are on their way at a time, as many as GPCNeT's.
+  static constexpr std::size_t window = 8;
   static constexpr std::size_t rounds_kept = 4096;
   static constexpr double margin = 1.5;
   static constexpr double surplus = 1.25;
@@ -125,6 +133,10 @@ class Victim : public Pattern {
       order.push_back(ranks[static_cast<std::size_t>(place)]);
     return order;
   }
+
+  [[nodiscard]] bool is_ring() const { return of_ != Of::allreduce; }
+  /// Messages of each victim in an operation of a ring.
+  [[nodiscard]] std::size_t messages() const { return of_ == Of::ring_window ? window : 1; }
 
   void divide() {
     if constexpr (divides) {
@@ -146,14 +158,17 @@ class Victim : public Pattern {
       ended_s = transport_.now_s();
       const bool is_loaded = !congestors_.are_any() || ended_s - began_s <= lasts_s / margin;
       if (round < timed_)
-        times_s_[round] = is_loaded ? ended_s - start_s : std::numeric_limits<double>::quiet_NaN();
+        times_s_[round] = is_loaded ? (ended_s - start_s) / static_cast<double>(messages())
+                                    : std::numeric_limits<double>::quiet_NaN();
     }
     const double needed_s = margin * (ended_s - began_s) / static_cast<double>(rounds);
     if (needed_s > operation_s_) operation_s_ = surplus * needed_s;
   }
 
   void operation() {
-    if (is_ring_) {
+    if (of_ == Of::ring_window) {
+      if constexpr (NonBlocking<T>) pass_window();
+    } else if (of_ == Of::ring) {
       victims_.exchange(victims_.after(1), in_.bytes(), victims_.after(-1), out_.bytes());
     } else if constexpr (divides) {
       transport_.allreduce(in_.bytes(), out_.bytes());
@@ -162,10 +177,23 @@ class Victim : public Pattern {
     }
   }
 
+  /// Starts all messages to the next one and from the one before, and waits for all.
+  void pass_window() {
+    const auto size_bytes = in_.size_bytes() / window;
+    std::array<typename T::Request, 2 * window> requests{};
+    const int from = victims_.member(victims_.after(-1));
+    const int to = victims_.member(victims_.after(1));
+    for (std::size_t i = 0; i < window; ++i) {
+      requests[i] = transport_.irecv(from, out_.bytes().subspan(i * size_bytes, size_bytes));
+      requests[window + i] = transport_.isend(to, in_.bytes().subspan(i * size_bytes, size_bytes));
+    }
+    wait_all(transport_, std::span(requests));
+  }
+
   bool is_right_once() {
     const auto floats = in_.size_bytes() / sizeof(float);
     out_.fill(0);
-    if (is_ring_) {
+    if (is_ring()) {
       in_.fill(static_cast<std::uint32_t>(victims_.rank()) + 1);
       operation();
       return out_.holds(static_cast<std::uint32_t>(victims_.after(-1)) + 1);
@@ -185,7 +213,7 @@ class Victim : public Pattern {
   }
 
   T& transport_;
-  bool is_ring_;
+  Of of_;
   VictimRanks ranks_;
   Group<T> victims_;
   Congestors<T> congestors_;
