@@ -1,5 +1,6 @@
 """Operations of some ranks while the others load the network, against the same ones in quiet."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,13 +21,16 @@ FALLBACKS = {"of": "allreduce", "load": "none", "load_bytes": "4096", "nodes": "
 """The values of axes that are omitted (patterns/traffic/victim.hpp)."""
 QUIET = (*VARIED_POINT, "launch", "of", "victims", "nodes")
 """What a quiet operation has in common with one under load."""
+_TIMES = ("standard_s", "quiet_tail_s", "median_s", "tail_s")
 
 
 @dataclass(frozen=True)
 class CongestedOperation(RelativeCost):
     """An operation `of` victims beside a `load`: the ratio of its times to those in quiet.
 
-    `tail_ratio` is that of the slowest 1 % of operations, None with too few samples.
+    `tail_ratio` is that of the slowest 1 % of operations, None with too few samples. `quiet_s` and
+    `loaded_s` are the times in either state, of all operations and of the slowest 1 %, medians over
+    launches.
     """
 
     of: str
@@ -35,6 +39,8 @@ class CongestedOperation(RelativeCost):
     ranks: int
     victims: int
     tail_ratio: Interval | None
+    quiet_s: tuple[float, float]
+    loaded_s: tuple[float, float]
 
 
 @fact
@@ -62,6 +68,7 @@ def _operations(loaded: pl.DataFrame, facts: Facts) -> Iterator[CongestedOperati
         if frame.height < 2 and row["run"] not in exact_runs(facts):
             continue
         tails = frame.filter(pl.col("tail_ratio").is_not_null())["tail_ratio"].to_list()
+        medians_s = frame.select(pl.col(*_TIMES).median().fill_null(math.nan)).row(0)
         yield CongestedOperation(
             row["series"],
             row["mpi"],
@@ -74,6 +81,8 @@ def _operations(loaded: pl.DataFrame, facts: Facts) -> Iterator[CongestedOperati
             ranks=row["ranks"],
             victims=int(row["victims"]),
             tail_ratio=ratio_interval(tails) if tails else None,
+            quiet_s=medians_s[:2],
+            loaded_s=medians_s[2:],
         )
 
 
