@@ -37,6 +37,7 @@ from benchmarks import (
     sections,
     spread,
     virtual_network,
+    watching,
 )
 
 Benchmark = Callable[[int], tuple[Any, str]]
@@ -102,6 +103,7 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         virtual_network.measure,
         "How near is virtual time to that of a network that is there?",
     ),
+    "watching": (watching.measure, "What does it cost a program to be watched?"),
 }
 """Each with what its section answers."""
 RUNS = 10

@@ -142,13 +142,13 @@ inline int finalize() {
   NHALF_ENTRY(MPI_##name, static_cast<decltype(&PMPI_##name)>(&function))
 
 /// A collective call: routed with its arguments, and with the call of the library behind them.
-#define NHALF_COLLECTIVE(name, operation)                                                   \
-  template <class... Arguments>                                                             \
-  static int routed_##name(Arguments... arguments) {                                        \
-    return nhalf::coll::counted(nhalf::coll::Operation::operation, [=] {                    \
+#define NHALF_COLLECTIVE(name, operation)                                                     \
+  template <class... Arguments>                                                               \
+  static int routed_##name(Arguments... arguments) {                                          \
+    return nhalf::coll::counted(nhalf::coll::Operation::operation, [=] {                      \
       return nhalf::coll::operation(arguments..., [=] { return PMPI_##name(arguments...); }); \
-    });                                                                                     \
-  }                                                                                         \
+    });                                                                                       \
+  }                                                                                           \
   NHALF_ROUTED(name, routed_##name)
 
 NHALF_PRELOADED("collectives", "collectives are the library's own",

@@ -165,7 +165,7 @@ int scan(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_O
 /// the result.
 template <class Library>
 int reduce_scatter(const void* in, void* out, std::int64_t count, MPI_Datatype type,
-                         MPI_Op operation, MPI_Comm comm, Library library) {
+                   MPI_Op operation, MPI_Comm comm, Library library) {
   const auto own = quick_vector(Operation::reduce_scatter, count, type, operation, comm);
   if (own.is_own) return pass_on(Operation::reduce_scatter, library, own.learner);
   const Vector block{in, out, count, type, operation, comm};

@@ -64,8 +64,8 @@ class Process {
       return reused;
     }
     int error = 0;
-    auto added = Recorder::made(identity_.stem(), static_cast<std::uint32_t>(all_.size()), with_timeline_,
-                                beginning_, error);
+    auto added = Recorder::made(identity_.stem(), static_cast<std::uint32_t>(all_.size()),
+                                with_timeline_, beginning_, error);
     if (added == nullptr) {
       if (error == ENOMEM)
         Metadata::of_process().lost(Dropped::threads);
@@ -104,7 +104,8 @@ class Process {
     const char* detail = std::getenv("NHALF_TRACE_DETAIL");
     with_timeline_ = detail != nullptr && std::strcmp(detail, "timeline") == 0;
     calibrate_clock();
-    if (open_error_ == 0 && !identity_.introduce(rank, size, calls::call_names)) open_error_ = Metadata::of_process().error();
+    if (open_error_ == 0 && !identity_.introduce(rank, size, calls::call_names))
+      open_error_ = Metadata::of_process().error();
     if (open_error_ != 0) {
       if (!has_failed_) failed(open_error_);
       return false;

@@ -52,8 +52,9 @@ class Victim : public Pattern {
         out_(in_.size_bytes()),
         times_s_(rounds_kept) {
     if (of_ == Of::ring_window && !NonBlocking<T>)
-      throw InputError("of=ring-window needs messages that are started and waited for later, which "
-                       "this transport has not");
+      throw InputError(
+          "of=ring-window needs messages that are started and waited for later, which "
+          "this transport has not");
     if (point.size_bytes % sizeof(float) != 0)
       throw InputError("vectors are of floats: bytes must be a multiple of 4");
     if constexpr (requires { T::check_size(point.size_bytes); }) T::check_size(point.size_bytes);
