@@ -22,7 +22,7 @@ from nhalf.mpi.discover import find
 from nhalf.sites.start import cores, start
 from nhalf.statistics.intervals import ratio_interval
 
-SOURCE = Path(__file__).with_name("watched.c")
+SOURCE = Path(__file__).resolve().parents[2] / "tests" / "native" / "bench" / "watched.c"
 RANKS_MAX = 4
 STEPS = 120_000
 """About a minute on a core for each rank."""

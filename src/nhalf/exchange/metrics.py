@@ -40,7 +40,7 @@ WAY_COUNTERS = (
     ("nhalf_collective_bytes", "bytes", "Their bytes: of the message, the vector or a block."),
     ("nhalf_collective_time_seconds", "seconds", "Time in them."),
 )
-"""The same by operation and way."""
+"""Counters of routed collectives by operation and way."""
 SAVED = ("nhalf_collective_saved_seconds", "seconds", "What ways have saved, as they learned it.")
 COMPUTING = ("nhalf_computing_seconds", "seconds", "Time outside MPI, until the last collective.")
 POINT_LABELS = ("pattern", "algorithm", "transport", "mpi", "placement", "ranks", "bytes", "axes")
@@ -102,13 +102,13 @@ def families_of_job(
 
 def _families_of_ways(ranks: Sequence[RankCounts]) -> Iterator[Metric]:
     """What routed collectives took, by operation and way; nothing of a program that is traced."""
-    routed = [counts for counts in ranks if counts.sums_by_way]
+    routed = [counts for counts in ranks if counts.sums_per_way]
     if not routed:
         return
     for row, counter in enumerate(WAY_COUNTERS):
         samples = []
         for counts in routed:
-            for name, sums in counts.sums_by_way.items():
+            for name, sums in counts.sums_per_way.items():
                 operation, _, way = name.partition(" ")
                 labels = {**_labels(counts), "operation": operation, "way": way}
                 samples.append((labels, sums[row]))

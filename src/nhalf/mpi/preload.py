@@ -65,7 +65,7 @@ class Preload:
         return [f"{name}={value}" for name, value in self.variables.items()]
 
     def counting_into(self, folder: Path) -> Preload:
-        """The same for ranks that count their calls in files in a folder, for who watches them."""
+        """With the variable by which ranks count their calls in a folder, for who watches them."""
         return replace(self, variables={**self.variables, COUNTERS: str(folder.resolve())})
 
 

@@ -49,7 +49,7 @@ class Latecomers:
         self._suspects: dict[int, _Suspect] = {}
 
     @property
-    def named(self) -> list[int]:
+    def late_members(self) -> list[int]:
         """The numbers of those who are late."""
         return sorted(at for at, suspect in self._suspects.items() if suspect.is_named)
 
@@ -89,23 +89,23 @@ class Latecomers:
         if len(values) < 2 or not all(map(math.isfinite, values)):
             return
         ascending = sorted(values)
-        named = set(self.named)
-        unnamed = (at for at in range(len(values)) if at not in named)
+        late = set(self.late_members)
+        unnamed = (at for at in range(len(values)) if at not in late)
         latest = max(unnamed, key=values.__getitem__, default=-1)
         if latest >= 0 and _over_others(values[latest], ascending) >= LATE:
             self._suspects.setdefault(latest, _Suspect(begin_s))
-        chance = 1 / max(2, len(values) - len(named))
+        chance = 1 / max(2, len(values) - len(late))
         gains = [math.log(often / chance) for often in OFTEN]
         losses = [math.log((1 - often) / (1 - chance)) for often in OFTEN]
         evidence_most = self.evidence_max + math.log(len(OFTEN))
         for at, suspect in list(self._suspects.items()):
-            ratio = _over_others(values[at], ascending) if at in named or at == latest else 0.0
+            ratio = _over_others(values[at], ascending) if at in late or at == latest else 0.0
             suspect.add(ratio, gains if ratio >= LATE else losses, evidence_most)
             evidence = suspect.evidence
             is_enough = evidence >= self.evidence_max and end_s - suspect.since_s >= self.lasting_s
             is_kept = suspect.is_named and evidence > KEPT * self.evidence_max
             suspect.is_named = is_enough or is_kept
-            if not any(suspect.by_often):
+            if not suspect.has_evidence:
                 del self._suspects[at]
 
     def forget(self, members: Iterable[int]) -> None:
@@ -119,25 +119,29 @@ class _Suspect:
     """One who has been late, and the logarithms of the e-values, by OFTEN."""
 
     since_s: float
-    by_often: list[float] = field(default_factory=lambda: [0.0] * len(OFTEN))
+    _log_score: list[float] = field(default_factory=lambda: [0.0] * len(OFTEN))
     is_named: bool = False
     windows: int = 0
     late: int = 0
-    logs: float = 0.0
+    _sum_of_log_ratio: float = 0.0
 
     def add(self, ratio: float, gains: Sequence[float], evidence_most: float) -> None:
         """Add a window; it was late in it if `ratio` says so."""
         self.windows += 1
         if ratio >= LATE:
             self.late += 1
-            self.logs += math.log(ratio)
-        added = map(add, self.by_often, gains)
-        self.by_often = [min(max(0.0, value), evidence_most) for value in added]
+            self._sum_of_log_ratio += math.log(ratio)
+        added = map(add, self._log_score, gains)
+        self._log_score = [min(max(0.0, value), evidence_most) for value in added]
+
+    @property
+    def has_evidence(self) -> bool:
+        return any(self._log_score)
 
     @property
     def evidence(self) -> float:
-        most = max(self.by_often)
-        sum_of_all = sum(math.exp(value - most) for value in self.by_often)
+        most = max(self._log_score)
+        sum_of_all = sum(math.exp(value - most) for value in self._log_score)
         return most + math.log(sum_of_all / len(OFTEN))
 
     @property
@@ -146,7 +150,7 @@ class _Suspect:
 
     @property
     def ratio(self) -> float:
-        return math.exp(self.logs / max(1, self.late))
+        return math.exp(self._sum_of_log_ratio / max(1, self.late))
 
 
 def _over_others(value: float, ascending: Sequence[float]) -> float:

@@ -92,7 +92,7 @@ class Lateness:
             tests.add(began_s, now_s, values)
         (nodes, of_nodes), (_, of_ranks) = self._tests[0], self._tests[-1]
         if of_nodes is not of_ranks:
-            for at in of_nodes.named:
+            for at in of_nodes.late_members:
                 of_ranks.forget(nodes[at])
         return True
 
@@ -101,7 +101,7 @@ class Lateness:
         return [
             self._straggler(units[at], tests, at)
             for units, tests in self._tests
-            for at in tests.named
+            for at in tests.late_members
         ]
 
     def _straggler(self, unit: NDArray[np.intp], tests: Latecomers, at: int) -> Straggler:

@@ -57,7 +57,7 @@ _FINISHED_AT, _PUBLISHED_AT = (_FIELDS[name][1] for name in ("finished", "collec
 class RankCounts:
     """What a rank has done so far, (SUMS, KINDS), and its time outside MPI.
 
-    Of routed collectives, `sums_by_way` has the SUMS by 'operation way', and `saved_s` is the time
+    Of routed collectives, `sums_per_way` has the SUMS by 'operation way', and `saved_s` is the time
     that other ways than the library's own have saved.
     """
 
@@ -66,7 +66,7 @@ class RankCounts:
     sums_per_kind: Floats
     computing_s: float
     is_up: bool
-    sums_by_way: Mapping[str, Floats] = field(default_factory=dict)
+    sums_per_way: Mapping[str, Floats] = field(default_factory=dict)
     saved_s: float = 0.0
 
 
@@ -201,7 +201,7 @@ class LiveRank:
         sums = self._summed(cells, cells["call_and_kind"] >> 4, len(names))
         by_way = {name: sums[:, at] for at, name in enumerate(names) if sums[0, at] > 0}
         saved_ns = int(np.frombuffer(self.content, HEAD, 1)["saved_ns"][0]) if self.content else 0
-        return {"sums_by_way": by_way, "saved_s": saved_ns * 1e-9}
+        return {"sums_per_way": by_way, "saved_s": saved_ns * 1e-9}
 
     def _path(self, thread: int) -> Path:
         return Path(f"{self.process.path.removesuffix('.json')}-{thread}.counts")

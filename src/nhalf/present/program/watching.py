@@ -71,7 +71,7 @@ def ways_line(ranks: Sequence[RankCounts]) -> str:
     """
     calls_by_way: Counter[str] = Counter()
     for counts in ranks:
-        for name, (calls, *_) in counts.sums_by_way.items():
+        for name, (calls, *_) in counts.sums_per_way.items():
             calls_by_way[name.partition(" ")[2]] += calls
     calls = sum(calls_by_way.values())
     if not calls:
@@ -98,7 +98,7 @@ def counters_json(counts: RankCounts) -> dict[str, Any]:
             **dict(zip(("operation", "way"), name.split(" "), strict=True)),
             **dict(zip(SUMS, map(float, sums), strict=True)),
         }
-        for name, sums in counts.sums_by_way.items()
+        for name, sums in counts.sums_per_way.items()
     ]
     return {
         **({"ways": ways, "saved_s": counts.saved_s} if ways else {}),

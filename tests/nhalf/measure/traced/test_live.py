@@ -133,7 +133,7 @@ def test_routed_collectives_by_operation_and_way(tmp_path: Path) -> None:
     trace = watched(tmp_path)
     (counts, _) = trace.counts()
     assert trace.ranks[0].is_routed
-    assert {name: sums[0] for name, sums in counts.sums_by_way.items()} == {
+    assert {name: sums[0] for name, sums in counts.sums_per_way.items()} == {
         "allreduce native": 2,
         "allreduce shared-memory": 3,
     }
