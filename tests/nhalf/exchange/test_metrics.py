@@ -31,10 +31,12 @@ NAME = re.compile(r"\bnhalf_\w+")
 HOST = 'node "0" \\ of,b=c\nd'
 """What no host is called, with all that has to be escaped."""
 
+BY_WAY = {"bcast native": np.array([5, 40, 0.5, 0.1]), "bcast chain": np.array([7, 56, 0.2, 0.0])}
+
 
 def job(ranks: int = 3) -> str:
     counts = [
-        RankCounts(rank, HOST, np.arange(20.0).reshape(4, 5), 1.5, is_up=rank > 0)
+        RankCounts(rank, HOST, np.arange(20.0).reshape(4, 5), 1.5, rank > 0, BY_WAY, 0.25)
         for rank in range(ranks)
     ]
     late = Straggler(HOST, (2,), False, 1.9, 0.97, 1e9)
@@ -61,7 +63,16 @@ def test_a_job_as_a_parser_of_openmetrics_reads_it() -> None:
     assert [samples["nhalf_rank_up", str(rank), ""] for rank in range(3)] == [0, 1, 1]
     assert samples["nhalf_rank_lateness_ratio", "0", ""] == 0.5
     assert math.isnan(samples["nhalf_rank_lateness_ratio", "2", ""])
+    assert samples["nhalf_collective_saved_seconds", "1", ""] == 0.25
     families = list(text_string_to_metric_families(job()))
+    calls = {
+        tuple(sample.labels[name] for name in ("rank", "operation", "way")): sample.value
+        for family in families
+        for sample in family.samples
+        if sample.name == "nhalf_collective_calls_total"
+    }
+    assert calls["2", "bcast", "chain"] == 7
+    assert calls["0", "bcast", "native"] == 5
     assert {sample.labels["host"] for family in families for sample in family.samples
             if family.name != "nhalf_job"} == {HOST}  # fmt: skip
 
