@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 
@@ -36,53 +35,20 @@ RATIO_MAX = 1000.0
 class Latecomers:
     """Tests of n members, of which any one is named falsely once in `windows_between` or rarer.
 
-    `is_named` says who is late; `since_s` since when, `share` in which part of the windows since
-    then, and `ratio` how many times the median of the others, (n,) each.
+    `suspects` are those with evidence, by their numbers.
     """
 
     def __init__(self, members: int, windows_between: float, lasting_s: float = 0.0) -> None:
         """Nobody is named who has not been late for `lasting_s`."""
         self.evidence_max = math.log(windows_between * max(1, members))
         self.lasting_s = lasting_s
-        self._members = members
         # Few have evidence at a time, and arrays of few numbers take longer than these.
-        self._suspects: dict[int, _Suspect] = {}
+        self.suspects: dict[int, LateMember] = {}
 
     @property
     def late_members(self) -> list[int]:
         """The numbers of those who are late."""
-        return sorted(at for at, suspect in self._suspects.items() if suspect.is_named)
-
-    @property
-    def is_named(self) -> NDArray[np.bool_]:
-        """Who is late."""
-        return self._of_all("is_named", 0.0).astype(bool)
-
-    @property
-    def evidence(self) -> Floats:
-        """The logarithm of the mean e-value of each; 0 for none."""
-        return self._of_all("evidence", 0.0)
-
-    @property
-    def since_s(self) -> Floats:
-        """Since when each was late; 0 without evidence."""
-        return self._of_all("since_s", 0.0)
-
-    @property
-    def share(self) -> Floats:
-        """In which part of the windows since then each was late; 0 without evidence."""
-        return self._of_all("share", 0.0)
-
-    @property
-    def ratio(self) -> Floats:
-        """The geometric mean of the ratios while it was late; 1 without evidence."""
-        return self._of_all("ratio", 1.0)
-
-    def _of_all(self, name: str, without: float) -> Floats:
-        values: Floats = np.full(self._members, without)
-        for at, suspect in self._suspects.items():
-            values[at] = getattr(suspect, name)
-        return values
+        return sorted(at for at, suspect in self.suspects.items() if suspect.is_named)
 
     def add(self, begin_s: float, end_s: float, values: Sequence[float]) -> None:
         """Add the values of a window, (n,), positive; one that is not finite is no evidence."""
@@ -93,64 +59,66 @@ class Latecomers:
         unnamed = (at for at in range(len(values)) if at not in late)
         latest = max(unnamed, key=values.__getitem__, default=-1)
         if latest >= 0 and _over_others(values[latest], ascending) >= LATE:
-            self._suspects.setdefault(latest, _Suspect(begin_s))
+            self.suspects.setdefault(latest, LateMember(begin_s))
         chance = 1 / max(2, len(values) - len(late))
         gains = [math.log(often / chance) for often in OFTEN]
         losses = [math.log((1 - often) / (1 - chance)) for often in OFTEN]
         evidence_most = self.evidence_max + math.log(len(OFTEN))
-        for at, suspect in list(self._suspects.items()):
+        for at, suspect in list(self.suspects.items()):
             ratio = _over_others(values[at], ascending) if at in late or at == latest else 0.0
             suspect.add(ratio, gains if ratio >= LATE else losses, evidence_most)
             evidence = suspect.evidence
             is_enough = evidence >= self.evidence_max and end_s - suspect.since_s >= self.lasting_s
             is_kept = suspect.is_named and evidence > KEPT * self.evidence_max
             suspect.is_named = is_enough or is_kept
-            if not suspect.has_evidence:
-                del self._suspects[at]
+            if evidence == 0:
+                del self.suspects[at]
 
     def forget(self, members: Iterable[int]) -> None:
         """Drop what is known of members with these numbers, whose lateness has another reason."""
         for at in members:
-            self._suspects.pop(int(at), None)
+            self.suspects.pop(int(at), None)
 
 
 @dataclass
-class _Suspect:
-    """One who has been late, and the logarithms of the e-values, by OFTEN."""
+class LateMember:
+    """One who has been late since `since_s`, and whether it `is_named`."""
 
     since_s: float
-    _log_score: list[float] = field(default_factory=lambda: [0.0] * len(OFTEN))
     is_named: bool = False
-    windows: int = 0
-    late: int = 0
+    _windows: int = 0
+    _late: int = 0
     _sum_of_log_ratio: float = 0.0
+    _log_score: list[float] = field(default_factory=lambda: [0.0] * len(OFTEN))
 
     def add(self, ratio: float, gains: Sequence[float], evidence_most: float) -> None:
         """Add a window; it was late in it if `ratio` says so."""
-        self.windows += 1
+        self._windows += 1
         if ratio >= LATE:
-            self.late += 1
+            self._late += 1
             self._sum_of_log_ratio += math.log(ratio)
-        added = map(add, self._log_score, gains)
-        self._log_score = [min(max(0.0, value), evidence_most) for value in added]
-
-    @property
-    def has_evidence(self) -> bool:
-        return any(self._log_score)
+        sums = map(add, self._log_score, gains)
+        self._log_score = [min(max(0.0, value), evidence_most) for value in sums]
 
     @property
     def evidence(self) -> float:
+        """The logarithm of the mean e-value; 0 for none."""
         most = max(self._log_score)
-        sum_of_all = sum(math.exp(value - most) for value in self._log_score)
-        return most + math.log(sum_of_all / len(OFTEN))
+        if most <= 0:
+            return 0.0
+        return most + math.log(
+            sum(math.exp(value - most) for value in self._log_score) / len(OFTEN)
+        )
 
     @property
     def share(self) -> float:
-        return self.late / max(1, self.windows)
+        """In which part of the windows since then it was late."""
+        return self._late / max(1, self._windows)
 
     @property
     def ratio(self) -> float:
-        return math.exp(self._sum_of_log_ratio / max(1, self.late))
+        """The geometric mean, while it was late, of its values over the median of the others."""
+        return math.exp(self._sum_of_log_ratio / max(1, self._late))
 
 
 def _over_others(value: float, ascending: Sequence[float]) -> float:

@@ -24,7 +24,7 @@ def watched(values: Floats, windows_between: float = WINDOWS_BETWEEN) -> tuple[L
     tests = Latecomers(values.shape[1], windows_between)
     for window, row in enumerate(values):
         tests.add(float(window), window + 1.0, row)
-        if tests.is_named.any():
+        if tests.late_members:
             return tests, window
     return tests, -1
 
@@ -49,10 +49,10 @@ def test_who_becomes_late_is_named_soon_and_dated(members: int, factor: float) -
     values[100:, 1] *= factor
     tests, window = watched(values)
     assert 100 < window < 140
-    assert np.flatnonzero(tests.is_named).tolist() == [1]
-    assert tests.since_s[1] == pytest.approx(100, abs=2)
-    assert tests.ratio[1] == pytest.approx(factor, rel=0.1)
-    assert tests.share[1] > 0.9
+    assert tests.late_members == [1]
+    assert tests.suspects[1].since_s == pytest.approx(100, abs=2)
+    assert tests.suspects[1].ratio == pytest.approx(factor, rel=0.1)
+    assert tests.suspects[1].share > 0.9
 
 
 @pytest.mark.parametrize("deviation", [0.01, 0.3, 2.0])
@@ -82,10 +82,10 @@ def test_who_is_on_time_again_is_no_longer_named() -> None:
     is_named = []
     for window, row in enumerate(values):
         tests.add(float(window), window + 1.0, row)
-        is_named.append(bool(tests.is_named[2]))
+        is_named.append(2 in tests.late_members)
     assert is_named[149]
     assert 150 <= len(is_named) - is_named[::-1].index(True) < 180
-    assert not tests.is_named.any()
+    assert not tests.late_members
 
 
 def test_of_two_the_later_is_named_first_and_then_the_other() -> None:
@@ -93,10 +93,10 @@ def test_of_two_the_later_is_named_first_and_then_the_other() -> None:
     values[:, 3] *= 2.0
     values[:, 5] *= 1.5
     tests, _ = watched(values)
-    assert np.flatnonzero(tests.is_named).tolist() == [3]
+    assert tests.late_members == [3]
     for window, row in enumerate(values):
         tests.add(1000.0 + window, 1001.0 + window, row)
-    assert np.flatnonzero(tests.is_named).tolist() == [3, 5]
+    assert tests.late_members == [3, 5]
 
 
 def test_a_short_disturbance_has_to_last() -> None:
@@ -106,7 +106,7 @@ def test_a_short_disturbance_has_to_last() -> None:
     tests = Latecomers(1000, WINDOWS_BETWEEN, lasting_s=4.0)
     for window, row in enumerate(values):
         tests.add(float(window), window + 1.0, row)
-        assert not tests.is_named.any()
+        assert not tests.late_members
 
 
 @pytest.mark.parametrize("members", [0, 1])
@@ -114,14 +114,14 @@ def test_who_is_alone_is_never_late(members: int) -> None:
     tests = Latecomers(members, WINDOWS_BETWEEN)
     for window in range(100):
         tests.add(float(window), window + 1.0, np.ones(members))
-    assert not tests.is_named.any()
+    assert not tests.late_members
 
 
 def test_values_that_are_none_are_no_evidence() -> None:
     tests = Latecomers(3, WINDOWS_BETWEEN)
     for bad in (math.nan, math.inf):
         tests.add(0.0, 1.0, np.array([1.0, bad, 1.0]))
-    assert not tests.evidence.any()
+    assert not tests.suspects
 
 
 def test_what_is_known_for_another_reason_is_dropped() -> None:
@@ -129,5 +129,5 @@ def test_what_is_known_for_another_reason_is_dropped() -> None:
     values[:, 1] *= 3
     tests, _ = watched(values)
     tests.forget(np.array([1]))
-    assert not tests.is_named.any()
-    assert not tests.evidence.any()
+    assert not tests.late_members
+    assert not tests.suspects

@@ -107,6 +107,6 @@ class Lateness:
     def _straggler(self, unit: NDArray[np.intp], tests: Latecomers, at: int) -> Straggler:
         host = str(self._hosts[unit[0]])
         is_whole_host = bool(len(unit) == np.count_nonzero(self._hosts == host))
-        ratio, share, since_s = (float(of[at]) for of in (tests.ratio, tests.share, tests.since_s))
+        late = tests.suspects[at]
         ranks = tuple(self.ranks[place] for place in unit)
-        return Straggler(host, ranks, is_whole_host, ratio, share, since_s)
+        return Straggler(host, ranks, is_whole_host, late.ratio, late.share, late.since_s)
