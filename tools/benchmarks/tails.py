@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.family import FALSE_TAILS, CurveErrors
 from nhalf.decide.tail_ratios import TAIL_THRESHOLD, tail_curves
+from nhalf.statistics.family import FALSE_TAILS, CurveErrors
 from nhalf.store.keys import COMPARED_CURVE
 
 PLANTED_SHARE, PLANTED_FACTOR = 0.01, 2.0
