@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import re
 import shutil
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from nhalf.cli.verbs import watch
 from nhalf.measure.traced.start import folder_of_ranks
 from nhalf.mpi.preload import VERBOSE, preload
 from tests.nhalf.measure.traced.programs import (
@@ -253,6 +256,18 @@ def test_a_preloaded_program_is_watched_until_it_is_killed(program: Path, tmp_pa
 
 
 @needs_library
+def test_each_program_counts_into_a_folder_of_its_own(
+    call: Call, program: Path, tmp_path: Path
+) -> None:
+    words = ("mpi", "preload", CASES[0][0].name, "--program", program, "--out", tmp_path / "job")
+    told = call(*words)
+    assert told.code == 0, told.err
+    assert f"NHALF_COLL_COUNTERS={tmp_path / 'job' / 'ranks'}" in told.out.split()
+    assert (tmp_path / "job" / "ranks").is_dir()
+    call(*words).is_error(2, "holds a trace or counters already")
+
+
+@needs_library
 def test_a_program_runs_on_where_it_cannot_be_watched(program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "job"
     with preloaded(program, folder, 300, 0.2, -1, 0, 1, stderr=subprocess.PIPE) as job:
@@ -268,13 +283,44 @@ def test_no_program_comes(call: Call, tmp_path: Path) -> None:
     call("watch", tmp_path, "--timeout", "10ms", "--json").is_error(2, "no rank writes into")
 
 
-def test_ranks_of_other_hosts_say_nothing(call: Call, tmp_path: Path) -> None:
+def rank_elsewhere(folder: Path) -> None:
     process = {
         **{"version": 5, "rank": 0, "size": 1, "host": "elsewhere", "pid": 1, "launch": "hydra 1"},
         **{"library": "MPICH Version: 5.0.2", "calls": [], "ready_ns": 1},
     }
-    (tmp_path / "ranks").mkdir()
-    (tmp_path / "ranks" / "elsewhere-00000000-1.json").write_text(json.dumps(process) + "\n")
+    (folder / "ranks").mkdir()
+    (folder / "ranks" / "elsewhere-00000000-1.json").write_text(json.dumps(process) + "\n")
+
+
+class Enough(Exception):
+    """Ends a watch that would go on."""
+
+
+@pytest.mark.parametrize(("look_s", "pause_s"), [(0.0, 0.25), (1e-4, 0.25), (0.01, 10.0)])
+def test_a_thousandth_of_a_processor_is_the_most(
+    look_s: float, pause_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rank_elsewhere(tmp_path)
+    used_s = (look_s * number for number in itertools.count())
+    pauses_s: list[float] = []
+
+    def pause(time_s: float) -> None:
+        pauses_s.append(time_s)
+        if len(pauses_s) == 100:
+            raise Enough
+
+    monkeypatch.setattr(watch, "_used_s", lambda: next(used_s))
+    watched = watch.Watch(tmp_path)
+    watched.wait(1.0)
+    monkeypatch.setattr("nhalf.cli.verbs.watch.time.sleep", pause)
+    with pytest.raises(Enough):
+        list(watched.lines(math.inf))
+    assert pauses_s[-1] == pytest.approx(pause_s, rel=0.01)
+    assert pauses_s == sorted(pauses_s)
+
+
+def test_ranks_of_other_hosts_say_nothing(call: Call, tmp_path: Path) -> None:
+    rank_elsewhere(tmp_path)
     silent = call("watch", tmp_path, "--silence", "10ms")
     assert silent.code == 2
     assert "no rank has made a call for 10 ms, and none runs here" in silent.err
