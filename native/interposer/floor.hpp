@@ -90,8 +90,8 @@ struct Floor {
 /// Returns the least seconds of a flag that ranks 0 and 1 hand to each other in turn; collective.
 inline double flag_time_s(SharedMemory& memory, const SteadyClock& clock) {
   // Short batches, so that some are not interrupted.
-  constexpr int batches = 64;
-  constexpr int flags = 32;
+  constexpr int batches = 16;
+  constexpr int flags = 16;
   double least_s = std::numeric_limits<double>::infinity();
   for (int batch = 0; batch < batches; ++batch) {
     memory.barrier();
@@ -126,7 +126,7 @@ inline double copy_time_s(SharedMemory& memory, const SteadyClock& clock, ConstB
 /// Measures the floor of all ranks together; collective, some milliseconds. Throws Failed if the
 /// ranks do not all come, and std::bad_alloc.
 inline Floor measured_floor(SharedMemory& memory) {
-  constexpr int repetitions = 5;
+  constexpr int repetitions = 3;
   constexpr std::size_t most_bytes = Floor::size_bytes(Floor::sizes - 1);
   const SteadyClock clock;
   Floor floor{memory.size(), flag_time_s(memory, clock), {}};
