@@ -262,9 +262,9 @@ class Communicator {
   /// Returns the groups of ranks; null if these share no memory. The first call is
   /// collective. Throws Failed.
   const Hierarchy* hierarchy() {
+    static const CoreCaches own = core_caches(allowed_cpus());
     SharedMemory* slots = shared();
-    if (slots != nullptr && !hierarchy_)
-      hierarchy_ = Hierarchy::of(*slots, core_caches(allowed_cpus()));
+    if (slots != nullptr && !hierarchy_) hierarchy_ = Hierarchy::of(*slots, own);
     return hierarchy_ ? &*hierarchy_ : nullptr;
   }
   /// Measures what bounds operations from below, at the end of the program; nothing if not all
