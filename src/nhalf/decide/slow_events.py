@@ -14,7 +14,7 @@ that index, which counts once more for each of two runs, and is judged as Studen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,27 +42,15 @@ class SlowEvents:
 def slow_events(visits: Visits, groups: Sequence[Sequence[int]], limit_level: Floats) -> SlowEvents:
     """The events beyond the limits (groups,), which are logarithms, of groups of sizes."""
     launches = sorted({launch for group in groups for size in group for launch in visits[size]})
-    counts = np.array(
-        [
-            [
-                _counts((part for size in group for part in visits[size].get(launch, ())), limit)
-                for group, limit in zip(groups, limit_level, strict=True)
-            ]
-            for launch in launches
-        ]
-    )
-    counts = np.concatenate((counts.sum(axis=1, keepdims=True), counts), axis=1)
-    return SlowEvents(counts[..., 0], counts[..., 1])
-
-
-def _counts(visits: Iterable[Floats], limit: float) -> tuple[int, int]:
-    """The events and the samples of visits."""
-    events = samples = 0
-    for values in visits:
-        is_slow = values > limit
-        events += int(np.count_nonzero(np.diff(is_slow, prepend=False) & is_slow))
-        samples += len(values)
-    return events, samples
+    counts = np.zeros((2, len(launches), 1 + len(groups)), np.int64)
+    for row, launch in enumerate(launches):
+        for column, (group, limit) in enumerate(zip(groups, limit_level, strict=True), 1):
+            for values in (part for size in group for part in visits[size].get(launch, ())):
+                is_slow = values > limit
+                begins = np.diff(is_slow, prepend=False) & is_slow
+                counts[:, row, column] += np.count_nonzero(begins), len(values)
+    counts[..., 0] = counts.sum(axis=-1)
+    return SlowEvents(*counts)
 
 
 def chance_of_more(
@@ -75,15 +63,12 @@ def chance_of_more(
     """
     from scipy.special import bdtrc, ndtri, stdtr
 
-    sides = (before, now)
-    events, samples = (
-        np.array([getattr(side, name).sum(axis=0) for side in sides])
-        for name in ("events", "samples")
-    )
-    share = samples[1] / samples.sum(axis=0)
-    by_chance = sum(bdtrc(events[1] - more, events.sum(axis=0), share) / 2 for more in (0, 1))
-    dispersion = _dispersion(sides)
-    launches = max(len(side.events) for side in sides)
+    now_events, now_samples = now.events.sum(axis=0), now.samples.sum(axis=0)
+    events = before.events.sum(axis=0) + now_events
+    share = now_samples / (before.samples.sum(axis=0) + now_samples)
+    by_chance = sum(bdtrc(now_events - more, events, share) / 2 for more in (0, 1))
+    dispersion = _dispersion((before, now))
+    launches = max(len(before.events), len(now.events))
     spread = np.sqrt(dispersion + launches * between_runs * (dispersion - 1))
     deviate = ndtri(np.maximum(by_chance, PROBABILITY_LEAST)) / spread
     chance: Floats = np.where(dispersion > 1, stdtr(degrees, deviate), by_chance)

@@ -75,8 +75,7 @@ class Tails:
     """One side: the tails of groups of sizes (groups,), and the median of their launches.
 
     `part_level` (launches, groups) are what each launch says alone, NaN if it lacks a group, and
-    `variance` is that of such a part by its samples. `limit_level` is the median of the
-    slowest.
+    `variance` is that of such a part by its samples. `limit_level` is the slowest's median.
     """
 
     tail_level: Floats
@@ -145,8 +144,8 @@ def _tail_curve(
     limit = np.minimum(before.limit_level, now.limit_level + gain) + math.log(TAIL_THRESHOLD)
     events = (slow_events(_logs(a), groups, limit), slow_events(_logs(b), groups, limit - gain))
     between_runs = 0.0 if took_turns else BETWEEN_RUNS
-    estimates = _estimates(before, now, np.concatenate(([gain.mean()], gain)), between_runs)
-    estimates = _with_events(estimates, events, between_runs)
+    means = _estimates(before, now, np.concatenate(([gain.mean()], gain)), between_runs)
+    estimates = _with_events(means, events, between_runs)
     a_s, b_s = (np.exp(side.tail_level) * side.median_s for side in (before, now))
     return (launches, np.array([group[0] for group in groups]), a_s, b_s, estimates)
 
