@@ -214,6 +214,7 @@ class Place {
   }
   [[nodiscard]] bool is_of_device() const { return device_.get() != 0; }
   [[nodiscard]] Address address() const { return address_; }
+  [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
   [[nodiscard]] std::byte* data() const { return reinterpret_cast<std::byte*>(address_); }
 
   void write(std::uint32_t seed) const {

@@ -197,6 +197,10 @@ class Peer : public Pattern {
                                [&](const auto& partner) { return partner->arrivals().has(seed_); });
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override {
+    return from_.size_bytes() * partners_.size();
+  }
+
   /// What the words through pipes take by themselves, half of there and back.
   std::vector<Value> values() override {
     constexpr int times = 51;

@@ -83,7 +83,7 @@ std::string answer(Session& session, const Options& words, const std::string& id
     const auto pattern = make(session, gpu, point);
     const auto measured = nhalf::gpu::measure(*pattern, info, gpu, session.clock,
                                               session.overhead_s, effort_of(words, usual_effort));
-    const auto moved_bytes = info.sized ? point.size_bytes : 0;
+    const auto moved_bytes = pattern->moved_bytes().value_or(info.sized ? point.size_bytes : 0);
     return nhalf::point_record(id, info, 1, point.size_bytes, moved_bytes, measured);
   } catch (const nhalf::gpu::DriverError& error) {
     throw InputError(error.what());

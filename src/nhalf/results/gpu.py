@@ -38,7 +38,7 @@ class Gpu(Result):
         Column("host_returns_s", "host returns", format_time),
         Column("device_s", "GPU done", format_time),
         Column("time_s", "host knows", format_time),
-        Column("rate_Bps", "rate", format_rate),
+        Column("rate_Bps", "rate", format_rate, with_interval=False),
         Column("n_half_bytes", "n½", format_size),
         Column("switches", "switches at", str),
     )

@@ -116,6 +116,7 @@ def test_known_times_are_measured_exactly(gpu: pytest.MonkeyPatch, tmp_path: Pat
     assert pair["time_s"] == pytest.approx((START_S + 8 / RATE_BPS) / 2)
     several = "messages from one process to 3 others at once on this GPU, in time slices: "
     assert costs[f"{several}no network"]["time_s"] == pytest.approx(3 * pair["time_s"])
+    assert costs[f"{several}no network"]["rate_Bps"] == pytest.approx(pair["rate_Bps"])
     assert not any(row["doubts"] or row.get("falls") for row in said["costs"])
     run = Run.open(tmp_path / "gpu")
     assert set(run.measurements().collect()["transport"]) == {"gpu"}
