@@ -48,7 +48,7 @@ def slow_events(visits: Visits, groups: Sequence[Sequence[int]], limit_level: Fl
             for values in (part for size in group for part in visits[size].get(launch, ())):
                 is_slow = values > limit
                 begins = np.diff(is_slow, prepend=False) & is_slow
-                counts[:, row, column] += np.count_nonzero(begins), len(values)
+                counts[:, row, column] += np.array([np.count_nonzero(begins), len(values)])
     counts[..., 0] = counts.sum(axis=-1)
     return SlowEvents(*counts)
 
