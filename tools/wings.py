@@ -42,7 +42,7 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_890,
     "store": 1_260,
-    "statistics": 3_900,
+    "statistics": 3_990,
     "models": 2_470,
     "machines": 5_180,
     "mpi": 7_120,
@@ -53,7 +53,7 @@ BUDGET_LINES = {
     "results": 2_910,
     "facts": 11_240,
     "exchange": 8_360,
-    "decide": 11_090,
+    "decide": 11_000,
     "experiment": 6_390,
     "studies": 4_570,
     "present": 16_300,

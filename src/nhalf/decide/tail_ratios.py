@@ -32,11 +32,11 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.slow_events import SlowEvents, Visits, chance_of_more, slow_events
 from nhalf.statistics.doubt import CERTAIN, Doubt
 from nhalf.statistics.paired import ROUNDING
 from nhalf.statistics.ratio_intervals import Estimates
 from nhalf.statistics.same_state import LAUNCHES_MIN
+from nhalf.statistics.slow_events import SlowEvents, Visits, chance_of_more, slow_events
 from nhalf.statistics.tails import pooled, quantile_of, samples_needed
 from nhalf.store.keys import COMPARED_CURVE
 
