@@ -12,10 +12,10 @@ using nhalf::CoreCaches;
 namespace {
 
 /// A folder of the kernel's files for cores with three levels, for as long as it lives.
-class Tree {
+class TreeOfCaches {
  public:
   /// The cores that share the last level, by core.
-  explicit Tree(const std::map<int, const char*>& sharing) {
+  explicit TreeOfCaches(const std::map<int, const char*>& sharing) {
     std::string name = (std::filesystem::temp_directory_path() / "nhalf-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     root_ = name;
@@ -35,9 +35,9 @@ class Tree {
       }
     }
   }
-  ~Tree() { std::filesystem::remove_all(root_); }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
+  ~TreeOfCaches() { std::filesystem::remove_all(root_); }
+  TreeOfCaches(const TreeOfCaches&) = delete;
+  TreeOfCaches& operator=(const TreeOfCaches&) = delete;
 
   [[nodiscard]] CoreCaches caches(std::vector<int> cores) const {
     return core_caches(cores, root_);
@@ -50,7 +50,8 @@ class Tree {
 }  // namespace
 
 TEST_CASE("a thread that stays near one last-level cache knows it, and the cache before it") {
-  const Tree tree({{8, "8-15,72-79"}, {9, "8-15,72-79"}, {16, "16-23"}, {72, "8-15,72-79"}});
+  const TreeOfCaches tree(
+      {{8, "8-15,72-79"}, {9, "8-15,72-79"}, {16, "16-23"}, {72, "8-15,72-79"}});
   for (const auto& cores : {std::vector{8}, std::vector{72}, std::vector{8, 9, 72}}) {
     CHECK(tree.caches(cores).last_level == 9);
     CHECK(tree.caches(cores).inner_bytes == 1 << 20);
@@ -62,5 +63,5 @@ TEST_CASE("a thread that stays near one last-level cache knows it, and the cache
 
 TEST_CASE("where the kernel does not say, nothing is known") {
   CHECK(core_caches(std::vector{0}, "/nowhere").inner_bytes == 0);
-  CHECK(Tree({{0, ""}}).caches({0}).last_level == 0);
+  CHECK(TreeOfCaches({{0, ""}}).caches({0}).last_level == 0);
 }

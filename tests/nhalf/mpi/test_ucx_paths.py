@@ -8,7 +8,7 @@ import pytest
 
 from nhalf.mpi.ucx_paths import DIRECT, IPC, STAGED, UNNAMED, UcxPath, paths
 
-TABLE = Path(__file__).parents[2] / "data/logs/ucx_proto_info.txt"
+TABLE = Path(__file__).parents[2] / "data/ucx_proto_info.txt"
 
 
 def test_paths_from_gpu_memory_by_size() -> None:

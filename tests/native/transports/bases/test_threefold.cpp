@@ -1,5 +1,5 @@
 // Of three copies, two that agree count at each bit.
-#include "transports/bases/mpi_control.hpp"
+#include "transports/bases/threefold.hpp"
 
 #include <doctest/doctest.h>
 

@@ -27,7 +27,7 @@ from tests.probes import is_built
 from tests.stand_in_gpu import gpu_stand_in
 
 NATIVE = Path(__file__).parents[3] / "native"
-UCX_TABLE = Path(__file__).parents[3] / "data/logs/ucx_proto_info.txt"
+UCX_TABLE = Path(__file__).parents[3] / "data/ucx_proto_info.txt"
 HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
 MEMORY = {"name": "memory", "values": "host", "fallback": "host", "what": ""}
 BLOCK = Block(["pingpong", "bcast"], [2], "1,8", axes={"memory": "host,device"})

@@ -15,7 +15,7 @@ from nhalf.store.record import event
 from nhalf.store.run import Run
 from tests.nhalf.facts.test_node import record
 
-TABLE = Path(__file__).parents[3] / "data/logs/ucx_proto_info.txt"
+TABLE = Path(__file__).parents[3] / "data/ucx_proto_info.txt"
 MIB = 1 << 20
 
 
