@@ -2,12 +2,14 @@
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.machines.gpu import GpuCopy, GpuPart
 from nhalf.node.gpu import COPY, FLAG, LAUNCH, TRANSPORT, USUAL_MEMORY, WAIT
 from nhalf.store.keys import parse_axes
 
 
+@fact
 def gpu_part(facts: Facts) -> GpuPart | None:
     """What the first GPU of the first run takes; None if none was measured.
 

@@ -69,6 +69,7 @@ def eager_use(program: Program) -> EagerUse | None:
     return None if near.is_empty() else EagerUse(limit.parameter, limit.size_bytes, *counts)
 
 
+@fact
 def _limit(program: Program) -> EagerLimit | None:
     report = program.trace.mpi_t
     if report is None or program.trace.virtual is not None:
