@@ -52,7 +52,7 @@ BUDGET_LINES = {
     "loops": 8_570,
     "results": 2_910,
     "facts": 11_240,
-    "exchange": 8_360,
+    "exchange": 8_370,
     "decide": 11_000,
     "experiment": 6_390,
     "studies": 4_570,

@@ -41,8 +41,11 @@ class Style(ABC):
         """The lines of a benchmark's table; `rows` by size, with `repetitions` and `quantiles`."""
 
     @abstractmethod
-    def opening(self, library: str, memory: str) -> Iterator[str]:
-        """The lines before the tables of one library and memory of buffers, '' for none said."""
+    def opening(self, library: str, memory: str = "") -> Iterator[str]:
+        """The lines before the tables of one library and memory of buffers, if one is said.
+
+        A style that names no memories is never given one.
+        """
 
     def closing(self) -> Iterator[str]:
         """The lines after these tables."""
@@ -101,7 +104,8 @@ class Style(ABC):
                 if name and (not memory or memory in self.memories):
                     tables.setdefault(memory, []).append((name, rows))
             for memory, in_memory in sorted(tables.items()) or [("", [])]:
-                yield from self.opening(facts.titles.get(library, library), memory)
+                named = (memory,) if memory else ()
+                yield from self.opening(facts.titles.get(library, library), *named)
                 for name, rows in in_memory:
                     yield from self.table(name, rows)
                 yield from self.closing()

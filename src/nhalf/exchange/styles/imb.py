@@ -17,7 +17,7 @@ class Imb(Style):
     transports: ClassVar[dict[str, str]] = IMB.transports()
     memories: ClassVar[frozenset[str]] = frozenset(MEMORIES)
 
-    def opening(self, library: str, memory: str) -> Iterator[str]:
+    def opening(self, library: str, memory: str = "") -> Iterator[str]:
         build = " (GPU)" if memory else ""
         yield "#" + "-" * 64
         yield f"#    Measured by nhalf, in the form of the Intel(R) MPI Benchmarks{build}"

@@ -35,7 +35,7 @@ class Osu(Style):
         {*PLACES, *("-".join(sides) for sides in permutations(PLACES, 2))}
     )
 
-    def opening(self, library: str, memory: str) -> Iterator[str]:
+    def opening(self, library: str, memory: str = "") -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"
 
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:

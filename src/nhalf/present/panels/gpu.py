@@ -10,9 +10,9 @@ class GpuCosts(Panel[Facts]):
     title = Gpu.title
     how_to_read = (
         "A message from GPU memory waits for a launch or a flag, and is copied where the network "
-        "does not reach that memory; times end when the call returns, when the GPU is done and when "
-        "the host knows it, of copies those of the fewest bytes and the rate of the most; processes "
-        "on one GPU take turns, which is no network."
+        "does not reach that memory; times end when the call returns, when the GPU is done and "
+        "when the host knows it, of copies those of the fewest bytes and the rate of the most; "
+        "processes on one GPU take turns, which is no network."
     )
     order = 69
     patterns = PATTERNS
