@@ -14,7 +14,7 @@ from nhalf.present.junit import junit
 from nhalf.statistics.intervals import Interval
 from tests.patience import patience_s
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 REFRAME = ROOT / "build" / "reframe"
 NASTY = 'a<b & "c" \x00\x1b[31m\ud800 ]]> µ 漢'
 
