@@ -104,8 +104,8 @@ class Style(ABC):
                 if name and (not memory or memory in self.memories):
                     tables.setdefault(memory, []).append((name, rows))
             for memory, in_memory in sorted(tables.items()) or [("", [])]:
-                named = (memory,) if memory else ()
-                yield from self.opening(facts.titles.get(library, library), *named)
+                memory_said = (memory,) if memory else ()
+                yield from self.opening(facts.titles.get(library, library), *memory_said)
                 for name, rows in in_memory:
                     yield from self.table(name, rows)
                 yield from self.closing()
