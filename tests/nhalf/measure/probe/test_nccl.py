@@ -249,6 +249,7 @@ def without_flags(run: Path) -> None:
     (run / "measurements.parquet").unlink()
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.usefixtures("stand_ins")
 def test_files_of_nccl_are_measured_in_turns_and_the_slower_one_is_named(
