@@ -91,7 +91,7 @@ def wait_for_points(run: Path, number: int) -> None:
 def test_a_run_is_submitted_and_collected(nhalf: Call, tmp_path: Path) -> None:
     out = tmp_path / "it's 100%"
     words = ["run", "--mpi", "mpich", "--placement", "2x1", "--bytes", "8", "--launches", "2"]
-    ended = nhalf(*words, "--budget", duration(2), "--submit", "--json", "--out", out)
+    ended = nhalf(*words, "--budget", duration(5), "--submit", "--json", "--out", out)
     assert (ended.code, ended.err) == (0, "")
     answer = json.loads(ended.out)
     assert answer["run"] == str(out)
