@@ -79,9 +79,8 @@ static std::vector<std::string> counted_names() {
 }
 
 /// Makes the files of a program that is to be watched, once its ranks are known.
-static void count_from_now_on(trace::Identity& identity, int thread_level) {
-  const char* folder = std::getenv("NHALF_COLL_COUNTERS");
-  if (folder == nullptr || *folder == '\0' || counters != nullptr) return;
+static void count_from_now_on(trace::Identity& identity, const char* folder, int thread_level) {
+  if (counters != nullptr) return;
   trace::threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
   trace::CollectiveCounters::Rank rank{0, 1, counted_names()};
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank.rank);
@@ -89,9 +88,12 @@ static void count_from_now_on(trace::Identity& identity, int thread_level) {
   counters = trace::CollectiveCounters::made(identity, folder, rank, &Lessons::saved_s).release();
 }
 
-/// Calls MPI_Init or MPI_Init_thread, whose call of the library is `init`.
+/// Calls MPI_Init or MPI_Init_thread, whose call of the library is `init`. What counting needs is
+/// done for programs that are watched alone.
 template <class Init>
 static int begin(Init init) {
+  const char* folder = std::getenv("NHALF_COLL_COUNTERS");
+  if (folder == nullptr || *folder == '\0') return init();
   static auto* const identity = new trace::Identity;
   trace::choose_clock();
   identity->begin();
@@ -99,7 +101,7 @@ static int begin(Init init) {
   int thread_level = MPI_THREAD_SINGLE;
   if (error != MPI_SUCCESS) return error;
   PMPI_Query_thread(&thread_level);
-  count_from_now_on(*identity, thread_level);
+  count_from_now_on(*identity, folder, thread_level);
   return error;
 }
 

@@ -161,19 +161,21 @@ def is_longer(before: Floats, now: Floats) -> bool:
 def counts(pairs: int, noise: Noise, shape: Shape) -> tuple[int, int]:
     """Pairs of runs with an alarm without a change, and with the planted one."""
     random = np.random.default_rng(1)
-    alarms = found = 0
+    alarms = detected = 0
     for _ in range(pairs):
         before, now = noise(random, shape), noise(random, shape)
         alarms += is_longer(before, now)
-        found += is_longer(before, slowed(random, now, PLANTED_SHARE))
-    return alarms, found
+        detected += is_longer(before, slowed(random, now, PLANTED_SHARE))
+    return alarms, detected
 
 
 def main(pairs: int, names: list[str]) -> None:
     """Print a row for each kind of noise: for each shape alarms, and what was found."""
     for name in names or NOISES:
         cells = [counts(pairs, NOISES[name], shape) for shape in SHAPES]
-        row = " | ".join(f"{alarms / pairs:.1%}, {found / pairs:.0%}" for alarms, found in cells)
+        row = " | ".join(
+            f"{alarms / pairs:.1%}, {detected / pairs:.0%}" for alarms, detected in cells
+        )
         sys.stdout.write(f"| {name} | {row} |\n")
         sys.stdout.flush()
 

@@ -62,9 +62,9 @@ def measure(runs: int) -> tuple[Any, str]:
                     told, _ = job.communicate()
                 launches.append(Launch(float(told.split()[0]), used_s, watched_s))
     ratio = ratio_interval([b.took_s / a.took_s for a, b in zip(alone, watched, strict=True)])
-    share = statistics.median(one.used_s / one.watched_s for one in watched)
+    share = statistics.median(launch.used_s / launch.watched_s for launch in watched)
     figures = {
-        **{"ranks": ranks, "runs": runs, "watched_s": [one.watched_s for one in watched]},
+        **{"ranks": ranks, "runs": runs, "watched_s": [launch.watched_s for launch in watched]},
         **{"ratio": ratio.median, "ratio_low": ratio.low, "ratio_high": ratio.high},
         "processor_share": share,
     }

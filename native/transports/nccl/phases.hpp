@@ -5,6 +5,7 @@
 
 #include "contract/pattern.hpp"
 #include "host/gpu_driver.hpp"
+#include "timing/statistics.hpp"
 
 namespace nhalf::nccl {
 /// Looks at single operations that are no samples: events on the stream take time of their own.
@@ -42,10 +43,6 @@ class Phases {
   }
   static void record(const gpu::OwnedEvent& event, gpu::Stream stream) {
     gpu::driver().check(gpu::driver().event_record(event.get(), stream), "event");
-  }
-  static double median(std::vector<double>& times_s) {
-    std::ranges::sort(times_s);
-    return times_s[times_s.size() / 2];
   }
 
   gpu::OwnedEvent before_ = gpu::event(), after_ = gpu::event();

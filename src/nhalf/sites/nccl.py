@@ -26,10 +26,10 @@ if ctypes.CDLL(sys.argv[1]).ncclGetVersion(ctypes.byref(number)):
 count = ctypes.c_int()
 try:
     driver = ctypes.CDLL(sys.argv[2])
-    known = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+    has_count = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
 except (OSError, AttributeError):
-    known = False
-print(number.value, count.value if known else 0)
+    has_count = False
+print(number.value, count.value if has_count else 0)
 """
 
 

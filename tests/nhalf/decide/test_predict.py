@@ -90,9 +90,9 @@ def test_messages_of_the_sp2_that_are_followed_take_what_its_study_counted(name:
 
 def test_the_fastest_of_every_cell_is_told() -> None:
     few, sizes = [2, 32], SIZES[::3]
-    found = predict("bcast", machine("sp2-mpl"), few, sizes, algorithms(), extrapolate=True)
-    told = found.as_json()
-    assert len(told["rows"]) == len(few) * len(sizes) * len(found.ways)
+    predicted = predict("bcast", machine("sp2-mpl"), few, sizes, algorithms(), extrapolate=True)
+    told = predicted.as_json()
+    assert len(told["rows"]) == len(few) * len(sizes) * len(predicted.ways)
     best = {(row["ranks"], row["bytes"]): row["algorithm"] for row in told["best"]}
     assert len(best) == len(few) * len(sizes)
     times = {(row["ranks"], row["bytes"], row["algorithm"]): row["time_s"] for row in told["rows"]}

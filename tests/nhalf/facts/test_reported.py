@@ -107,6 +107,6 @@ def test_numbers_words_and_paths_are_compared_as_libraries_read_them(
 def test_a_library_is_a_witness_of_what_it_certainly_says(
     reported: dict[str, str], verdict: str
 ) -> None:
-    said = witness({"OMPI_MCA_coll_tuned_bcast_algorithm": "binomial", "mpi_x": "yes"}, reported)
-    assert said.verdict == verdict
-    assert ("mpi_x" in said.silent_variables) == ("mpi_x" not in reported)
+    setting = witness({"OMPI_MCA_coll_tuned_bcast_algorithm": "binomial", "mpi_x": "yes"}, reported)
+    assert setting.verdict == verdict
+    assert ("mpi_x" in setting.silent_variables) == ("mpi_x" not in reported)

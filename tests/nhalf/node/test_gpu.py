@@ -216,9 +216,9 @@ def test_the_condition_of_a_gpu_is_with_its_points(
     for name, text in variables.items():
         gpu.setenv(f"NHALF_STAND_IN_{name}", text)
     with Probe([*gpu_subject().command], {}, patience_s(60)) as probe:
-        said = probe.launch["gpu"]
-        assert {name: said[name] for name in start} == start
-        assert ("processes" in said) == bool(start)
+        gpu = probe.launch["gpu"]
+        assert {name: gpu[name] for name in start} == start
+        assert ("processes" in gpu) == bool(start)
         probe.send("id=1 pattern=gpu-wait")
         assert probe.receive(patience_s(60), identity="1")["advice"] == advice
 

@@ -63,8 +63,8 @@ def test_patterns_said_to_take_gpu_memory_are_those_with_the_axis() -> None:
         entries = [
             entry for _, entry in ENTRIES if entry.is_covered and entry.transport == transport
         ]
-        said = {entry.pattern for entry in entries if entry.takes_gpu_memory}
-        assert said == {entry.pattern for entry in entries} & with_axis
+        marked = {entry.pattern for entry in entries if entry.takes_gpu_memory}
+        assert marked == {entry.pattern for entry in entries} & with_axis
 
 
 def test_no_test_is_there_twice() -> None:

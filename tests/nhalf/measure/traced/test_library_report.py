@@ -47,12 +47,12 @@ def test_the_limit_stands_beside_the_messages_that_are_longer(
     library: Library, compiler: Path, tmp_path: Path, programs: Path
 ) -> None:
     trace = left((library, compiler), tmp_path / "trace", programs)
-    said = trace.trace.mpi_t
-    assert said is not None
+    report = trace.trace.mpi_t
+    assert report is not None
     if library.vendor not in ("mpich", "openmpi"):
         return
-    assert said.control > 400
-    assert (said.performance > 0) == (library.vendor == "openmpi")
+    assert report.control > 400
+    assert (report.performance > 0) == (library.vendor == "openmpi")
     use = eager_use(Program.open(trace.path))
     assert use is not None
     assert (use.messages, use.longer) == (2, 1)

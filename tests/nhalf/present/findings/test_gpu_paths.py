@@ -40,9 +40,9 @@ def facts_of(
             )  # fmt: skip
             journal.append(event("point", "mpich", point))
         lines = TABLE.read_text("utf-8").splitlines()
-        said = {"event": "gpu-paths", "subject": "mpich", "paths": list(map(asdict, paths(lines)))}
-        journal.append(said)
-        journal.append(said)
+        trial = {"event": "gpu-paths", "subject": "mpich", "paths": list(map(asdict, paths(lines)))}
+        journal.append(trial)
+        journal.append(trial)
     run.finish()
     return Facts.of([run])
 
@@ -72,12 +72,12 @@ def test_what_tells_nothing_is_left_out(tmp_path: Path) -> None:
 
 def test_findings_name_the_path_and_its_witness(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, MIB * 1.5e-9, [])
-    said, slope = GpuPaths().find(facts)
-    assert said.text == (
+    printed, slope = GpuPaths().find(facts)
+    assert printed.text == (
         "MPICH sends messages from GPU memory of 0 B to 512 KiB through memory of the host "
         "(rendezvous cuda_copy, frag host, sysv/memory); 512 KiB and more from GPU to GPU by "
         "memory that the driver shares (IPC) (rendezvous zero-copy read from remote, "
         "cuda_ipc/cuda), as UCX said when they were tried."
     )
-    assert (said.figure, slope.figure) == ("ipc", "staged")
+    assert (printed.figure, slope.figure) == ("ipc", "staged")
     assert "one after the other: it stages there (667 MB/s by the copies" in slope.text

@@ -27,7 +27,7 @@ MPICH = LibraryReport(
 SIZES = ((4095, 6), (4096, 3), (8192, 1))
 
 
-def said(report: LibraryReport | None, **more: Any) -> Program:
+def program_with(report: LibraryReport | None, **more: Any) -> Program:
     """Ranks 0 and 1 send each other ten messages, six of them short."""
     rows = [row for size, count in SIZES for row in sent({(0, 1): count}, size)]
     rows += [{"call": "MPI_Ibcast", "kind": "collective", "rank": 0, "partner": 0, "count": 1}]
@@ -38,7 +38,7 @@ def said(report: LibraryReport | None, **more: Any) -> Program:
 
 def texts(made: Program) -> dict[str, str]:
     finders = (BeyondEagerLimit(), ForcedAlgorithms(), NeverReceived())
-    return {one.kind: one.text for finder in finders for one in finder.find(made)}
+    return {each.kind: each.text for finder in finders for each in finder.find(made)}
 
 
 def changed(report: LibraryReport, **more: Any) -> LibraryReport:
@@ -47,13 +47,13 @@ def changed(report: LibraryReport, **more: Any) -> LibraryReport:
 
 
 def test_messages_of_the_limit_and_longer_wait_for_their_receivers() -> None:
-    assert texts(said(OPEN_MPI)) == {
+    assert texts(program_with(OPEN_MPI)) == {
         "beyond-eager-limit": "40 % of the messages between ranks of one host (4 of 10) are of 4 "
         "KiB or more, which is btl_sm_eager_limit by MPI_T: they wait for their receivers "
         "(rendezvous)."
     }
-    assert "(1 of 10) are of 8 KiB or more" in texts(said(MPICH))["beyond-eager-limit"]
-    assert [one.text for one in findings(said(OPEN_MPI)) if one.label == "Eager limit"]
+    assert "(1 of 10) are of 8 KiB or more" in texts(program_with(MPICH))["beyond-eager-limit"]
+    assert [each.text for each in findings(program_with(OPEN_MPI)) if each.label == "Eager limit"]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_messages_of_the_limit_and_longer_wait_for_their_receivers() -> None:
     ],
 )
 def test_a_limit_that_is_not_known_to_hold_is_no_finding(report: LibraryReport | None) -> None:
-    made = said(report)
+    made = program_with(report)
     assert texts(made) == {}
     described = library_json(made)
     assert described is None if report is None else described is not None
@@ -80,7 +80,7 @@ def test_a_limit_that_is_not_known_to_hold_is_no_finding(report: LibraryReport |
 
 
 def test_messages_to_other_hosts_and_short_ones_are_no_finding() -> None:
-    assert texts(said(OPEN_MPI, hosts=2)) == {}
+    assert texts(program_with(OPEN_MPI, hosts=2)) == {}
     made = program(2, sent({(0, 1): 5}, 8))
     made.trace.mpi_t = OPEN_MPI
     assert texts(made) == {}
@@ -118,7 +118,7 @@ def test_messages_to_other_hosts_and_short_ones_are_no_finding() -> None:
 def test_forced_algorithms_of_operations_that_are_called(
     variables: dict[str, str], kind: str, text: str
 ) -> None:
-    assert texts(said(LibraryReport(1, 1, variables))) == {kind: text}
+    assert texts(program_with(LibraryReport(1, 1, variables))) == {kind: text}
 
 
 @pytest.mark.parametrize("value", ["0", "0 (ignore)", "auto", ""])
@@ -127,7 +127,7 @@ def test_no_algorithm_is_forced(value: str) -> None:
         "coll_tuned_bcast_algorithm": value,
         "MPIR_CVAR_BCAST_INTRA_ALGORITHM": value,
     }
-    assert texts(said(LibraryReport(1, 1, variables))) == {}
+    assert texts(program_with(LibraryReport(1, 1, variables))) == {}
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_no_algorithm_is_forced(value: str) -> None:
     ],
 )
 def test_messages_that_were_never_received(level: str, text: str) -> None:
-    made = said(LibraryReport(levels={"pml_ob1_unexpected_msgq_length": level}))
+    made = program_with(LibraryReport(levels={"pml_ob1_unexpected_msgq_length": level}))
     assert texts(made).get("never-received", "").partition(" (")[0] == text

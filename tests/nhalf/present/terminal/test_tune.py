@@ -33,8 +33,8 @@ BENCH: Any = SimpleNamespace(
 def test_what_the_library_itself_says_of_the_file_is_told(
     reported: dict[str, str], verdict: str, words: str
 ) -> None:
-    said = witness({"file": "a.rules", "on": "true"}, reported)
-    tuned = Tuned(SearchResult({}, {}, {}, []), [], None, {}, None, [], [], witness=said)
+    setting = witness({"file": "a.rules", "on": "true"}, reported)
+    tuned = Tuned(SearchResult({}, {}, {}, []), [], None, {}, None, [], [], witness=setting)
     told = Console(record=True, width=160, file=io.StringIO())
     show_tuned(told, BENCH, tuned)
     assert words in told.export_text()
