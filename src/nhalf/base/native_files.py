@@ -46,17 +46,21 @@ def executable(name: str) -> Path:
     return path
 
 
-@functools.cache
 def library(name: str) -> ctypes.CDLL:
     """A compiled library such as 'libnhalf_network.so', loaded into this process once.
 
     Raises MissingError if it was not built, or is another processor's.
     """
-    path = native_folder() / "lib" / name
+    return _loaded(native_folder() / "lib" / name)
+
+
+@functools.cache
+def _loaded(path: Path) -> ctypes.CDLL:
+    """A library, loaded; its functions keep the types that are declared for them."""
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        raise MissingError(f"{name} cannot be loaded: {error}", REMEDY) from error
+        raise MissingError(f"{path.name} cannot be loaded: {error}", REMEDY) from error
 
 
 def include_folder() -> Path:

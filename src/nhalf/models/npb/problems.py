@@ -4,6 +4,7 @@ import functools
 import re
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import InputError, MissingError
@@ -48,7 +49,7 @@ def problem(kernel: str, name: str) -> Problem:
 
     Raises InputError for a class that it does not have, MissingError without the sources.
     """
-    problems = _problems(kernel)
+    problems = _problems(kernel, _file(kernel, TABLE))
     if name not in problems:
         raise InputError(f"{kernel} has no class {name}", f"give one of {', '.join(problems)}")
     return problems[name]
@@ -59,24 +60,24 @@ def rank_rule(kernel: str) -> str:
 
     Raises MissingError without the sources.
     """
-    (rule,) = _RULE.findall(_text(kernel, KERNEL)) or ["any"]
+    (rule,) = _RULE.findall(_file(kernel, KERNEL).read_text(encoding="utf-8")) or ["any"]
     return str(rule).replace("_", "-")
 
 
 @functools.cache
-def _problems(kernel: str) -> dict[str, Problem]:
-    """Every class of a kernel, by name."""
+def _problems(kernel: str, table: Path) -> dict[str, Problem]:
+    """Every class of a kernel in its table, by name."""
     return {
         name: Problem(
             kernel, name, tuple(map(int, takewhile(str.isdigit, map(str.strip, line.split(",")))))
         )
-        for name, line in _CLASS.findall(_text(kernel, TABLE))
+        for name, line in _CLASS.findall(table.read_text(encoding="utf-8"))
     }
 
 
-def _text(kernel: str, name: str) -> str:
-    """Read a file of a kernel's sources. Raises MissingError if it is not there."""
+def _file(kernel: str, name: str) -> Path:
+    """A file of a kernel's sources. Raises MissingError if it is not there."""
     path = native_files.include_folder() / "apps" / APP / kernel / name
     if not path.is_file():
         raise MissingError(f"{path} is missing", native_files.REMEDY)
-    return path.read_text(encoding="utf-8")
+    return path

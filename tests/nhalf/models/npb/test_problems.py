@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
@@ -33,3 +35,16 @@ def test_what_no_source_has_is_refused() -> None:
         problem("cg", "X")
     with pytest.raises(MissingError, match=r"classes\.inc is missing"):
         problem("xx", "S")
+
+
+def test_other_sources_have_problems_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "include/apps/npb/cg/classes.inc"
+    table.parent.mkdir(parents=True)
+    table.write_text("{'B', 1},\n")
+    shipped = problem("cg", "B").numbers
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("NHALF_NATIVE_DIR", str(tmp_path))
+        assert problem("cg", "B").numbers == (1,)
+    assert problem("cg", "B").numbers == shipped
