@@ -13,24 +13,37 @@ struct Spent {
 };
 
 /// What trials may cost: a share of what all calls would have taken by the library's own, and a
-/// constant.
+/// constant. A budget may be a part of another, which then has to allow what it allows.
 class Budget {
  public:
   static constexpr double share = 0.01;
 
-  explicit Budget(double constant_s) : constant_s_(constant_s) {}
+  explicit Budget(double constant_s, double of_share = share)
+      : constant_s_(constant_s), share_(of_share) {}
+
+  /// Makes this a part of a budget that outlives it.
+  void be_part_of(Budget& whole) { whole_ = &whole; }
 
   /// Adds what calls would have taken by the library's own, or took by it.
-  void add_own(double own_s) { own_s_ += own_s; }
+  void add_own(double own_s) {
+    own_s_ += own_s;
+    if (whole_ != nullptr) whole_->add_own(own_s);
+  }
   /// Adds an excess over the library's own; a negative one makes up for earlier ones.
-  void lose(double lost_s) { lost_s_ = std::max(0.0, lost_s_ + lost_s); }
+  void lose(double lost_s) {
+    lost_s_ = std::max(0.0, lost_s_ + lost_s);
+    if (whole_ != nullptr) whole_->lose(lost_s);
+  }
   [[nodiscard]] bool allows(double further_s) const {
-    return further_s <= 0 || lost_s_ + further_s <= constant_s_ + share * own_s_;
+    if (further_s <= 0) return true;
+    return lost_s_ + further_s <= constant_s_ + share_ * own_s_ &&
+           (whole_ == nullptr || whole_->allows(further_s));
   }
 
  private:
-  double constant_s_;
+  double constant_s_, share_;
   double own_s_ = 0, lost_s_ = 0;
+  Budget* whole_ = nullptr;
 };
 
 /// The times of some calls, of which the longest counts no more than four times the mean of the

@@ -26,6 +26,12 @@ constexpr std::size_t size_class_of(std::uint64_t size_bytes) {
 /// these, calls go by the best of them, if it is better than that.
 class Contest {
  public:
+  /// What trials of this class may cost, of the time of its own calls: a program that calls nothing
+  /// else should not notice them either.
+  static constexpr double share = 0.02;
+  static constexpr double constant_s = 2e-5;
+  Budget budget{constant_s, share};
+
   [[nodiscard]] Learner& in_charge() {
     return way_ == way::shared_memory ? slots_ : *further_[index(way_)];
   }
@@ -184,7 +190,10 @@ class Lessons {
   /// Returns what learns in a class; null of sizes that are the library's own.
   [[nodiscard]] Contest* of(Operation operation, std::uint64_t size_bytes) {
     auto& row = rows_[index_of(operation)];
-    if (row == nullptr) row = std::make_unique<Row>();
+    if (row == nullptr) {
+      row = std::make_unique<Row>();
+      for (Contest& contest : *row) contest.budget.be_part_of(budget);
+    }
     return known(operation, size_bytes);
   }
   /// Ends a stretch of the learner in charge, with the times of the slowest rank if it needs them.
@@ -196,16 +205,16 @@ class Lessons {
     const bool ends_own_times = contest.awaits_further_way();
     if (contest.in_charge().rests() || ends_own_times) {
       if (ends_own_times)
-        contest.in_charge().end_own_times(spent, budget);
+        contest.in_charge().end_own_times(spent, contest.budget);
       else
-        contest.in_charge().end_rest(budget);
+        contest.in_charge().end_rest(contest.budget);
       for (int number = way::single_copy; number < way::first_algorithm; ++number)
         if (may_be_worth(operation, number, first_bytes(operation, contest)) &&
             is_open(number, first_bytes(operation, contest)))
           contest.admit(number);
-      contest.take_turn().begin_trial(budget, around(operation, contest, is_set_up));
+      contest.take_turn().begin_trial(contest.budget, around(operation, contest, is_set_up));
     } else {
-      contest.in_charge().advance(spent, budget, around(operation, contest, is_set_up));
+      contest.in_charge().advance(spent, contest.budget, around(operation, contest, is_set_up));
     }
     if (contest.in_charge().rests()) contest.rest();
   }
