@@ -65,7 +65,7 @@ BUDGET_LINES = {
     "native/composer": 740,
     "native/contract": 1_770,
     "native/fabric": 5_250,
-    "native/host": 1_620,
+    "native/host": 1_950,
     "native/interposer": 5_160,  # trials of a class pay for themselves
     "native/multicast": 1_100,
     "native/network": 1_510,

@@ -1,7 +1,8 @@
-// The driver of NVIDIA's GPUs, or else HIP for those of AMD, loaded when it is first asked for:
-// nothing of CUDA is needed to build nhalf, and hosts without a GPU pay nothing. NHALF_CUDA_LIBRARY
-// names another file than libcuda.so.1, NHALF_HIP_LIBRARY one of HIP, which is then taken. A
-// process that forks may use the driver only after the fork.
+// The driver of NVIDIA's GPUs, or else HIP for those of AMD or Level Zero for those of Intel,
+// loaded when it is first asked for: nothing of CUDA is needed to build nhalf, and hosts without a
+// GPU pay nothing. NHALF_CUDA_LIBRARY names another file than libcuda.so.1; NHALF_HIP_LIBRARY one
+// of HIP, NHALF_LEVEL_ZERO_LIBRARY one of Level Zero, which is then taken. A process that forks may
+// use the driver only after the fork.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,35 +11,9 @@
 #include <utility>
 
 #include "host/hip.hpp"
+#include "host/level_zero.hpp"
 
 namespace nhalf::gpu {
-using Address = std::uint64_t;
-using Context = struct ContextState*;
-using Stream = struct StreamState*;
-using Event = struct EventState*;
-using Module = struct ModuleState*;
-using Function = struct FunctionState*;
-using Graph = struct GraphState*;
-using GraphProgram = struct GraphProgramState*;
-
-/// By which another process opens the same memory.
-struct SharedHandle {
-  std::array<char, 64> bytes{};
-};
-
-/// Results of the driver (enum CUresult) that are told apart here.
-enum Result : int {
-  success = 0,
-  out_of_memory = 2,
-  stub_library = 34,
-  device_unavailable = 46,
-  no_device = 100,
-  invalid_context = 201,
-  unsupported_ptx = 222,
-  not_ready = 600,
-  context_destroyed = 709,
-};
-
 /// Attributes of a device and of an address (enums CUdevice_attribute, CUpointer_attribute).
 enum DeviceAttribute : int {
   multiprocessors = 16,
@@ -70,16 +45,26 @@ struct Driver {
   /// Loads the driver and initialises it. Throws DriverError.
   Driver() {
     const auto file = load();
-#define NHALF_GPU_CALL(name, symbol, ...) find(name, symbol, library_, file);
+    if (make_ == Make::level_zero) {
+      if (const auto missing = level_zero::load(library_); !missing.empty())
+        throw lacking(file, missing);
+#define NHALF_GPU_CALL(name, symbol, ...) name = &LevelZeroCalls::name;
 #include "host/gpu_calls.inc"
+    } else {
+#define NHALF_GPU_CALL(name, symbol, ...) find(name, symbol, file);
+#include "host/gpu_calls.inc"
+    }
     int version = 0;
     check(driver_version(&version), "its version");
-    if (!is_hip_ && version < oldest_version)
+    if (make_ == Make::cuda && version < oldest_version)
       throw DriverError(Fault::old_driver, "the GPU driver is for CUDA " + text_of(version) +
                                                "; CUDA " + text_of(oldest_version) +
                                                " or newer is needed");
-    check(initialise(0), "cuInit");
+    check(initialise(0), "its start");
   }
+
+  /// Whether it runs kernels, and waits for all work of this process, which libraries began.
+  [[nodiscard]] bool has_kernels() const { return make_ != Make::level_zero; }
 
   /// Throws a DriverError that says which `request` failed, unless the result is success.
   void check(int result, std::string_view request) const {
@@ -93,9 +78,11 @@ struct Driver {
   /// Code that `module_load` takes: PTX as it is, for HIP what it makes of the other text. Throws
   /// DriverError.
   [[nodiscard]] std::string code(const char* ptx, const char* hip) const {
-    if (!is_hip_) return ptx;
-    if (hip == nullptr)
-      throw DriverError(Fault::refused, "this is measured on GPUs of NVIDIA only, and here is HIP");
+    if (make_ == Make::cuda) return ptx;
+    if (make_ == Make::level_zero || hip == nullptr)
+      throw DriverError(Fault::refused,
+                        std::string("this is measured on GPUs of NVIDIA only, and here is ") +
+                            (make_ == Make::hip ? "HIP" : "Level Zero"));
     auto compiled = hip_code(library_, hip);
     if (compiled.empty())
       throw DriverError(Fault::no_library,
@@ -104,29 +91,39 @@ struct Driver {
   }
 
  private:
+  enum class Make : unsigned char { cuda, hip, level_zero };
+
+  bool open(const char* file, Make make) {
+    make_ = make;
+    library_ = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    return library_ != nullptr;
+  }
+
   /// The file of the driver, which is open afterwards.
   std::string load() {
-    const auto chosen = [](const char* variable) {
-      const char* text = std::getenv(variable);
-      return std::string(text == nullptr ? "" : text);
+    const auto none = [](const std::string& reason) {
+      return DriverError(Fault::no_library, "no GPU driver: " + reason +
+                                                "; install it, or name its file in "
+                                                "NHALF_CUDA_LIBRARY, of HIP in NHALF_HIP_LIBRARY, "
+                                                "of Level Zero in NHALF_LEVEL_ZERO_LIBRARY");
     };
-    const auto open = [this](const std::string& file, bool is_hip) {
-      is_hip_ = is_hip;
-      library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-      return library_ != nullptr;
-    };
-    const auto hip = chosen("NHALF_HIP_LIBRARY"), cuda = chosen("NHALF_CUDA_LIBRARY");
-    const auto file = !hip.empty() ? hip : !cuda.empty() ? cuda : "libcuda.so.1";
-    if (open(file, !hip.empty())) return file;
+    for (const auto& [variable, make] :
+         {std::pair{"NHALF_LEVEL_ZERO_LIBRARY", Make::level_zero},
+          std::pair{"NHALF_HIP_LIBRARY", Make::hip}, std::pair{"NHALF_CUDA_LIBRARY", Make::cuda}}) {
+      const char* file = std::getenv(variable);
+      if (file == nullptr || *file == '\0') continue;
+      if (open(file, make)) return file;
+      throw none(dlerror());
+    }
+    if (open(cuda_file, Make::cuda)) return cuda_file;
     const std::string reason = dlerror();
-    if (hip.empty() && cuda.empty())
-      for (const char* other : hip_files)
-        if (open(other, true)) return other;
-    throw DriverError(Fault::no_library,
-                      "no GPU driver: " + reason +
-                          "; install it, or name its file in NHALF_CUDA_LIBRARY, of HIP in "
-                          "NHALF_HIP_LIBRARY");
+    for (const char* file : hip_files)
+      if (open(file, Make::hip)) return file;
+    if (open(level_zero_file, Make::level_zero)) return level_zero_file;
+    throw none(reason);
   }
+
+  static constexpr const char* cuda_file = "libcuda.so.1";
 
   /// CUDA 11.0 is the first to read PTX 7.0.
   static constexpr int oldest_version = 11000;
@@ -136,15 +133,18 @@ struct Driver {
   }
 
   template <class Call>
-  void find(Call& call, const char* cuda_symbol, void* library, const std::string& file) const {
-    const auto symbol = is_hip_ ? hip_name(cuda_symbol) : cuda_symbol;
-    call = reinterpret_cast<Call>(dlsym(library, symbol.c_str()));
+  void find(Call& call, const char* cuda_symbol, const std::string& file) const {
+    const auto symbol = make_ == Make::hip ? hip_name(cuda_symbol) : cuda_symbol;
+    call = reinterpret_cast<Call>(dlsym(library_, symbol.c_str()));
     const std::string_view wanted = cuda_symbol;
     const bool may_be_missing =
         wanted.find("Graph") != wanted.npos || wanted.find("Capture") != wanted.npos;
-    if (call == nullptr && !may_be_missing)
-      throw DriverError(Fault::no_symbol, "the GPU driver " + file + " has no " + symbol +
-                                              "; it is too old or no driver");
+    if (call == nullptr && !may_be_missing) throw lacking(file, symbol);
+  }
+
+  static DriverError lacking(const std::string& file, const std::string& symbol) {
+    return {Fault::no_symbol,
+            "the GPU driver " + file + " has no " + symbol + "; it is too old or no driver"};
   }
 
   static Fault fault_of(int result) {
@@ -181,7 +181,7 @@ struct Driver {
   }
 
   void* library_ = nullptr;
-  bool is_hip_ = false;
+  Make make_ = Make::cuda;
 };
 
 /// The driver of this process. Throws DriverError, at every call, if there is none that works.

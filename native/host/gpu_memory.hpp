@@ -1,5 +1,5 @@
-// Message buffers in memory that belongs to a GPU's driver, filled and checked by kernels where the
-// host should not touch it.
+// Message buffers in memory that belongs to a GPU's driver. Where the host should not touch it, it
+// is filled and checked by kernels, or by copies where the driver takes none.
 #pragma once
 
 #include <map>
@@ -42,39 +42,25 @@ inline std::size_t nearest(std::span<const std::string> near_cpus, std::span<con
   return near.empty() ? local_rank % near_cpus.size() : near[local_rank % near.size()];
 }
 
-/// The GPU of this process with its kernels.
-class Gpu {
+/// The kernels of a GPU, with what they need.
+class GpuKernels {
  public:
-  /// The nearest GPU of a rank, the same as long as the process lives: libraries use it until they
-  /// end. Throws DriverError.
-  static Gpu& of(std::size_t local_rank) {
-    static Gpu& gpu = *new Gpu(number_for(local_rank));
-    gpu.device_.make_current();
-    return gpu;
-  }
-
-  [[nodiscard]] const Device& device() const { return device_; }
-
-  void fill(Bytes data, std::uint32_t seed) const {
-    if (data.empty()) return;
-    launch(fill_, blocks, threads, stream_.get(), address_of(data), std::uint64_t{data.size()},
-           seed);
+  void fill(Address data, std::uint64_t size_bytes, std::uint32_t seed) const {
+    launch(fill_, blocks, threads, stream_.get(), data, size_bytes, seed);
     synchronise(stream_.get());
   }
 
-  [[nodiscard]] bool holds(ConstBytes data, std::uint32_t seed) const {
-    if (data.empty()) return true;
+  [[nodiscard]] bool holds(Address data, std::uint64_t size_bytes, std::uint32_t seed) const {
     std::uint64_t wrong = 0;
     const auto& calls = driver();
     calls.check(calls.copy_in(wrong_.get(), &wrong, sizeof wrong), "copy to the GPU");
-    launch(verify_, blocks, threads, stream_.get(), address_of(data), std::uint64_t{data.size()},
-           seed, wrong_.get());
+    launch(verify_, blocks, threads, stream_.get(), data, size_bytes, seed, wrong_.get());
     synchronise(stream_.get());
     calls.check(calls.copy_out(&wrong, wrong_.get(), sizeof wrong), "copy from the GPU");
     return wrong == 0;
   }
 
-  /// The clock of the GPU in this moment, by a kernel that counts it against the GPU's own timer.
+  /// See Gpu::clock_hz.
   [[nodiscard]] double clock_hz() const {
     // About half a millisecond, which is long for steps of that timer.
     constexpr std::uint64_t cycles = 1'000'000;
@@ -89,18 +75,70 @@ class Gpu {
            static_cast<double>(last_ns - first_ns);
   }
 
+ private:
+  static constexpr unsigned blocks = 64;
+  static constexpr unsigned threads = 256;
+
+  OwnedStream stream_ = stream();
+  OwnedModule module_ = module(kernels().c_str(), hip_kernels);
+  Function fill_ = function(module_, "nhalf_fill");
+  Function verify_ = function(module_, "nhalf_verify");
+  Function clock_ = function(module_, "nhalf_clock");
+  DeviceMemory wrong_ = device_memory(sizeof(std::uint64_t));
+  DeviceMemory times_ = device_memory(4 * sizeof(std::uint64_t));
+};
+
+/// The GPU of this process, with its kernels where its driver has any.
+class Gpu {
+ public:
+  /// The nearest GPU of a rank, the same as long as the process lives: libraries use it until they
+  /// end. Throws DriverError.
+  static Gpu& of(std::size_t local_rank) {
+    static Gpu& gpu = *new Gpu(number_for(local_rank));
+    gpu.device_.make_current();
+    return gpu;
+  }
+
+  [[nodiscard]] const Device& device() const { return device_; }
+
+  void fill(Bytes data, std::uint32_t seed) const {
+    if (data.empty()) return;
+    if (kernels_) return kernels_->fill(address_of(data), data.size(), seed);
+    std::vector<std::byte> content(data.size());
+    nhalf::fill(content, seed);
+    write(content.data(), data);
+  }
+
+  [[nodiscard]] bool holds(ConstBytes data, std::uint32_t seed) const {
+    if (data.empty()) return true;
+    if (kernels_) return kernels_->holds(address_of(data), data.size(), seed);
+    std::vector<std::byte> content(data.size());
+    read(data, content.data());
+    return nhalf::holds(content, seed);
+  }
+
+  static void read(ConstBytes from, std::byte* to) {
+    driver().check(driver().copy_out(to, address_of(from), from.size()), "copy from the GPU");
+  }
+  static void write(const std::byte* from, Bytes to) {
+    driver().check(driver().copy_in(address_of(to), from, to.size()), "copy to the GPU");
+  }
+
+  /// The clock of the GPU in this moment, by a kernel that counts it against the GPU's own timer; 0
+  /// where that does not tell.
+  [[nodiscard]] double clock_hz() const { return kernels_ ? kernels_->clock_hz() : 0; }
+
   /// Waits until all work of this process's context is done.
   static void synchronise_all() {
     driver().check(driver().context_synchronise(), "synchronisation");
   }
 
-  static Address address_of(ConstBytes data) { return reinterpret_cast<Address>(data.data()); }
-
  private:
-  static constexpr unsigned blocks = 64;
-  static constexpr unsigned threads = 256;
+  explicit Gpu(int number) : device_(number) {
+    if (driver().has_kernels()) kernels_.emplace();
+  }
 
-  explicit Gpu(int number) : device_(number) {}
+  static Address address_of(ConstBytes data) { return reinterpret_cast<Address>(data.data()); }
 
   static int number_for(std::size_t local_rank) {
     const int count = device_count();
@@ -114,13 +152,7 @@ class Gpu {
   }
 
   Device device_;
-  OwnedStream stream_ = stream();
-  OwnedModule module_ = module(kernels().c_str(), hip_kernels);
-  Function fill_ = function(module_, "nhalf_fill");
-  Function verify_ = function(module_, "nhalf_verify");
-  Function clock_ = function(module_, "nhalf_clock");
-  DeviceMemory wrong_ = device_memory(sizeof(std::uint64_t));
-  DeviceMemory times_ = device_memory(4 * sizeof(std::uint64_t));
+  std::optional<GpuKernels> kernels_;
 };
 
 /// What was taken from the driver and is not given back.
@@ -180,16 +212,8 @@ inline MemorySource memory_of(MemoryKind kind, std::size_t local_rank) {
       .owns = owns,
       .fill = [](Bytes data, std::uint32_t seed) { gpu->fill(data, seed); },
       .holds = [](ConstBytes data, std::uint32_t seed) { return gpu->holds(data, seed); },
-      .read =
-          [](ConstBytes from, std::byte* to) {
-            driver().check(driver().copy_out(to, Gpu::address_of(from), from.size()),
-                           "copy from the GPU");
-          },
-      .write =
-          [](const std::byte* from, Bytes to) {
-            driver().check(driver().copy_in(Gpu::address_of(to), from, to.size()),
-                           "copy to the GPU");
-          }};
+      .read = Gpu::read,
+      .write = Gpu::write};
   MemorySource source{.take = take<MemoryKind::device>, .give_back = give_back};
   if (kind == MemoryKind::pinned) source.take = take<MemoryKind::pinned>;
   if (kind == MemoryKind::managed) source.take = take<MemoryKind::managed>;

@@ -99,21 +99,23 @@ class MemoryChoice {
   }
 
   /// Medians at this rank, in seconds of `clock`: what a wait for its GPU takes just after `work`,
-  /// and what it takes when nothing is left to wait for; none without a GPU.
+  /// and what it takes when nothing is left to wait for; none without a GPU, or if its driver
+  /// cannot wait for what a library began.
   template <class Clock, class Work>
   [[nodiscard]] std::vector<Value> waits(Clock& clock, Work work) const {
     constexpr int times = 11;
+    const bool can_wait = device_ != nullptr && gpu::driver().has_kernels();
     std::vector<double> left_s, idle_s;
     for (int i = 0; i < times; ++i) {
       work();
-      if (device_ == nullptr) continue;
+      if (!can_wait) continue;
       for (auto* waits_s : {&left_s, &idle_s}) {
         const double start_s = clock.now_s();
         gpu::Gpu::synchronise_all();
         waits_s->push_back(clock.now_s() - start_s);
       }
     }
-    if (device_ == nullptr) return {};
+    if (!can_wait) return {};
     std::ranges::sort(left_s);
     std::ranges::sort(idle_s);
     return {{"gpu_left_s", left_s[times / 2]}, {"gpu_synchronise_s", idle_s[times / 2]}};

@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "gpu_child.hpp"
-#include "host/gpu_memory.hpp"
+#include "gpu_buffers.hpp"
 
 namespace gpu = nhalf::gpu;
 
@@ -12,18 +11,6 @@ namespace {
 std::string with_hip(const std::function<std::string()>& work, const std::string& fault = "") {
   return gpu::in_child({{"NHALF_HIP_LIBRARY", NHALF_HIP_STAND_IN}, {"NHALF_STAND_IN_FAULT", fault}},
                        work);
-}
-
-/// Whether a buffer on the device is right after `spoil`.
-std::string filled(bool spoils) {
-  nhalf::memory_source = gpu::memory_of(gpu::MemoryKind::device, 0);
-  nhalf::Buffer buffer(10000);
-  buffer.fill(5);
-  if (spoils) {
-    nhalf::OnHost reachable(buffer.bytes());
-    reachable.bytes()[9999] ^= std::byte{1};
-  }
-  return buffer.holds(5) ? "right" : "wrong";
 }
 }  // namespace
 
@@ -35,13 +22,13 @@ TEST_CASE("names of HIP follow those of the driver, but for some") {
 }
 
 TEST_CASE("buffers in memory of a GPU of AMD are filled and verified there") {
-  CHECK(with_hip([] { return filled(false); }) == "right");
-  CHECK(with_hip([] { return filled(true); }) == "wrong");
+  CHECK(with_hip([] { return gpu::filled(gpu::MemoryKind::device, false); }) == "right");
+  CHECK(with_hip([] { return gpu::filled(gpu::MemoryKind::device, true); }) == "wrong");
   CHECK(with_hip([] { return std::to_string(gpu::Gpu::of(0).clock_hz() >= 0); }) == "1");
 }
 
 TEST_CASE("what HIP lacks is said in one line") {
-  const auto device = [] { return filled(false); };
+  const auto device = [] { return gpu::filled(gpu::MemoryKind::device, false); };
   CHECK(with_hip(device, "no-compiler").find("libhiprtc.so") != std::string::npos);
   CHECK(with_hip(device, "no-device").find("finds no GPU") != std::string::npos);
   CHECK(with_hip([] {

@@ -152,7 +152,12 @@ OTHERS = SuitePart(
             "pingpong",
             note="the same axis, with HIP: compiles, untested on a GPU of AMD",
         ),
-        Test("-d sycl, openacc", why_not=f"GPUs of Intel: not yet. {IMPORTED}"),
+        Test(
+            "-d sycl",
+            "pingpong",
+            note="the same axis, with Level Zero: compiles, untested on a GPU of Intel",
+        ),
+        Test("-d openacc", why_not="the same memory as `-d cuda`, taken by a compiler"),
         Test("osu_upc_*, osu_upcxx_*", why_not="UPC and UPC++: no compiler of theirs is at hand"),
         Test(
             "the suite in Java and in Python",
