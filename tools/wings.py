@@ -54,7 +54,7 @@ BUDGET_LINES = {
     "facts": 11_240,
     "exchange": 8_370,
     "decide": 11_000,
-    "experiment": 6_390,
+    "experiment": 6_480,
     "studies": 4_570,
     "present": 16_300,
     "jobs": 870,

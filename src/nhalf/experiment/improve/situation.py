@@ -46,17 +46,21 @@ from nhalf.sites.hosts import allocation
 MESSAGE_KINDS = ("sent", "received", "one-sided")
 
 
-def upper_share(program: Program | None, affected: Affected) -> float:
-    """The largest share of the launch's time that a change can save; 1 if that is unknown."""
-    if program is None or not program.is_timed or affected.computing:
+def upper_share(program: Program | None, *affected: Affected) -> float:
+    """The largest share of the launch's time that a change can save; 1 if that is unknown.
+
+    Where it affects calls of several kinds, those of two of them count twice.
+    """
+    if program is None or not program.is_timed or any(calls.computing for calls in affected):
         return 1.0
     program = undisturbed_program(program)
     whole_s = program.trace.end_s - program.trace.start_s
     in_mpi = time_by_rank(program)["time_s"]
     if whole_s <= 0 or not is_counted(program) or in_mpi.is_empty():
         return 1.0
-    within_s = float(sum(in_mpi) if affected.everything else affected_s(program, affected))
-    start_s = max(0.0, whole_s - program.elapsed_s) if affected.everything else 0.0
+    is_all = any(calls.everything for calls in affected)
+    within_s = float(sum(in_mpi)) if is_all else sum(affected_s(program, c) for c in affected)
+    start_s = max(0.0, whole_s - program.elapsed_s) if is_all else 0.0
     saved_s = min(float(min(in_mpi)), within_s) + start_s
     return min(1.0, max(0.0, saved_s / whole_s))
 
@@ -157,16 +161,17 @@ class Situation:
         text: str,
         undo: str,
         change: LaunchChange,
-        affected: Affected,
+        affected: Affected | Sequence[Affected],
         promise_share: float,
         aim_share: float = 1.0,
     ) -> Candidate:
-        """A candidate with its bounds.
+        """A candidate with its bounds, for calls of one kind or of several.
 
         `promise_share` is the share that it may well save of its bound, or of `aim_share` of the
         time if what it is made for takes less: it orders candidates, and decides nothing.
         """
-        upper = min(1.0, upper_share(self.program, affected) / self.timed_share)
+        kinds = [affected] if isinstance(affected, Affected) else affected
+        upper = min(1.0, upper_share(self.program, *kinds) / self.timed_share)
         return Candidate(name, text, undo, change, upper, min(upper, aim_share) * promise_share)
 
 

@@ -1,14 +1,11 @@
 """Another algorithm of the library for the collective calls that take most time, at their sizes."""
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-
-import polars as pl
+from collections.abc import Iterator
 
 from nhalf.base.errors import NhalfError
-from nhalf.base.operations import CALLS
 from nhalf.base.units import format_size
+from nhalf.experiment.improve.call_cells import CallCell, call_cells
 from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.change import (
     LEAST_SHARE,
@@ -18,78 +15,12 @@ from nhalf.experiment.improve.change import (
     replaced_files,
 )
 from nhalf.experiment.improve.situation import Situation, upper_share
-from nhalf.facts.program.operations import is_non_blocking, operation
+from nhalf.facts.program.operations import operation
 from nhalf.facts.program.program import Program
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.switch import Affected
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.vendors import vendor_of
-
-SPAN = 4
-"""Sizes up to this multiple of each other share a rule: more rules would take more launches."""
-TUNED = {call: pattern for pattern, call in CALLS.items()}
-"""The names of tuners, if they differ. They do not decide on `reduce_scatter` with its counts."""
-
-
-@dataclass(frozen=True)
-class CallCell:
-    """Blocking calls of an operation on communicators of this many ranks, from one size to another.
-
-    Sizes are those of rules: a message, a vector or one block, 0 of a barrier. `affected` has the
-    calls as a trace names and counts them.
-    """
-
-    operation: str
-    ranks: int
-    from_bytes: int
-    to_bytes: int
-    affected: Affected
-
-
-def call_cells(program: Program) -> Iterator[CallCell]:
-    """All cells of a program."""
-    rows = _rows(program)
-    for (name, ranks), group in rows.group_by("operation", "ranks", maintain_order=True):
-        sized = group.sort("block_bytes")
-        for first, last in _spans(sized["block_bytes"].unique().sort().to_list()):
-            chosen = sized.filter(pl.col("block_bytes").is_between(first, last))
-            traced = chosen["size_bytes"]
-            affected = Affected(
-                operations=(str(name),),
-                from_bytes=min(traced),
-                to_bytes=max(traced),
-                ranks=int(str(ranks)),
-            )
-            yield CallCell(TUNED.get(str(name), str(name)), int(str(ranks)), first, last, affected)
-
-
-def _rows(program: Program) -> pl.DataFrame:
-    """The rows of blocking collectives with `operation`, `ranks` and the size of a block."""
-    sizes = program.communicators.group_by("communicator").agg(ranks=pl.len())
-    rows = program.calls.filter(pl.col("kind") == "collective")
-    names = {name: operation(name) for name in rows["call"].unique() if not is_non_blocking(name)}
-    rows = rows.filter(pl.col("call").is_in(list(names))).join(sizes, on="communicator")
-    rows = rows.with_columns(operation=pl.col("call").replace_strict(names, default=""))
-    has_all = (pl.col("operation") == "alltoall") | (
-        (pl.col("operation") == "scatter") & (pl.col("partner") == pl.col("rank"))
-    )
-    blocks = pl.when(has_all).then(pl.col("size_bytes") // pl.col("ranks")).otherwise("size_bytes")
-    return rows.with_columns(block_bytes=blocks).sort("operation", "ranks")
-
-
-def _spans(sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Increasing sizes, in spans from one to at most some multiple of it."""
-    first = last = -1
-    for size in sizes:
-        if last >= 0 and size > SPAN * first:
-            yield first, last
-            first = size
-        elif last < 0:
-            first = size
-        last = size
-    if last >= 0:
-        yield first, last
-
 
 CELLS_MAX = 3
 """The cells that take most; a search for more would take hours."""

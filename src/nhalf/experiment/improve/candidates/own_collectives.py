@@ -1,19 +1,44 @@
-"""nhalf's own collectives through shared memory, loaded before the library (docs/preload.md)."""
+"""nhalf's own collectives, loaded before the library, which learn while the program runs.
+
+They learn in all calls to a size, after some of the library's own (docs/preload.md). What they may
+bring is bounded by the time in such calls; how much it is, only launches tell.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+import polars as pl
+
 from nhalf.base.errors import InputError, MissingError
+from nhalf.experiment.improve.call_cells import collective_rows
 from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.change import LEAST_SHARE, Candidate, LaunchChange
 from nhalf.experiment.improve.situation import Situation
-from nhalf.mpi.preload import Preload, content_of, handles_in, preload, program_named
+from nhalf.facts.program.program import Program
+from nhalf.mpi.preload import (
+    KEEP,
+    TABLE,
+    Preload,
+    content_of,
+    handles_in,
+    preload,
+    program_named,
+)
 from nhalf.mpi.switch import Affected
 
-ROUTED = ("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")
-LARGEST_BYTES = 8192
-"""No data larger than this goes through shared memory without a table."""
-AFFECTED = Affected(operations=ROUTED, to_bytes=LARGEST_BYTES)
+ROUTED = (
+    *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
+    *("gather", "scatter", "reduce_scatter_block", "scan"),
+)
+MOST_BYTES = (1 << 21) - 1
+"""No larger message, vector or block learns (native/interposer/lessons.hpp)."""
+MOST_BYTES_BY_TABLE = 8192
+RULED = ("reduce", "allreduce")
+"""What need not learn: reductions of some types take shared memory to this size from the first call
+on (native/interposer/choices.hpp)."""
+LIBRARY_CALLS, LIBRARY_CALLS_LATER = 128, 12
+"""This many first calls of a class of sizes are the library's own: before ranks share memory, and
+afterwards, or where an earlier run has learned (native/interposer/learning.hpp)."""
 PROMISE_SHARE = 0.4
 NAME = "nhalf's collectives"
 PRELOAD = "LD_PRELOAD"
@@ -28,10 +53,11 @@ class OwnCollectives(CandidateSource):
             return
         candidate = situation.candidate(
             NAME,
-            "small collectives go through memory that nhalf's library shares between ranks",
+            "collectives go the way that nhalf's library learns to be the fastest: shared memory,"
+            " single copies, or the library's own",
             f"leave out nhalf's library in {PRELOAD}",
             LaunchChange(),
-            AFFECTED,
+            _affected(situation),
             PROMISE_SHARE,
         )
         if candidate.upper_share >= LEAST_SHARE:
@@ -40,6 +66,55 @@ class OwnCollectives(CandidateSource):
                 candidate, change=LaunchChange({PRELOAD: loaded.variables[PRELOAD]})
             )
         yield candidate
+
+
+def _affected(situation: Situation) -> list[Affected]:
+    """The calls that may leave the library's own way; with a table of the user's, all may."""
+    variables = situation.launch.variables
+    if situation.program is None or variables.get(TABLE):
+        return [Affected(operations=ROUTED)]
+    return list(learning_calls(situation.program, has_lessons=bool(variables.get(KEEP))))
+
+
+def learning_calls(program: Program, has_lessons: bool = False) -> Iterator[Affected]:
+    """The calls of a program that may leave the library's own way, by operation, ranks and class.
+
+    A class holds the sizes from a power of two to twice that.
+    """
+    rows = collective_rows(program).filter(
+        pl.col("operation").is_in(ROUTED) & (pl.col("ranks") > 1)
+    )
+    block_bytes = (
+        pl.when(pl.col("operation") == "reduce_scatter_block")
+        .then(pl.col("size_bytes") // pl.col("ranks"))
+        .otherwise("block_bytes")
+        .alias("block_bytes")
+    )
+    size_class = block_bytes.map_elements(int.bit_length, return_dtype=pl.Int64)
+    rows = rows.with_columns(block_bytes, size_class=size_class)
+    of_class = ["rank", "communicator", "operation", "size_class"]
+    rows = rows.with_columns(calls=pl.col("count").sum().over(of_class))
+    sets_up = pl.col("calls").max().over("communicator") > LIBRARY_CALLS
+    learns = (sets_up | has_lessons) & (pl.col("calls") > LIBRARY_CALLS_LATER)
+    follows_table = pl.col("operation").is_in(RULED) & (
+        pl.col("block_bytes") <= MOST_BYTES_BY_TABLE
+    )
+    has_data = (pl.col("block_bytes") > 0) | (pl.col("operation") == "barrier")
+    served = rows.filter(
+        has_data & (pl.col("block_bytes") <= MOST_BYTES) & (learns | follows_table)
+    )
+    for row in (
+        served.group_by("operation", "ranks", "size_class")
+        .agg(least_bytes=pl.col("size_bytes").min(), most_bytes=pl.col("size_bytes").max())
+        .sort("operation", "ranks", "size_class")
+        .iter_rows(named=True)
+    ):
+        yield Affected(
+            operations=(row["operation"],),
+            from_bytes=row["least_bytes"],
+            to_bytes=row["most_bytes"],
+            ranks=row["ranks"],
+        )
 
 
 def _loaded(situation: Situation) -> Preload:
