@@ -34,6 +34,7 @@ UNITLESS |= {"taken_cores"}  # in the mean
 UNITLESS |= {"added", "tolerated", "tolerated_low", "tolerated_high", "bends", "slope"}  # of a
 # parameter that is named beside them, whose name has the unit
 UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has
+UNITLESS |= {"edges", "states"}  # of flags or clocks, in the unit of their column
 """Names of real numbers that need no unit."""
 
 

@@ -41,8 +41,8 @@ ORDER = {
 
 BUDGET_LINES = {
     "base": 2_890,
-    "store": 1_260,
-    "statistics": 3_990,
+    "store": 1_270,
+    "statistics": 4_070,
     "models": 2_470,
     "machines": 5_180,
     "mpi": 7_120,
@@ -53,7 +53,7 @@ BUDGET_LINES = {
     "results": 2_910,
     "facts": 11_240,
     "exchange": 8_370,
-    "decide": 11_000,
+    "decide": 11_020,
     "experiment": 6_480,
     "studies": 4_570,
     "present": 16_300,

@@ -6,14 +6,13 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.models.forms import Curve
 from nhalf.models.forms.segmented import Segmented
 from nhalf.node.gpu import COPY, FLAG, LAUNCH, PATTERNS, PEER, TRANSPORT, USUAL_MEMORY, WAIT
 from nhalf.results import Column, Result
-from nhalf.statistics.advice import CLOCK_APART, advice, gpu_clock_of_visit
+from nhalf.statistics.advice import CLOCK_APART, advice, clocks_text, gpu_clock_of_visit
 from nhalf.statistics.state_groups import borders, shares
 from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT, parse_axes
 
@@ -179,13 +178,8 @@ def _clock_states(measurements: pl.LazyFrame) -> dict[str, list[str]]:
     for (run,), rows in clocks.group_by("run"):
         states = shares(rows["clock_hz"], borders(rows["clock_hz"], CLOCK_APART))
         if len(states) > 1:
-            words = ", ".join(
-                f"{clock / 1e6:.0f} MHz in {percent(share)}" for clock, share in states
-            )
-            sentences[str(run)] = [
-                f"the GPU's clock was {words} of the measurements: each time is that of the clock "
-                "at which most were measured"
-            ]
+            most = "each time is that of the clock at which most were measured"
+            sentences[str(run)] = [f"{clocks_text(states)}: {most}"]
     return sentences
 
 

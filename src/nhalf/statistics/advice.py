@@ -260,11 +260,15 @@ def _of_visit(names: Mapping[str, str], steady: float) -> pl.Expr:
     return pl.when(pl.all_horizontal(end.is_not_null() for end in ends)).then(middle)
 
 
-def flag_of_group() -> pl.Expr:
-    """The flag of several visits in one state: the median of those that were steady."""
-    flag = pl.col("flag_s")
-    changed = pl.when(flag.is_not_null().all()).then(math.nan)
-    return pl.coalesce(flag.drop_nulls().drop_nans().median(), changed).alias("flag_s")
+def witnesses_of_group() -> list[pl.Expr]:
+    """Flag and clock of several visits in one state: the median of those that were steady."""
+    return [
+        pl.coalesce(
+            witness.drop_nulls().drop_nans().median(),
+            pl.when(witness.is_not_null().all()).then(math.nan),
+        ).alias(name)
+        for name, witness in ((name, pl.col(name)) for name in ("flag_s", "gpu_clock_hz"))
+    ]
 
 
 def is_elsewhere() -> pl.Expr:
@@ -283,34 +287,42 @@ def shares_text(states: Iterable[tuple[float, float]]) -> str:
     return f"a flag between two cores took {', '.join(parts)} of the measurements"
 
 
+def clocks_text(states: Iterable[tuple[float, float]]) -> str:
+    """States of a GPU in words: 'the GPU's clock was 1980 MHz in 80 %, … of the measurements'."""
+    parts = [f"{clock_hz / 1e6:.0f} MHz in {percent(share)}" for clock_hz, share in states]
+    return f"the GPU's clock was {', '.join(parts)} of the measurements"
+
+
 def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
     """Visits of launches to points, with `flag_s`, and the state in which each was measured.
 
     A column `gpu_clock_hz`, if there is one, tells states as well.
 
-    Adds `state_s`, the median flag of the visit's state: null if there is none, NaN if the
-    machine changed between several. `counts` is whether the visit is in the state reported for
-    its point: the one in which most of the run was measured or, if a point has fewer than two
-    launches in that state, the point's own most frequent one; `elsewhere` is whether it is that
-    other one.
+    Adds `state_number`, -1 if it is unknown, and `state_s`, the median flag of the visit's state:
+    null if there is none, NaN if the machine changed between several. `counts` is whether the visit
+    is in the state reported for its point: the one in which most of the run was measured or, if a
+    point has fewer than two launches in that state, the point's own most frequent one; `elsewhere`
+    is whether it is that other one.
     """
     parts = flagged.with_row_index("place").partition_by(PLACES, maintain_order=True)
     stated = [_with_state(part) for part in parts]
     if not stated:
-        kinds = {"state_s": pl.Float64(), "counts": pl.Boolean(), "elsewhere": pl.Boolean()}
+        numbers = {"state_number": pl.Int64(), "state_s": pl.Float64()}
+        kinds = {**numbers, "counts": pl.Boolean(), "elsewhere": pl.Boolean()}
         return flagged.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
     return pl.concat(stated).sort("place").drop("place")
 
 
 def _with_state(part: pl.DataFrame) -> pl.DataFrame:
-    """The visits on the same cores, with `state_s`, `counts` and `elsewhere`."""
+    """The visits on the same cores, with what `with_states` adds."""
     flag = pl.col("flag_s")
     steady = flag.is_not_null() & flag.is_not_nan()
     edges_s = [] if mostly_missed(part["flag_s"]) else borders(part["flag_s"])
     is_numbered, clock_number, has_no_clock = _clock_states(part)
     if not edges_s and not is_numbered:
         state_s = flag.filter(steady).median()
-        return part.with_columns(state_s=state_s, counts=pl.lit(True), elsewhere=pl.lit(False))
+        part = part.with_columns(state_number=pl.lit(0, pl.Int64), state_s=state_s)
+        return part.with_columns(counts=pl.lit(True), elsewhere=pl.lit(False))
     number = pl.sum_horizontal([flag >= edge for edge in edges_s] or [pl.lit(0)])
     in_one = (clock_number >= 0) & (steady if edges_s else pl.lit(True))
     combined = number.cast(pl.Int64) + (len(edges_s) + 1) * clock_number
@@ -340,9 +352,8 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     is_alone = launch.filter(counts).n_unique().over(RUN_POINT) < 2
     # Without any flag the state is unknown, as on transports that cannot pass flags.
     elsewhere = (pl.col("chosen_number") != main_number).fill_null(False)
-    return part.with_columns(counts=counts | (is_alone & is_unknown), elsewhere=elsewhere).drop(
-        "state_number", "chosen_number"
-    )
+    counts |= is_alone & is_unknown
+    return part.with_columns(counts=counts, elsewhere=elsewhere).drop("chosen_number")
 
 
 def _clock_states(part: pl.DataFrame) -> tuple[bool, pl.Expr, pl.Expr]:

@@ -111,3 +111,16 @@ DIFFERENT_STATES = Doubt(
     "the machine was in different states",
     "add launches at another time: nhalf run --resume RUN --budget 1m",
 )
+LOCK = "lock the clock for both runs (nvidia-smi --lock-gpu-clocks, as root) and measure again"
+
+
+def moving_clock(share: float) -> Doubt:
+    """The clock of the GPU was not the same before and after points, or it was not told."""
+    form = "the GPU's clock moved, or is unknown, in {} % of the measurements"
+    return Doubt(form, LOCK, round(share * 100))
+
+
+def different_clocks(before_hz: float, now_hz: float) -> Doubt:
+    """The GPU ran at another clock in the later run."""
+    clocks = f"{before_hz / 1e6:.0f} to {now_hz / 1e6:.0f} MHz"
+    return Doubt(f"the GPU's clock went from {clocks} between the runs", LOCK)

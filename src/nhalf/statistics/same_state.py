@@ -1,8 +1,9 @@
 """Two runs on a machine whose state changes: only equal states are compared.
 
 Points of two runs are paired one to one within a state (advice.py), like launches that ran side by
-side; points without a partner are left out. Curves that have too few launches in a state in common
-cannot be compared, and there is doubt about those whose state is unknown for too many points.
+side; flags between cores and the clock of a GPU tell states. Points without a partner are left out.
+Curves that have too few launches in a state in common cannot be compared, and there is doubt about
+those whose state is unknown for too many points.
 
 A machine that changes between two states: keep the times measured in one of them.
 
@@ -15,17 +16,24 @@ therefore fitted to one state, the one in which most measurements were made.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from nhalf.statistics.advice import mostly_missed, shares_text
-from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
+from nhalf.statistics.advice import CLOCK_APART, clocks_text, mostly_missed, shares_text
+from nhalf.statistics.doubt import (
+    DIFFERENT_STATES,
+    UNFLAGGED,
+    Doubt,
+    different_clocks,
+    moving_clock,
+    unknown_state,
+)
 from nhalf.statistics.intervals import Floats
-from nhalf.statistics.state_groups import borders, shares
+from nhalf.statistics.state_groups import APART, borders, shares
 from nhalf.store.keys import (
     COMPARED_CURVE,
     COMPARED_POINT,
@@ -73,6 +81,16 @@ def in_one_state(launch_time_s: Floats) -> Floats:
 UNKNOWN_MOST = 0.25
 """If the state is unknown for a larger share of the points of a curve, it decides nothing."""
 UNSEEN = "the state of the machine of {} is unknown, as it was imported: the intervals decide alone"
+ONE_CLOCK = "one of the runs does not tell the GPU's clock, which may have been another one"
+FLAG, CLOCK = "flag_s", "gpu_clock_hz"
+
+
+class _Witness(NamedTuple):
+    """What tells the states of two runs: its column, borders between its groups, and these."""
+
+    column: str
+    edges: Sequence[float]
+    states: Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -149,16 +167,15 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame, imported: Sequence[str] = ()) -
     if imported:
         note = UNSEEN.format(" and of ".join(imported))
         return SameState(_whole_launches(a), _whole_launches(b), notes=(note,))
-    doubts = tuple(_unknown(a, b))
-    has_flags = pl.col("flag_s").is_not_null().any().over(COMPARED_CURVE)
-    flags = [frame.filter(has_flags)["flag_s"] for frame in (a, b)]
-    steady_flags = [series.drop_nulls().drop_nans() for series in flags]
-    if any(series.is_empty() for series in steady_flags) or any(map(mostly_missed, flags)):
-        return SameState(_whole_launches(a), _whole_launches(b), doubts=doubts)
-    borders_s = borders(pl.concat(steady_flags))
-    if not borders_s:
-        return SameState(_whole_launches(a), _whole_launches(b), doubts=doubts)
-    numbered_a, numbered_b = (_numbered(frame, borders_s) for frame in (a, b))
+    doubts = tuple(_unknown(a, b, FLAG, unknown_state))
+    clocks = [frame[CLOCK].is_not_null().any() for frame in (a, b)]
+    doubts += tuple(_unknown(a, b, CLOCK, moving_clock)) if all(clocks) else ()
+    notes = [ONE_CLOCK] * (clocks[0] != clocks[1])
+    witnesses = _witnesses(a, b)
+    if not witnesses:
+        sides = _whole_launches(a), _whole_launches(b)
+        return SameState(*sides, doubts=doubts, notes=tuple(notes))
+    numbered_a, numbered_b = (_numbered(frame, witnesses) for frame in (a, b))
     on = [*COMPARED_POINT, "state", "place"]
     pairs = numbered_a.select(on).join(numbered_b.select(on), on=on, nulls_equal=True)
     order = (
@@ -172,32 +189,67 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame, imported: Sequence[str] = ()) -
     )
     curves = a.select(COMPARED_CURVE).unique()
     lost = curves.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True)
-    doubts += tuple(_unflagged(a, b))
-    states = shares(pl.concat(steady_flags), borders_s)
-    note = (
-        f"the machine changed between {len(states)} states: {shares_text(states)}; "
-        "only equal states are compared"
-    )
+    for column, _, states in witnesses:
+        if column == FLAG:
+            doubts += tuple(_unflagged(a, b))
+            words = f"the machine changed between {len(states)} states: {shares_text(states)}"
+            notes.append(f"{words}; only equal states are compared")
+        else:
+            notes.append(f"{clocks_text(states)}; only equal clocks are compared")
     sides = _paired(numbered_a, pairs), _paired(numbered_b, pairs)
     return SameState(
-        *sides, tuple(_doubtful(lost, b, DIFFERENT_STATES)), doubts, (note,), (b["mpi"][0],)
+        *sides, tuple(_lost(lost, a, b, witnesses)), doubts, tuple(notes), (b["mpi"][0],)
     )
 
 
-def _unknown(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The curves of which one side's state is unknown too often; those without flags have none."""
-    flag = pl.col("flag_s")
-    unknown = (flag.is_null() | flag.is_nan()).mean()
+def _witnesses(a: pl.DataFrame, b: pl.DataFrame) -> list[_Witness]:
+    """The columns that tell several states of these runs; none is mostly missed in either."""
+    witnesses = []
+    for column, apart in ((FLAG, APART), (CLOCK, CLOCK_APART)):
+        has_it = pl.col(column).is_not_null().any().over(COMPARED_CURVE)
+        readings = [frame.filter(has_it)[column] for frame in (a, b)]
+        steady = [series.drop_nulls().drop_nans() for series in readings]
+        if not any(series.is_empty() for series in steady) and not any(
+            map(mostly_missed, readings)
+        ):
+            edges = borders(pl.concat(steady), apart)
+            witnesses += [_Witness(column, edges, shares(pl.concat(steady), edges))] * bool(edges)
+    return witnesses
+
+
+def _lost(
+    curves: pl.DataFrame, a: pl.DataFrame, b: pl.DataFrame, witnesses: Sequence[_Witness]
+) -> Iterator[dict[str, Any]]:
+    """The curves without a state in common, with the clocks of the GPU where these differ."""
+    states_hz = [hz for name, _, states in witnesses if name == CLOCK for hz, _ in states]
+    for curve in _doubtful(curves, b, DIFFERENT_STATES):
+        is_curve = [pl.col(name).eq_missing(pl.lit(curve[name])) for name in COMPARED_CURVE]
+        clocks_hz = [frame.filter(*is_curve)[CLOCK].drop_nans().median() for frame in (a, b)]
+        near_hz = [
+            min(states_hz, key=lambda state_hz: abs(math.log(state_hz / clock_hz)))
+            for clock_hz in clocks_hz
+            if isinstance(clock_hz, float) and states_hz
+        ]
+        is_other = len(set(near_hz)) == len(clocks_hz)
+        yield {**curve, "doubt": different_clocks(*near_hz)} if is_other else curve
+
+
+def _unknown(
+    a: pl.DataFrame, b: pl.DataFrame, column: str, doubt_of: Callable[[float], Doubt]
+) -> Iterator[dict[str, Any]]:
+    """The curves of which one side's state is unknown too often; without witness, none."""
+    witness = pl.col(column)
+    unknown = (witness.is_null() | witness.is_nan()).mean()
     shares = pl.concat(
-        side.group_by(COMPARED_CURVE).agg(share=unknown, flags=flag.is_not_null().any())
+        side.group_by(COMPARED_CURVE).agg(share=unknown, told=witness.is_not_null().any())
         for side in (a, b)
     )
     worst = shares.group_by(COMPARED_CURVE, maintain_order=True).agg(
-        pl.col("share").max(), pl.col("flags").any()
+        pl.col("share").max(), pl.col("told").any()
     )
-    for row in worst.filter(pl.col("flags") & (pl.col("share") > UNKNOWN_MOST)).to_dicts():
+    for row in worst.filter(pl.col("told") & (pl.col("share") > UNKNOWN_MOST)).to_dicts():
         curve = {name: row[name] for name in COMPARED_CURVE}
-        yield {**curve, "mpi": b["mpi"][0], "doubt": unknown_state(row["share"])}
+        yield {**curve, "mpi": b["mpi"][0], "doubt": doubt_of(row["share"])}
 
 
 def _unflagged(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -220,21 +272,23 @@ def _whole_launches(frame: pl.DataFrame) -> pl.DataFrame:
     return conformed(joined, LAUNCH_COLUMNS)
 
 
-def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
+def _numbered(frame: pl.DataFrame, witnesses: Sequence[_Witness]) -> pl.DataFrame:
     """Add `state`, and `place`, the number of a launch among those of a point in that state.
 
-    Points during which the machine changed are left out, as are those whose flag was missed. Curves
-    without any flag, such as with more ranks than cores, have their own state.
+    Points during which the machine changed are left out, as are those whose witness was missed.
+    Curves without any, such as with more ranks than cores, have their own state.
     """
-    flag = pl.col("flag_s")
-    steady = frame.filter(
-        (flag.is_not_null() & flag.is_not_nan()) | flag.is_null().all().over(COMPARED_CURVE)
-    )
-    state = pl.sum_horizontal(
-        [pl.col("flag_s") >= border for border in borders_s], ignore_nulls=False
-    ).cast(pl.Int64)
+    steady, state = frame, pl.lit(0, pl.Int64)
+    for column, edges, _ in witnesses:
+        witness = pl.col(column)
+        steady = steady.filter(
+            (witness.is_not_null() & witness.is_not_nan())
+            | witness.is_null().all().over(COMPARED_CURVE)
+        )
+        number = pl.sum_horizontal([witness >= edge for edge in edges], ignore_nulls=False)
+        state = state * (len(edges) + 2) + number.cast(pl.Int64).fill_null(-1) + 1
     place = pl.col("launch").rank("ordinal").over([*COMPARED_POINT, "state"])
-    return steady.with_columns(state=state.fill_null(-1)).with_columns(place=place)
+    return steady.with_columns(state=state).with_columns(place=place)
 
 
 def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:

@@ -16,10 +16,10 @@ from nhalf.statistics.advice import (
     ADVICES,
     OTHER_STATE,
     PRECISION_TARGET,
-    flag_of_group,
     flag_of_visit,
     gpu_clock_of_visit,
     with_states,
+    witnesses_of_group,
 )
 from nhalf.statistics.derived_advice import derived
 from nhalf.statistics.intervals import sample_interval
@@ -110,13 +110,14 @@ def reported_medians(stated: pl.DataFrame, *, elsewhere: bool = False) -> pl.Dat
 
 
 def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """`launch_medians` with `flag_s`, a row for each state of the machine that a launch met."""
+    """`launch_medians` with their witnesses, a row for each state that a launch met."""
     return state_medians(stated_visits(measurements))
 
 
 def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
-    """`launch_medians` and `flag_s` from `stated_visits`, a row for each state."""
-    return conformed(_with_stand_ins(_of_launches(stated, "state_s")), FLAGGED_COLUMNS)
+    """`launch_medians` and their witnesses from `stated_visits`, a row for each state."""
+    by_state = _of_launches(stated, "state_s", "state_number")
+    return conformed(_with_stand_ins(by_state), FLAGGED_COLUMNS)
 
 
 def medians_by_state(stated: pl.DataFrame) -> pl.DataFrame:
@@ -266,7 +267,7 @@ def _of_launches(rows: pl.DataFrame, *further: str) -> pl.DataFrame:
             pl.col("median_s").median(),
             pl.col("lowest_s").min(),
             pl.col("samples").sum(),
-            flag_of_group(),
+            *witnesses_of_group(),
             is_virtual=pl.col("advice").list.contains(VIRTUAL).any(),
         )
         .sort(key)

@@ -34,8 +34,13 @@ LAUNCH_COLUMNS: dict[str, pl.DataType] = {
 """One row per point and launch (statistics/summary.py): the median of its samples, the fastest of
 them, and their number."""
 
-FLAGGED_COLUMNS: dict[str, pl.DataType] = {**LAUNCH_COLUMNS, "flag_s": pl.Float64()}
-"""A launch with the time of a flag between two cores: null if missed, NaN if it changed."""
+FLAGGED_COLUMNS: dict[str, pl.DataType] = {
+    **LAUNCH_COLUMNS,
+    "flag_s": pl.Float64(),
+    "gpu_clock_hz": pl.Float64(),
+}
+"""A launch with the time of a flag between two cores and the clock of the GPU: null if missed or
+without a GPU, NaN if it changed."""
 
 
 def conformed(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -24,6 +24,9 @@ PATTERNS = ("pingpong", "bcast")
 SIZES = (0, 8, 1024)
 FLAGS_S = (None, (50e-9, 50e-9), (52e-9, 51e-9), (250e-9, 240e-9), (50e-9, 250e-9))
 """Flags before and after a point: missed, near, near, far, changed meanwhile."""
+CLOCKS_HZ = (None, (1.98e9, 1.97e9), (1.6e9, 1.6e9), (1.98e9, 1.6e9))
+"""The clock of the GPU before and after a point: none, two states, moved."""
+WITNESSES = ("flag_before_s", "flag_after_s"), ("gpu_clock_before_hz", "gpu_clock_after_hz")
 TIMES_S = (0.0, 1e-9, 1e-6, 1.1e-6, 2e-6, 1e3)
 
 
@@ -32,20 +35,21 @@ def visits() -> st.SearchStrategy[list[tuple[Any, ...]]]:
     visit = st.tuples(
         st.sampled_from(LIBRARIES), st.sampled_from(PATTERNS), st.sampled_from((2, 4)),
         st.sampled_from(SIZES), st.integers(0, 4), st.sampled_from(TIMES_S),
-        st.sampled_from(FLAGS_S),
+        st.sampled_from(FLAGS_S), st.sampled_from(CLOCKS_HZ),
     )  # fmt: skip
     return st.lists(visit, min_size=1, max_size=80, unique_by=lambda visit: visit[:5])
 
 
 def full_visits() -> st.SearchStrategy[list[tuple[Any, ...]]]:
     """All launches of two curves, in states that are drawn."""
-    states = st.lists(st.sampled_from(FLAGS_S), min_size=5, max_size=5)
+    state = st.tuples(st.sampled_from(FLAGS_S), st.sampled_from(CLOCKS_HZ))
+    states = st.lists(state, min_size=5, max_size=5)
     return st.tuples(states, st.sampled_from(TIMES_S)).map(
         lambda drawn: [
-            ("mpich", "pingpong", ranks, size, launch, drawn[1], flags_s if ranks == 2 else None)
+            ("mpich", "pingpong", ranks, size, launch, drawn[1], *(state if ranks == 2 else ()))
             for ranks in (2, 4)
             for size in SIZES
-            for launch, flags_s in enumerate(drawn[0])
+            for launch, state in enumerate(drawn[0])
         ]
     )
 
@@ -53,9 +57,12 @@ def full_visits() -> st.SearchStrategy[list[tuple[Any, ...]]]:
 def run_of(drawn: list[tuple[Any, ...]], name: str) -> Facts:
     """The facts of a run with these visits."""
     rows = []
-    for mpi, pattern, ranks, size, launch, time_s, flags_s in drawn:
-        names = ("flag_before_s", "flag_after_s")
-        values = [{"name": n, "value": v} for n, v in zip(names, flags_s or (), strict=False)]
+    for mpi, pattern, ranks, size, launch, time_s, *ends in drawn:
+        values = [
+            {"name": name, "value": value}
+            for names, witness in zip(WITNESSES, ends, strict=False)
+            for name, value in zip(names, witness or (), strict=False)
+        ]
         rows.append(
             {
                 **USUAL,
@@ -104,6 +111,23 @@ def test_any_two_runs_are_compared_checked_and_stacked(a: Any, b: Any) -> None:
     stacked = pl.concat([before.flagged, now.flagged]).with_columns(family="mpi")
     for levels in curve_levels(stacked, ["before", "now"]):
         assert len(levels.ratio) == len(levels.runs)
+
+
+def test_a_clock_of_the_gpu_explains_what_is_slower() -> None:
+    """At another clock nothing is called slower; at the same one, or without any, it is."""
+
+    def night(time_s: float, clocks_hz: tuple[float, float] | None, name: str) -> Facts:
+        points = [(size, launch) for size in SIZES for launch in range(5)]
+        drawn = [("x", "pingpong", 2, *point, time_s, None, clocks_hz) for point in points]
+        return run_of(drawn, name)
+
+    full, held = CLOCKS_HZ[1:3]
+    accepted = night(1e-6, full, "accepted").flagged
+    for clocks_hz, verdict in ((full, "missed"), (None, "missed"), (held, "unclear")):
+        checked = against_former(night(2e-6, clocks_hz, "now"), accepted, 0.1)
+        assert [answer.verdict for answer in checked.answers] == [verdict]
+    reason = checked.answers[0].points[0].reason
+    assert reason == "the GPU's clock went from 1975 to 1600 MHz between the runs"
 
 
 def test_a_library_in_one_state_is_stacked_with_one_that_changed() -> None:

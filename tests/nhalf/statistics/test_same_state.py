@@ -28,7 +28,7 @@ def medians(flags_s: Sequence[float | None], slower: float = 1.0, **other: Any) 
     rows = [
         {
             **{name: point.get(name) for name in POINT_COLUMNS if name != "bytes"},
-            **{"bytes": size, "launch": launch, "flag_s": flag_s},
+            **{"bytes": size, "launch": launch, "flag_s": flag_s, "gpu_clock_hz": None},
             "median_s": 1e-6 * slower * (2 if flag_s and flag_s > 1e-7 else 1),
             **{"run": "run", "lowest_s": 1e-6, "samples": 9},
         }
@@ -98,7 +98,7 @@ def test_one_launch_in_common_is_none() -> None:
 def test_one_state_and_no_flags_leave_all_as_it_is(flags_s: list[float | None]) -> None:
     given = medians(flags_s)
     found = same_state(given, medians([NEAR] * 3))
-    assert found.a.equals(given.drop("flag_s"))
+    assert found.a.equals(given.drop("flag_s", "gpu_clock_hz"))
     assert (found.notes, found.lost) == ((), ())
 
 
@@ -133,7 +133,73 @@ def test_curves_that_one_lacks_are_not_compared() -> None:
 
 def test_where_most_flags_were_missed_all_stays_as_it_is() -> None:
     given = medians([NEAR, None, None, FAR, None])
-    assert same_state(given, given).a.equals(given.drop("flag_s"))
+    assert same_state(given, given).a.equals(given.drop("flag_s", "gpu_clock_hz"))
+
+
+FULL, HELD = 1.98e9, 1.59e9
+"""Clocks of a GPU, and of one that is held down."""
+
+
+def clocked(clocks_hz: Sequence[float | None], slower: float = 1.0, **other: Any) -> pl.DataFrame:
+    """A launch per clock, which passed no flags."""
+    clock_by_launch = dict(enumerate(clocks_hz))
+    rows = medians([None] * len(clocks_hz), slower, **other)
+    clock = pl.col("launch").replace_strict(clock_by_launch, return_dtype=pl.Float64)
+    return rows.with_columns(gpu_clock_hz=clock)
+
+
+def test_launches_at_one_clock_of_a_gpu_are_paired() -> None:
+    before, now = clocked([FULL, HELD, FULL, FULL]), clocked([HELD, FULL, FULL, FULL], 1.25)
+    at_both = same_state(before, now)
+    for size in SIZES:
+        a, b = (side.filter(pl.col("bytes") == size) for side in (at_both.a, at_both.b))
+        assert a["launch"].sort().to_list() == b["launch"].sort().to_list() == [0, 1, 2, 3]
+    assert (at_both.lost, at_both.doubts) == ((), ())
+    assert at_both.notes == (
+        "the GPU's clock was 1980 MHz in 75 %, 1590 MHz in 25 % of the measurements; only equal "
+        "clocks are compared",
+    )
+
+
+def test_runs_at_different_clocks_of_a_gpu_are_not_compared() -> None:
+    """Their messages from memory of the host are."""
+    host = medians([None] * 5, axes="memory=host")
+    before = pl.concat([clocked([FULL] * 4 + [FULL * 1.02], axes="memory=device"), host])
+    now = pl.concat([clocked([HELD, math.nan, HELD, HELD, HELD], axes="memory=device"), host])
+    apart = same_state(before, now)
+    assert [curve["axes"] for curve in apart.lost] == ["memory=device"]
+    doubt = apart.lost[0]["doubt"]
+    assert doubt.reason == "the GPU's clock went from 1980 to 1590 MHz between the runs"
+    assert "--lock-gpu-clocks" in doubt.remedy
+    assert set(apart.a["axes"]) == set(apart.b["axes"]) == {"memory=host"}
+    assert apart.doubts == ()
+
+
+def test_flags_and_clocks_tell_states_of_two_runs_together() -> None:
+    def at_clocks(*clocks_hz: float) -> pl.DataFrame:
+        rows = medians([NEAR, FAR] * len(clocks_hz))
+        clock = pl.col("launch").replace_strict(dict(enumerate(np.repeat(clocks_hz, 2))))
+        slower = pl.when(clock == HELD).then(3.0).otherwise(1.0)
+        return rows.with_columns(gpu_clock_hz=clock, median_s=pl.col("median_s") * slower)
+
+    paired = same_state(at_clocks(FULL, FULL, FULL, HELD), at_clocks(HELD, FULL, FULL, FULL))
+    assert paired.a["launch"].n_unique() == 8
+    on = ["bytes", "launch"]
+    assert paired.a.sort(on)["median_s"].equals(paired.b.sort(on)["median_s"])
+    assert [note.partition(":")[0].partition(" in ")[0] for note in paired.notes] == [
+        "the machine changed between 2 states",
+        "the GPU's clock was 1980 MHz",
+    ]
+
+
+def test_a_clock_that_moved_or_that_one_run_does_not_tell() -> None:
+    steady, moved = clocked([FULL] * 4), clocked([FULL, math.nan, None, FULL])
+    (row,) = same_state(steady, moved).doubts
+    assert "moved, or is unknown, in 50 % of the measurements" in row["doubt"].reason
+    untold = same_state(steady, clocked([None] * 4))
+    assert (untold.lost, untold.doubts, len(untold.a)) == ((), (), len(steady))
+    assert "one of the runs does not tell the GPU's clock" in untold.notes[0]
+    assert same_state(clocked([None] * 4), clocked([None] * 4)).notes == ()
 
 
 def test_an_imported_side_is_compared_as_it_is() -> None:

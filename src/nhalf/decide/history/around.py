@@ -5,7 +5,6 @@ level after on another: a value that differs from run to run anyway, such as a j
 nothing.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.units import format_time
+from nhalf.statistics.advice import CLOCK_APART
 from nhalf.statistics.state_groups import APART
 from nhalf.store.environment import flat
 from nhalf.store.run import Run
@@ -20,7 +20,7 @@ from nhalf.store.run import Run
 ABSENT = "–"
 PLAN_OPTIONS = ("options", "launcher")
 """The parts of a plan that change how messages travel."""
-FLAG = "flag between two cores"
+FLAG, CLOCK = "flag between two cores", "clock of the GPU"
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,22 @@ def differences(
 
 def flag_difference(before: Floats, after: Floats) -> list[Difference]:
     """A change of the flag handoff time between two cores: the machine itself changed its state."""
-    was, became = (
-        float(np.nanmedian(side)) if np.isfinite(side).any() else math.nan
-        for side in (before, after)
-    )
-    if math.isnan(was) or math.isnan(became) or max(was, became) < APART * min(was, became):
-        return []
-    return [Difference(FLAG, format_time(was), format_time(became))]
+    sides = _apart(before, after, APART)
+    return [Difference(FLAG, *map(format_time, sides))] if sides else []
+
+
+def clock_difference(before_hz: Floats, after_hz: Floats) -> list[Difference]:
+    """A change of the GPU's clock."""
+    sides = [f"{side_hz / 1e6:.0f} MHz" for side_hz in clocks_apart(before_hz, after_hz)]
+    return [Difference(CLOCK, *sides)] if sides else []
+
+
+def clocks_apart(before_hz: Floats, after_hz: Floats) -> tuple[float, ...]:
+    """The medians of both sides, Hz; empty where they are one state of the GPU, or unknown."""
+    return _apart(before_hz, after_hz, CLOCK_APART)
+
+
+def _apart(before: Floats, after: Floats, apart: float) -> tuple[float, ...]:
+    """The medians of two sides that differ by a factor `apart` or more; else empty."""
+    sides = [float(np.nanmedian(side)) for side in (before, after) if np.isfinite(side).any()]
+    return tuple(sides) if len(sides) > 1 and max(sides) >= apart * min(sides) else ()

@@ -40,6 +40,7 @@ from nhalf.statistics.doubt import (
     CERTAIN,
     DIFFERENT_STATES,
     Doubt,
+    different_clocks,
     few_launches,
     unknown_state,
     wide_interval,
@@ -272,6 +273,9 @@ def _doubt(levels: Levels, changes: Sequence[LevelShift], number: int) -> Doubt:
         return unknown_state(unknown_share)
     if around.flag_difference(levels.flag_s[before], levels.flag_s[after]):
         return DIFFERENT_STATES
+    clocks_hz = around.clocks_apart(levels.gpu_clock_hz[before], levels.gpu_clock_hz[after])
+    if clocks_hz:
+        return different_clocks(*clocks_hz)
     is_wide = says_nothing(math.exp(change.low), math.exp(change.high))
     return wide_interval(launches) if is_wide else CERTAIN
 
@@ -336,6 +340,7 @@ def _shift(
     before, after = _sides(levels, changes, number)
     differences = [
         *around.flag_difference(levels.flag_s[before], levels.flag_s[after]),
+        *around.clock_difference(levels.gpu_clock_hz[before], levels.gpu_clock_hz[after]),
         *around.differences(run_environments[before], run_environments[after]),
     ]
     runs = levels.runs

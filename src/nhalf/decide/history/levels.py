@@ -37,9 +37,9 @@ class Levels:
 
     `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN if a run
     has one launch. `time_s` is that of the first run if the curve has one size, else NaN.
-    `flag_s` is the time of a flag between two cores, NaN if it was not measured; `unknown_share`
-    the share of a run's times without that flag, 0 for curves that have none. Smaller changes than
-    `threshold`, a ratio, are not reported.
+    `flag_s` is the time of a flag between two cores, `gpu_clock_hz` the clock of the GPU, NaN if it
+    was not measured; `unknown_share` the share of a run's times without that flag, 0 for curves
+    that have none. Smaller changes than `threshold`, a ratio, are not reported.
     """
 
     curve: dict[str, Any]
@@ -52,6 +52,7 @@ class Levels:
     high: Floats
     time_s: float
     flag_s: Floats
+    gpu_clock_hz: Floats
     unknown_share: Floats
     threshold: float = THRESHOLD
 
@@ -82,6 +83,7 @@ def node_levels(
         high=np.where(alone, np.nan, high_s / time_s[0]),
         time_s=float(time_s[0]),
         flag_s=np.full(len(runs), np.nan),
+        gpu_clock_hz=np.full(len(runs), np.nan),
         unknown_share=np.zeros(len(runs)),
         threshold=threshold,
     )
@@ -155,7 +157,10 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     counts = (~np.isnan(matrix)).sum(axis=1)
     alone = counts == 1
     sizes = tuple(sorted(rows["bytes"].unique().to_list()))
-    flags = _values_by_run(rows, runs, pl.col("flag_s").drop_nans().median())
+    flags_s, clocks_hz = (
+        np.array(_values_by_run(rows, runs, pl.col(name).drop_nans().median()), np.float64)
+        for name in ("flag_s", "gpu_clock_hz")
+    )
     flag = pl.col("flag_s")
     has_flags = rows["flag_s"].is_not_null().any()
     is_unknown = (flag.is_null() | flag.is_nan()) & has_flags
@@ -171,7 +176,8 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
         np.where(alone, np.nan, low / ratio[0]),
         np.where(alone, np.nan, high / ratio[0]),
         float(ratio[0] * np.exp(middle["middle"][0])) if len(sizes) == 1 else float("nan"),
-        np.array([np.nan if flag_s is None else flag_s for flag_s in flags]),
+        flags_s,
+        clocks_hz,
         np.array(unknown_shares),
     )
 

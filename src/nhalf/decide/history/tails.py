@@ -86,6 +86,7 @@ def _relative(curve: Levels, tails: Mapping[str, Tails], sizes: tuple[int, ...])
         high=np.maximum(high, ratio) / ratio[0],
         time_s=float("nan"),
         flag_s=curve.flag_s[places],
+        gpu_clock_hz=curve.gpu_clock_hz[places],
         unknown_share=curve.unknown_share[places],
         threshold=TAIL_THRESHOLD,
     )

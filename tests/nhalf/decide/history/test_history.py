@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from nhalf.decide.history.around import Difference
 from nhalf.decide.history.history import (
     CurveHistory,
     History,
@@ -40,7 +41,8 @@ def levels(logs: Any, **columns: Any) -> Levels:
     runs = tuple(f"night{number:02}" for number in range(count))
     curve = Levels(
         POINT, (8,), runs, ("mpich-5.0.2",) * count, (5,) * count,
-        ratio, ratio, ratio, 1e-6, np.full(count, 1e-7), np.zeros(count),
+        ratio, ratio, ratio, 1e-6, np.full(count, 1e-7),
+        np.full(count, np.nan), np.zeros(count),
     )  # fmt: skip
     return replace(curve, **columns)
 
@@ -125,6 +127,11 @@ STEP = 0.3 * (np.arange(RUNS) >= RUNS // 2) + curve_logs(4) / 10
             "different states",
             "at another time",
         ),
+        (
+            {"gpu_clock_hz": np.where(np.arange(RUNS) >= 6, 1.59e9, 1.98e9)},
+            "the GPU's clock went from 1980 to 1590 MHz",
+            "--lock-gpu-clocks",
+        ),
     ],
 )
 def test_what_cannot_be_decided_is_unclear_and_says_why(
@@ -137,6 +144,15 @@ def test_what_cannot_be_decided_is_unclear_and_says_why(
     assert reason in shift.doubt.reason
     assert remedy in shift.doubt.remedy
     assert not curve.is_slower
+
+
+def test_a_change_of_the_clock_stands_with_what_else_changed() -> None:
+    clocks_hz = np.where(np.arange(RUNS) >= 6, 1.59e9, 1.98e9)
+    (shift,) = shifts(levels(STEP, gpu_clock_hz=clocks_hz)).shifts
+    assert shift.differences == (Difference("clock of the GPU", "1980 MHz", "1590 MHz"),)
+    for alike_hz in (np.full(RUNS, 1.98e9), clocks_hz * 0 + 1.9e9, np.full(RUNS, np.nan)):
+        (shift,) = shifts(levels(STEP, gpu_clock_hz=alike_hz)).shifts
+        assert (shift.verdict, shift.differences) == ("slower", ())
 
 
 def test_a_curve_that_became_faster_again_is_no_regression() -> None:
@@ -165,8 +181,11 @@ def test_unknown_states_of_runs_are_shares_of_their_times(
     medians = all_medians({name: Facts.of([run]) for name, run in runs.items()})
     is_missed = (pl.col("run") == "r1") & (pl.col("launch") == 0)
     flag = pl.when(is_missed).then(None).otherwise(1e-7)
+    clock = pl.when(pl.col("run") == "r1").then(1.59e9)
+    medians = medians.with_columns(gpu_clock_hz=clock)
     (curve,) = curve_levels(medians.with_columns(flag_s=flag), list(runs))
     assert list(curve.unknown_share) == [0.0, 0.25]
+    assert list(curve.gpu_clock_hz) == pytest.approx([math.nan, 1.59e9], nan_ok=True)
     (curve,) = curve_levels(medians.with_columns(flag_s=pl.lit(None, pl.Float64)), list(runs))
     assert list(curve.unknown_share) == [0.0, 0.0]
 

@@ -90,6 +90,7 @@ def facts_of(runs: int, launches: int, launch_noise: float, between_runs: float 
             run=pl.lit(f"run{number // CURVES}"),
             axes=pl.lit(f"curve={number % CURVES}"),
             flag_s=None,
+            gpu_clock_hz=None,
         )
         for number, frame in enumerate(drawn)
     ]

@@ -17,7 +17,7 @@ def rows(low: tuple[float, float], high: tuple[float, float]) -> list[dict[str, 
     ratio = np.array([1.0, 1.2])
     levels = Levels(
         curve, (8,), RUNS, ("mpich",) * 2, (5, 5), ratio, np.array(low), np.array(high),
-        float("nan"), np.full(2, np.nan), np.zeros(2),
+        float("nan"), np.full(2, np.nan), np.full(2, np.nan), np.zeros(2),
     )  # fmt: skip
     started_s = {run: 1.7e9 + HOUR_S * place for place, run in enumerate(RUNS)}
     curve_history = CurveHistory(levels, (), None)
