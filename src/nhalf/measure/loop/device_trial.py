@@ -1,8 +1,8 @@
 """Whether a library takes buffers in GPU memory, found out before anything is measured.
 
 A library of the host reads such an address itself, which ends all of its processes. So every
-library and pattern is tried with the least message, in an extra launch. UCX, where a library uses
-it, prints there by which path messages of each size go.
+library, pattern and kind of window is tried with the least message, in an extra launch. UCX, where
+a library uses it, prints there by which path messages of each size go.
 """
 
 from collections.abc import Iterable
@@ -18,11 +18,14 @@ from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
 from nhalf.mpi import ucx_paths
 from nhalf.mpi.gpu import how_to_take_gpu_memory, is_in_device_memory
+from nhalf.store.keys import parse_axes
 
 GPU_PATHS = "gpu-paths"
 """The event with what UCX said of its paths out of GPU memory."""
-FIRST = "pingpong"
-"""A library that this ends is tried with no other pattern."""
+FIRST = ("pingpong", "rma-put")
+"""A library that one of these ends is tried with no other pattern, or not in such windows."""
+Trial = tuple[str, str]
+"""A pattern, and the kind of its window; '' for none, or the usual one."""
 DIES = "the library does not take buffers in GPU memory"
 
 
@@ -36,32 +39,28 @@ class DeviceTrial:
 
     def refuse_what_libraries_cannot(self) -> None:
         """Record the points that a library cannot measure, with the reason."""
-        reasons: dict[str, dict[str, str]] = {}
+        reasons: dict[str, dict[Trial, str]] = {}
         for start in self.agenda.starts():
             subject = self.starting.subjects[start.subject]
-            points = [
-                point
-                for point in self.agenda.points(start)
-                if is_in_device_memory(point.axes)
-                and (subject.key, point) not in self.records.state.impossible
-            ]
+            points = [p for p in self.agenda.points(start) if is_in_device_memory(p.axes)]
+            points = [p for p in points if (subject.key, p) not in self.records.state.impossible]
             of_subject = reasons.setdefault(subject.key, {})
-            least = {p.pattern: p for p in sorted(points, key=lambda p: p.size_bytes, reverse=True)}
-            untried = [point for name, point in least.items() if name not in of_subject]
-            untried.sort(key=lambda point: (point.pattern != FIRST, point.pattern))
+            least = {_trial(p): p for p in sorted(points, key=lambda p: p.size_bytes, reverse=True)}
+            untried = [point for trial, point in least.items() if trial not in of_subject]
+            untried.sort(key=lambda point: (point.pattern not in FIRST, point.pattern))
             self._try(start, subject, untried, of_subject)
             for point in points:
-                if reason := of_subject[point.pattern]:
+                if reason := of_subject[_trial(point)]:
                     self.records.impossible(subject, point, reason)
 
     def _try(
-        self, start: Start, subject: Subject, untried: list[Point], reasons: dict[str, str]
+        self, start: Start, subject: Subject, untried: list[Point], reasons: dict[Trial, str]
     ) -> None:
-        """Find out why patterns cannot be measured, by name; '' if they can."""
+        """Find out why points cannot be measured, by trial; '' if they can."""
         while untried:
-            if reason := _of_first(reasons):
-                reasons.update({point.pattern: reason for point in untried})
-                return
+            if reason := _of_first(reasons, _trial(untried[0])):
+                reasons[_trial(untried.pop(0))] = reason
+                continue
             has_started, support = False, ""
             try:
                 with self.telling(start).processes(start, "trying GPU memory", 0) as processes:
@@ -70,15 +69,13 @@ class DeviceTrial:
                         question = line("gpu", untried[0], 0.001, 0.5, "")
                         processes.send(f"{question} verify_only=1")
                         answer = processes.receive(self.agenda.plan.timeout_s, identity="gpu")
-                        reasons[untried.pop(0).pattern] = _refusal(answer)
+                        reasons[_trial(untried.pop(0))] = _refusal(answer)
                     self._keep_paths(subject, getattr(processes, "tables", ()))
             except LaunchError as error:
                 if not has_started:  # the measurement itself will say why
-                    reasons.update({point.pattern: "" for point in untried})
-                    return
-                died = untried.pop(0).pattern
+                    return reasons.update({_trial(point): "" for point in untried})
                 says = f", MPIX_Query_cuda_support says {support}" if support else ""
-                reasons[died] = (
+                reasons[_trial(untried.pop(0))] = (
                     f"{DIES}: a message of the least size ended it ({error}{says}); "
                     f"{how_to_take_gpu_memory(subject.library)}"
                 )
@@ -94,21 +91,24 @@ class DeviceTrial:
 
     def _keep_paths(self, subject: Subject, lines: Iterable[str]) -> None:
         """Record the paths that UCX printed."""
-        if paths := ucx_paths.paths(lines):
-            entry = {"event": GPU_PATHS, "subject": subject.key}
-            self.records.journal.append({**entry, "paths": list(map(asdict, paths))})
+        if paths := list(map(asdict, ucx_paths.paths(lines))):
+            entry = {"event": GPU_PATHS, "subject": subject.key, "paths": paths}
+            self.records.journal.append(entry)
 
 
-def _of_first(reasons: dict[str, str]) -> str:
-    """Why the library was ended by the first pattern; '' if it was not."""
-    reason = reasons.get(FIRST, "")
-    return reason if reason.startswith(DIES) else ""
+def _trial(point: Point) -> Trial:
+    return point.pattern, parse_axes(point.axes).get("window", "")
+
+
+def _of_first(reasons: dict[Trial, str], trial: Trial) -> str:
+    """Why a first pattern, with such a window, ended the library; '' if none did."""
+    ended = (reasons.get((pattern, trial[1]), "") for pattern in FIRST)
+    return next((reason for reason in ended if reason.startswith(DIES)), "")
 
 
 def _refusal(answer: dict[str, object]) -> str:
     """What is wrong with an answer to a trial; '' if nothing is."""
     if answer.get("nhalf") != "point":
         return str(answer.get("message", "no answer"))
-    if not answer.get("verified"):
-        return "the library moves wrong data between buffers in GPU memory"
-    return ""
+    wrong = "the library moves wrong data between buffers in GPU memory"
+    return "" if answer.get("verified") else wrong

@@ -31,6 +31,9 @@ UCX_TABLE = Path(__file__).parents[3] / "data/ucx_proto_info.txt"
 HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
 MEMORY = {"name": "memory", "values": "host", "fallback": "host", "what": ""}
 BLOCK = Block(["pingpong", "bcast"], [2], "1,8", axes={"memory": "host,device"})
+PUTS = "rma-put,rma-get,rma-put-all,rma-get-all"
+SUMS = "rma-accumulate,rma-get-accumulate,rma-fetch-and-op,rma-compare-and-swap"
+CREATED = ("--axis", "window=create")
 Call = Callable[..., Any]
 
 
@@ -68,6 +71,22 @@ def test_a_pattern_alone_may_be_what_a_library_cannot(fake: Fake, go: Go) -> Non
     _, events = go(with_memory(fake(each=each)), blocks=[BLOCK])
     assert set(failed_patterns(events)) == {("bcast", "memory=device")}
     assert ("pingpong", "memory=device") in measured_patterns(events)
+
+
+def test_windows_are_tried_each_by_its_kind(fake: Fake, go: Go, tmp_path: Path) -> None:
+    window = {"name": "window", "values": "allocate", "fallback": "allocate", "what": ""}
+    patterns = [{"name": name, "axes": [MEMORY, window]} for name in ("rma-put", "rma-get")]
+    subject = fake(each="'device' in line and 'create' in line and os._exit(11)")
+    subject = replace(subject, description={**subject.description, "patterns": patterns})
+    kinds = {"memory": "device", "window": "allocate,create"}
+    block = Block(["rma-put", "rma-get"], [2], "1,8", axes=kinds)
+    _, events = go(subject, blocks=[block])
+    created = "memory=device,window=create"
+    assert set(failed_patterns(events)) == {("rma-put", created), ("rma-get", created)}
+    assert measured_patterns(events) == {("rma-put", "memory=device"), ("rma-get", "memory=device")}
+    assert (
+        starts(tmp_path) == 4
+    )  # two of them are the trial: a window of the first pattern ends one
 
 
 def test_what_the_probe_refuses_is_told_in_its_words(fake: Fake, go: Go) -> None:
@@ -201,13 +220,15 @@ def test_buffers_of_a_gpu_are_measured(
             "device-host",
             ("--pattern", "rma-fetch-and-op,rma-compare-and-swap", "--transport", "rma"),
         ),
+        ("device", ("--pattern", PUTS, "--transport", "rma", *CREATED)),
+        ("host-device", ("--pattern", SUMS, "--transport", "rma", *CREATED)),
     ],
 )  # fmt: skip
 def test_rings_threads_and_numbers_of_a_gpu_are_measured(
     call: Call, aware: str, tmp_path: Path, memory: str, words: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "run"
-    sizes = () if "rma" in words else ("--bytes", "1,5000")
+    sizes = () if words[1].startswith("rma-fetch") else ("--bytes", "4,5000")
     few = (*sizes, "--ranks", "2", "--launches", "1", "--budget", duration(6), "--mpi", aware)
     outcome = call("run", *words, "--axis", f"memory={memory}", *few, "--out", folder)
     assert outcome.code == 0, outcome.err
@@ -242,6 +263,29 @@ def test_what_is_wrong_with_a_gpu_is_told(
     assert outcome.code == 3, outcome.err
     assert words in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich")
+@pytest.mark.skipif(not is_built("probe-rma-abi"), reason="the probes are not built")
+def test_a_library_without_windows_of_a_gpu_is_told_apart(
+    call: Call, aware: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NHALF_STAND_IN_FAULT", "host-windows")
+    folder = tmp_path / "run"
+    windows = ("--axis", "memory=device", "--axis", "window=allocate,create")
+    asked = ("--transport", "rma", "--pattern", "rma-put", "--bytes", "8,5000", *windows)
+    few = ("--launches", "1", "--budget", duration(6), "--mpi", aware, "--out", folder)
+    outcome = call("run", *asked, *few)
+    assert outcome.code == 0, outcome.err
+    events = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+    ((point, reason),) = failed_patterns(events).items()
+    assert point == ("rma-put", "memory=device,window=create")
+    assert "the library does not take buffers in GPU memory" in reason
+    points = json.loads(call("show", folder, "--json").out)["points"]
+    assert {point["axes"].get("window", "") for point in points} == {""}
+    assert len(points) == 2
+    assert all(point["verified"] for point in points)
 
 
 @pytest.mark.slow
