@@ -40,11 +40,11 @@ ORDER = {
 """From the ground up, with what each is for: a wing imports only itself and those above it here."""
 
 BUDGET_LINES = {
-    "base": 2_890,
+    "base": 2_900,
     "store": 1_270,
     "statistics": 4_070,
     "models": 2_470,
-    "machines": 5_180,
+    "machines": 5_190,
     "mpi": 7_120,
     "sites": 4_220,
     "measure": 11_170,

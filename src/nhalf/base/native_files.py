@@ -51,12 +51,15 @@ def library(name: str) -> ctypes.CDLL:
 
     Raises MissingError if it was not built, or is another processor's.
     """
-    return _loaded(native_folder() / "lib" / name)
+    return _loaded(name, os.environ.get(VARIABLE))
 
 
 @functools.cache
-def _loaded(path: Path) -> ctypes.CDLL:
-    """A library, loaded; its functions keep the types that are declared for them."""
+def _loaded(name: str, override: str | None) -> ctypes.CDLL:
+    """A library, loaded; its functions keep the types that are declared for them. Curves ask for it
+    at every size: to look for the folder takes longer than an answer.
+    """
+    path = native_folder() / "lib" / name
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:

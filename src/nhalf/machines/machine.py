@@ -128,7 +128,9 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     def shortest_s(self) -> float:
         """The time of an empty message; of a published table, the shortest time of all."""
         empty_s = max(self.segments[0].t0_s, 0.0)
-        return min(empty_s, *map(self.time_s, self.end_bytes)) if self.is_table else empty_s
+        if not self.is_table:
+            return empty_s
+        return min(empty_s, float(times_s(self.pieces, self.end_bytes).min()))
 
     @property
     def pieces(self) -> list[tuple[float, ...]]:

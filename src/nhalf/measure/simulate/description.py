@@ -192,10 +192,10 @@ def _curve(
             "o_r are unknown."
         )
     send_s, recv_s, gap_s = software_costs(machine, model)
+    # As below a library, something is left for the network.
+    most_s = OVERHEADS_SHARE_MAX * model.shortest_s
     lines = [f"curve apart={apart} gap_s={gap_s!r}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model))):
-        # As below a library, something is left for the network.
-        most_s = OVERHEADS_SHARE_MAX * model.shortest_s
         busy_s = min(piece.t0_s, send_s + recv_s, most_s)
         mine_s = busy_s and busy_s * send_s / (send_s + recv_s)
         lines.append(
