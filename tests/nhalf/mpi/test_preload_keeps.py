@@ -21,7 +21,13 @@ ENOUGH, TOO_FEW = "150", "20"
 BY_RANK = 'export NHALF_COLL_KEEP="$0.${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"; exec "$@"'
 
 
-@pytest.fixture(scope="module", params=[one.name for one in FOUND])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(one.name, marks=[] if one.vendor == "mpich" else [pytest.mark.full])
+        for one in FOUND
+    ],
+)
 def library(request: pytest.FixtureRequest) -> Library:
     return next(one for one in FOUND if one.name == request.param)
 
@@ -134,7 +140,6 @@ def test_ranks_with_different_lessons_start_with_none(
     assert numbers(output)[0] > 0
 
 
-@pytest.mark.sampled(2)
 def test_a_place_that_takes_no_file_is_told_and_does_no_harm(
     library: Library, command: list[str]
 ) -> None:

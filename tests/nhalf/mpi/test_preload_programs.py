@@ -33,7 +33,7 @@ def library(request: pytest.FixtureRequest) -> Library:
     return next(one for one in FOUND if one.name == request.param)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("ranks", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [*WAYS, 0, 3])
 def test_routed_collectives_give_what_the_librarys_own_do(
@@ -49,7 +49,7 @@ def test_routed_collectives_give_what_the_librarys_own_do(
         assert (f"allreduce {WAYS[number][0]} " in output) == (ranks > 1 and can)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("number", [-1, 0])
 def test_nothing_that_programs_do_beside_gets_in_the_way(
@@ -63,7 +63,7 @@ def test_nothing_that_programs_do_beside_gets_in_the_way(
     assert "0 wrong" in output
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [-1, 0])
 def test_types_of_one_signature_may_lie_in_different_orders(
@@ -78,7 +78,7 @@ def test_types_of_one_signature_may_lie_in_different_orders(
     assert "0 wrong" in output
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("learn", ["", "all"])
 def test_what_is_learned_changes_no_result(
@@ -95,7 +95,7 @@ def test_what_is_learned_changes_no_result(
     assert ranks <= cores() or "floor of" not in output
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.full  # two cores that have nothing else to do are rare beside other tests
 def test_results_stand_beside_the_floor(library: Library, folder: Path) -> None:
     if cores() < 2:
         pytest.skip("ranks that wait for a core measure no floor")
@@ -110,7 +110,7 @@ def test_results_stand_beside_the_floor(library: Library, folder: Path) -> None:
     assert re.search(r"ms saved; [0-9.]+ times the floor of [0-9.]+ us$", output, re.MULTILINE)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("reads", ["never", "refused", "later", "short"])
 def test_large_data_are_right_whatever_happens_to_reads_of_others_memory(
@@ -127,6 +127,7 @@ def test_large_data_are_right_whatever_happens_to_reads_of_others_memory(
     assert ("single-copy" in output) == (reads != "refused")
 
 
+@pytest.mark.sampled(1)
 def test_single_copies_are_tried_beside_shared_memory(library: Library, folder: Path) -> None:
     program = built(library, "large", folder, "-rdynamic")
     loaded = routed(library, program, None)
@@ -136,6 +137,7 @@ def test_single_copies_are_tried_beside_shared_memory(library: Library, folder: 
     assert ("us by single copy" in output) == processes_read_each_other()
 
 
+@pytest.mark.sampled(1)
 def test_a_table_or_a_variable_leaves_nothing_to_learn(
     library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,6 +130,7 @@ def test_more_ranks_than_processors_are_shown_as_if_each_had_one(
     assert in_mpi + tree["parallel_share"] == pytest.approx(1.0, abs=NEAR_SHARE)
 
 
+@pytest.mark.full
 def test_where_others_compute_counts_tell_no_efficiency(
     case: tuple[Library, Path], tmp_path: Path
 ) -> None:
