@@ -39,6 +39,8 @@ Call = Callable[..., Any]
 ACCEPTED = "application/openmetrics-text; version=1.0.0"
 RANKS = 4
 LATE = 2
+STEP_US = 20_000
+"""Ranks that wait compute as much as the others let them: most of a step all of them sleep."""
 needs_library = pytest.mark.skipif(not CASES, reason="no MPI library here")
 
 
@@ -144,7 +146,7 @@ def counted(text: str) -> dict[tuple[str, str], float]:
 
 @needs_library
 def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
-    with traced(program, tmp_path / "traced", 1000, 600, -1, 0, 1):
+    with traced(program, tmp_path / "traced", STEP_US, 600, -1, 0, 1):
         looks = []
         for _ in range(2):
             with watching(tmp_path / "traced", "--once") as watch:
@@ -168,7 +170,7 @@ def test_a_rank_that_becomes_late_is_named_and_no_other(
     started: Callable[..., Any], program: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "job"
-    with started(program, folder, 4000, patience_s(14), LATE, 4, 6), watching(folder) as watch:
+    with started(program, folder, STEP_US, patience_s(9), LATE, 2, 1.5), watching(folder) as watch:
         out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
     assert (watch.returncode, err) == (0, "")
     lines = [line.split("  ", 1)[1] for line in out.splitlines()]
@@ -182,7 +184,10 @@ def test_a_rank_that_becomes_late_is_named_and_no_other(
 @needs_library
 def test_the_endpoint_while_it_runs_and_not_afterwards(program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "traced"
-    with traced(program, folder, 1000, 600, -1, 0, 1), watching(folder, "--listen", "0") as watch:
+    with (
+        traced(program, folder, STEP_US, 600, -1, 0, 1),
+        watching(folder, "--listen", "0") as watch,
+    ):
         assert watch.stderr is not None
         place = watch.stderr.readline().removeprefix("nhalf: serving ").strip()
         assert place.startswith("http://127.0.0.1:")
@@ -201,7 +206,7 @@ def test_the_endpoint_while_it_runs_and_not_afterwards(program: Path, tmp_path: 
 @pytest.mark.parametrize("whom", ["ranks", pytest.param("nhalf", marks=pytest.mark.full)])
 def test_it_ends_where_the_program_is_killed(whom: str, program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "traced"
-    with traced(program, folder, 1000, 5, -1, 0, 1) as job, watching(folder, "--json") as watch:
+    with traced(program, folder, STEP_US, 5, -1, 0, 1) as job, watching(folder, "--json") as watch:
         until(lambda: len(ranks_of(folder)) == RANKS)
         for pid in ranks_of(folder) if whom == "ranks" else [job.pid]:
             os.kill(pid, signal.SIGKILL)
@@ -245,7 +250,7 @@ def test_routed_collectives_are_counted_as_the_library_itself_counts_them(
 @needs_library
 def test_a_preloaded_program_is_watched_until_it_is_killed(program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "job"
-    with preloaded(program, folder, 1000, 600, -1, 0, 1), watching(folder, "--json") as watch:
+    with preloaded(program, folder, STEP_US, 600, -1, 0, 1), watching(folder, "--json") as watch:
         until(lambda: len(ranks_of(folder)) == RANKS)
         for pid in ranks_of(folder):
             os.kill(pid, signal.SIGKILL)
