@@ -41,7 +41,7 @@ ORDER = {
 
 BUDGET_LINES = {
     "base": 2_900,
-    "store": 1_270,
+    "store": 1_280,
     "statistics": 4_070,
     "models": 2_470,
     "machines": 5_190,

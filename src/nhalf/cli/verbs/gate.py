@@ -31,6 +31,7 @@ from nhalf.store.gates import (
     GateRecord,
     append_gate,
     gate_path,
+    make_gates,
     read_gates,
     read_pair_gates,
 )
@@ -122,6 +123,7 @@ def command(request: Request) -> int:
         return 0
     if request.is_of_pairs:
         node = f"{PAIRS}{node}"
+        make_gates(folder, node)
         past = _readable(read_pair_gates(folder), folder)
         baseline = [] if request.accept else past.baseline(PAIR_GATES_MAX)
         first_round = len(past.records) * PAIR_ROUNDS
@@ -129,6 +131,7 @@ def command(request: Request) -> int:
         with all_pairs(site, request.transport, request.mpi, first_round) as pairs:
             result = Decision(pairs.look, baseline, has_time, tolerance).made()
     else:
+        make_gates(folder, node)
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
         baseline = [] if request.accept else past.baseline(GATES_MAX)
         expected = list(baseline[-1]) if baseline else []
