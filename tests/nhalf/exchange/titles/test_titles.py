@@ -14,7 +14,7 @@ from nhalf.exchange.styles import Style
 from nhalf.exchange.titles import axes_of
 
 RANKS = 4
-NO_TABLES = ("osu_hello", "-d cuda, D, H, M", "-d rocm")
+NO_TABLES = ("osu_hello", "-d cuda, D, H, M", "-d rocm", "-d sycl")
 """A test without times, and options of many tests."""
 PARTS = {
     "IMB-EXT": "MPI-2 part", "IMB-RMA": "MPI-RMA part", "IMB-P2P": "IMB-P2P part",
