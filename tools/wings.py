@@ -70,7 +70,7 @@ BUDGET_LINES = {
     "native/multicast": 1_100,
     "native/network": 1_510,
     "native/node": 3_870,
-    "native/patterns": 8_450,
+    "native/patterns": 8_470,
     "native/pgas": 460,
     "native/preloaded": 1_010,
     "native/probe": 1_140,

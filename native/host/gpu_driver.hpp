@@ -51,7 +51,8 @@ struct Driver {
 #define NHALF_GPU_CALL(name, symbol, ...) name = &LevelZeroCalls::name;
 #include "host/gpu_calls.inc"
     } else {
-#define NHALF_GPU_CALL(name, symbol, ...) find(name, symbol, file);
+#define NHALF_GPU_CALL(name, symbol, ...) \
+  name = reinterpret_cast<decltype(name)>(address_of(symbol, file));
 #include "host/gpu_calls.inc"
     }
     int version = 0;
@@ -132,14 +133,15 @@ struct Driver {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
   }
 
-  template <class Call>
-  void find(Call& call, const char* cuda_symbol, const std::string& file) const {
+  /// Where a call begins; null for one that may be missing.
+  void* address_of(const char* cuda_symbol, const std::string& file) const {
     const auto symbol = make_ == Make::hip ? hip_name(cuda_symbol) : cuda_symbol;
-    call = reinterpret_cast<Call>(dlsym(library_, symbol.c_str()));
+    void* const address = dlsym(library_, symbol.c_str());
     const std::string_view wanted = cuda_symbol;
     const bool may_be_missing =
         wanted.find("Graph") != wanted.npos || wanted.find("Capture") != wanted.npos;
-    if (call == nullptr && !may_be_missing) throw lacking(file, symbol);
+    if (address == nullptr && !may_be_missing) throw lacking(file, symbol);
+    return address;
   }
 
   static DriverError lacking(const std::string& file, const std::string& symbol) {

@@ -25,38 +25,46 @@ inline double overlap_share(double pure_s, double work_s, double total_s) {
   return std::clamp((pure_s + work_s - total_s) / shorter_s, 0.0, 1.0);
 }
 
-/// The operation Blocking, with its buffers, data and checks, as it is started and waited for.
+/// The work between start and wait of an operation, and what it hides.
 ///
 /// With work=1 the work is spinning on the clock, as long as the operation takes without it: the
 /// median over the slowest ranks, found after the verification. Samples then hold start, work and
 /// wait. In the end both are timed in turn, from a barrier on, so that the overlap compares like
-/// with like.
-template <NonBlockingCollectives T, class Blocking>
-class Overlapped : public Blocking {
+/// with like. Apart from the operations, which are many: it is compiled once.
+template <NonBlockingCollectives T>
+class WorkBetween {
  public:
-  Overlapped(T& transport, const Case& point)
-      : Blocking(transport, point), tests_(point.axes.number("tests", 0)) {
+  WorkBetween(T& transport, const Case& point)
+      : transport_(transport), tests_(point.axes.number("tests", 0)) {
     constexpr std::string_view words[] = {"0", "1"};
     works_ = point.choice("work", words) == 1;
     if (tests_ < 0) throw InputError("axis tests is from 0 up");
   }
 
-  bool verify() override {
+  void leave_out() { work_s_ = 0; }
+  void learn(Pattern& operation) {
     work_s_ = 0;
-    return Blocking::verify();
+    if (works_) work_s_ = pure_s(operation);
   }
-  void prepare() override {
-    work_s_ = 0;
-    if (works_) work_s_ = pure_s();
+  [[nodiscard]] bool is_now() const { return work_s_ > 0; }
+
+  /// Equal pieces of work with a test after each but the last; tests come on top of the work.
+  void work(typename T::CollectiveRequest& request) {
+    const double piece_s = work_s_ / (tests_ + 1);
+    for (int i = 0; i < tests_; ++i) {
+      idle_until(transport_, transport_.now_s() + piece_s);
+      transport_.test(request);
+    }
+    idle_until(transport_, transport_.now_s() + piece_s);
   }
 
-  std::vector<Value> values() override {
+  std::vector<Value> values(Pattern& operation) {
     if (!works_) return {};
     const double work_s = work_s_;
     std::vector<double> pure, total;
     for (int i = repetitions(work_s); i > 0; --i) {
-      pure.push_back(slowest_s(0));
-      total.push_back(slowest_s(work_s));
+      pure.push_back(slowest_s(operation, 0));
+      total.push_back(slowest_s(operation, work_s));
     }
     const double alone_s = median(pure);
     const double together_s = median(total);
@@ -66,6 +74,62 @@ class Overlapped : public Blocking {
             {"overlap", overlap_share(alone_s, work_s, together_s)}};
   }
 
+ private:
+  /// Enough repetitions for a tenth of a second and for a median; every rank makes as many. Virtual
+  /// time needs one.
+  int repetitions(double pure_s) const {
+    if (is_exact<T> || has_virtual_clock(transport_)) return 1;
+    return static_cast<int>(std::clamp(0.1 / std::max(pure_s, 1e-9), 3.0, 51.0));
+  }
+
+  /// The slowest rank's time of one operation with this much work; at rank 0 only.
+  double slowest_s(Pattern& operation, double work_s) {
+    work_s_ = work_s;
+    transport_.barrier();
+    const double began_s = transport_.now_s();
+    operation.run(1);
+    const double own_s = transport_.now_s() - began_s;
+    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
+    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+  }
+
+  /// The time of an operation without work, at every rank; taken again until it does not fall any
+  /// more, for libraries may be quicker after some tens of operations.
+  double pure_s(Pattern& operation) {
+    constexpr int looks = 10;
+    double found_s = slowest_s(operation, 0);
+    share(transport_, found_s);
+    double before_s = std::numeric_limits<double>::infinity();
+    for (int look = 0; look < looks && found_s < 0.9 * before_s; ++look) {
+      std::vector<double> times;
+      for (int i = repetitions(found_s); i > 0; --i) times.push_back(slowest_s(operation, 0));
+      before_s = found_s;
+      found_s = median(times);
+      share(transport_, found_s);
+    }
+    return found_s;
+  }
+
+  T& transport_;
+  int tests_;
+  bool works_ = false;
+  double work_s_ = 0;
+};
+
+/// The operation Blocking, with its buffers, data and checks, as it is started and waited for.
+template <NonBlockingCollectives T, class Blocking>
+class Overlapped : public Blocking {
+ public:
+  Overlapped(T& transport, const Case& point)
+      : Blocking(transport, point), work_(transport, point) {}
+
+  bool verify() override {
+    work_.leave_out();
+    return Blocking::verify();
+  }
+  void prepare() override { work_.learn(*this); }
+  std::vector<Value> values() override { return work_.values(*this); }
+
  protected:
   /// The timed part: `start` is the call that starts the operation.
   template <class Start>
@@ -73,7 +137,7 @@ class Overlapped : public Blocking {
     T& transport = this->transport_;
     for (; rounds > 0; --rounds) {
       auto request = start();
-      if (work_s_ > 0) work(request);
+      if (work_.is_now()) work_.work(request);
       transport.wait(request);
       for (auto& beside : beside_) transport.wait(*beside);
     }
@@ -81,56 +145,19 @@ class Overlapped : public Blocking {
   std::vector<std::optional<typename T::CollectiveRequest>> beside_;
 
  private:
-  /// Enough repetitions for a tenth of a second and for a median; every rank makes as many. Virtual
-  /// time needs one.
-  int repetitions(double pure_s) const {
-    if (is_exact<T> || has_virtual_clock(this->transport_)) return 1;
-    return static_cast<int>(std::clamp(0.1 / std::max(pure_s, 1e-9), 3.0, 51.0));
-  }
-
-  /// Equal pieces of work with a test after each but the last; tests come on top of the work.
-  void work(typename T::CollectiveRequest& request) {
-    T& transport = this->transport_;
-    const double piece_s = work_s_ / (tests_ + 1);
-    for (int i = 0; i < tests_; ++i) {
-      idle_until(transport, transport.now_s() + piece_s);
-      transport.test(request);
-    }
-    idle_until(transport, transport.now_s() + piece_s);
-  }
-
-  /// The slowest rank's time of one operation with this much work; at rank 0 only.
-  double slowest_s(double work_s) {
-    work_s_ = work_s;
-    this->transport_.barrier();
-    const double began_s = this->transport_.now_s();
-    this->run(1);
-    const double own_s = this->transport_.now_s() - began_s;
-    const auto everyone_s = collect(this->transport_, std::span(&own_s, 1));
-    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
-  }
-
-  /// The time of an operation without work, at every rank; taken again until it does not fall any
-  /// more, for libraries may be quicker after some tens of operations.
-  double pure_s() {
-    constexpr int looks = 10;
-    double found_s = slowest_s(0);
-    share(this->transport_, found_s);
-    double before_s = std::numeric_limits<double>::infinity();
-    for (int look = 0; look < looks && found_s < 0.9 * before_s; ++look) {
-      std::vector<double> times;
-      for (int i = repetitions(found_s); i > 0; --i) times.push_back(slowest_s(0));
-      before_s = found_s;
-      found_s = median(times);
-      share(this->transport_, found_s);
-    }
-    return found_s;
-  }
-
-  int tests_;
-  bool works_ = false;
-  double work_s_ = 0;
+  WorkBetween<T> work_;
 };
+
+/// The points of the further operations that axis `beside` asks for.
+inline std::vector<Case> points_beside(const Case& point) {
+  std::vector<Case> points;
+  if (point.axes.text("beside", "none") == "none") return points;
+  for (const auto size_bytes : point.numbers<std::size_t>("beside", "")) {
+    points.push_back(point);
+    points.back().size_bytes = size_bytes;
+  }
+  return points;
+}
 
 /// The blocking form, by the transport's own function; Base has buffers, data and checks.
 template <class Base, class Call>
@@ -148,18 +175,10 @@ class Called : public Base {
 /// between start and wait.
 template <NonBlockingCollectives T, class Blocking, class Call>
 class Begun : public Overlapped<T, Blocking> {
-  struct Beside : Blocking {
-    using Blocking::Blocking, Blocking::operands;
-  };
-
  public:
   Begun(T& transport, const Case& point) : Overlapped<T, Blocking>(transport, point) {
-    if (point.axes.text("beside", "none") == "none") return;
-    for (const auto size_bytes : point.numbers<std::size_t>("beside", "")) {
-      auto point_beside = point;
-      point_beside.size_bytes = size_bytes;
-      further_.push_back(std::make_unique<Beside>(transport, point_beside));
-    }
+    for (const auto& beside : points_beside(point))
+      further_.push_back(std::make_unique<Blocking>(transport, beside));
     this->beside_.resize(further_.size());
   }
 
@@ -172,13 +191,16 @@ class Begun : public Overlapped<T, Blocking> {
     this->overlap(rounds, [&] {
       auto request = Call::begin(this->transport_, operands);
       for (std::size_t place = 0; place < further_.size(); ++place)
-        this->beside_[place] = Call::begin(this->transport_, further_[place]->operands());
+        this->beside_[place] = Call::begin(this->transport_, (*further_[place].*its_operands)());
       return request;
     });
   }
 
  private:
-  std::vector<std::unique_ptr<Beside>> further_;
+  /// A member of each operation, which a class above declares for those below.
+  static constexpr auto its_operands = &Begun::operands;
+
+  std::vector<std::unique_ptr<Blocking>> further_;
 };
 
 /// The persistent form of the operation Blocking: the same buffers, data and checks, and work
