@@ -56,14 +56,11 @@ def library(name: str) -> ctypes.CDLL:
 
 @functools.cache
 def _loaded(name: str, override: str | None) -> ctypes.CDLL:
-    """A library, loaded; its functions keep the types that are declared for them. Curves ask for it
-    at every size: to look for the folder takes longer than an answer.
-    """
-    path = native_folder() / "lib" / name
+    """A library, looked for once: it is asked often. Its functions keep their declared types."""
     try:
-        return ctypes.CDLL(str(path))
+        return ctypes.CDLL(str(native_folder() / "lib" / name))
     except OSError as error:
-        raise MissingError(f"{path.name} cannot be loaded: {error}", REMEDY) from error
+        raise MissingError(f"{name} cannot be loaded: {error}", REMEDY) from error
 
 
 def include_folder() -> Path:

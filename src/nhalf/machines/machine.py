@@ -127,10 +127,8 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shortest_s(self) -> float:
         """The time of an empty message; of a published table, the shortest time of all."""
-        empty_s = max(self.segments[0].t0_s, 0.0)
-        if not self.is_table:
-            return empty_s
-        return min(empty_s, float(times_s(self.pieces, self.end_bytes).min()))
+        of_ends_s = times_s(self.pieces, self.end_bytes).min() if self.is_table else math.inf
+        return float(min(of_ends_s, max(self.segments[0].t0_s, 0.0)))
 
     @property
     def pieces(self) -> list[tuple[float, ...]]:

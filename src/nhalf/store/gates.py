@@ -133,23 +133,12 @@ def timed_on(node: str, name: str) -> tuple[str, tuple[str, ...]]:
     return (kind, tuple(nodes.split())) if node.startswith(PAIRS) and nodes else (name, (node,))
 
 
-def make_gates(folder: Path, node: str) -> None:
-    """Make the file of a node's gates, before time is spent on one.
-
-    Raises MissingError if it cannot be written.
-    """
-    _append(gate_path(folder, node), b"")
-
-
-def append_gate(folder: Path, record: GateRecord) -> None:
-    """Append a gate to the file of its node; raises MissingError if that cannot be written."""
-    _append(gate_path(folder, record.node), msgspec.json.encode(record) + b"\n")
-
-
-def _append(path: Path, line: bytes) -> None:
+def append_gates(folder: Path, node: str, *records: GateRecord) -> None:
+    """Append gates to a node's file, which is made; raises MissingError if that cannot be done."""
+    path = gate_path(folder, node)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        append_whole(path, line)
+        folder.mkdir(parents=True, exist_ok=True)
+        append_whole(path, b"".join(msgspec.json.encode(record) + b"\n" for record in records))
     except OSError as error:
         reason = error.strerror or str(error)
         raise MissingError(f"{path} cannot be written: {reason}", OTHER_FOLDER) from error

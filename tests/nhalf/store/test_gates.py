@@ -12,7 +12,7 @@ from nhalf.base.errors import MissingError
 from nhalf.store.gates import (
     PAIRS,
     GateRecord,
-    append_gate,
+    append_gates,
     gate_path,
     read_gates,
     read_pair_gates,
@@ -31,15 +31,19 @@ def record(number: int = 0, **members: object) -> GateRecord:
     return GateRecord(**{**usual, **members})  # type: ignore[arg-type]
 
 
+def append(folder: Path, gate: GateRecord) -> None:
+    append_gates(folder, gate.node, gate)
+
+
 def write(folder: Path, first: int) -> None:
     for number in range(first, first + 40):
-        append_gate(folder, record(number, reason="x" * 3000))
+        append(folder, record(number, reason="x" * 3000))
 
 
 def test_what_is_appended_is_read(tmp_path: Path) -> None:
     gates = [record(1), record(2, verdict="no-go", counts=False, reason="core 0")]
     for each in gates:
-        append_gate(tmp_path / "new", each)
+        append(tmp_path / "new", each)
     read = read_gates(gate_path(tmp_path / "new", "n1"))
     assert (list(read.records), read.unread) == (gates, 0)
 
@@ -55,10 +59,10 @@ def test_no_line_of_several_writers_is_lost(tmp_path: Path) -> None:
 
 
 def test_torn_and_foreign_lines_cost_nothing_else(tmp_path: Path) -> None:
-    append_gate(tmp_path, record(1))
+    append(tmp_path, record(1))
     path = gate_path(tmp_path, "n1")
     path.write_bytes(path.read_bytes() + b'what?\n\xff\xfe\n{"node":"n1","at')
-    append_gate(tmp_path, record(2))
+    append(tmp_path, record(2))
     read = read_gates(path)
     assert [each.times_s["core 0"] for each in read.records] == [2.0, 3.0]
     assert read.unread == 3
@@ -68,11 +72,11 @@ def test_the_baseline_has_the_last_that_count_since_the_last_that_was_accepted(
     tmp_path: Path,
 ) -> None:
     for number in range(4):
-        append_gate(tmp_path, record(number))
-    append_gate(tmp_path, record(10, accepts=True))
-    append_gate(tmp_path, record(11, counts=False))
-    append_gate(tmp_path, record(12))
-    append_gate(tmp_path, record(13))
+        append(tmp_path, record(number))
+    append(tmp_path, record(10, accepts=True))
+    append(tmp_path, record(11, counts=False))
+    append(tmp_path, record(12))
+    append(tmp_path, record(13))
     baseline = read_gates(gate_path(tmp_path, "n1")).baseline(50)
     assert [times["core 0"] for times in baseline] == [11.0, 13.0, 14.0]
     assert len(read_gates(gate_path(tmp_path, "n1")).baseline(2)) == 2
@@ -80,7 +84,7 @@ def test_the_baseline_has_the_last_that_count_since_the_last_that_was_accepted(
 
 def test_of_a_long_file_the_end_is_read(tmp_path: Path) -> None:
     for number in range(20):
-        append_gate(tmp_path, record(number))
+        append(tmp_path, record(number))
     read = read_gates(gate_path(tmp_path, "n1"), tail_bytes=700)
     assert 2 <= len(read.records) < 20
     assert read.records[-1].times_s == {"core 0": 20.0}
@@ -93,25 +97,25 @@ def test_no_file_is_no_gate_and_a_folder_says_what_to_do(tmp_path: Path) -> None
     with pytest.raises(MissingError, match="--baseline"):
         read_gates(tmp_path / "n1.jsonl")
     with pytest.raises(MissingError, match="--baseline"):
-        append_gate(tmp_path, record())
+        append(tmp_path, record())
 
 
 def test_gates_of_pairs_are_those_of_all_hosts_in_the_order_of_time(tmp_path: Path) -> None:
-    append_gate(tmp_path, record(9))
+    append(tmp_path, record(9))
     for number, host in enumerate(("n2", "n1", "n2")):
         at = WHEN + timedelta(hours=number)
-        append_gate(tmp_path, record(number, node=f"{PAIRS}{host}", at=at))
+        append(tmp_path, record(number, node=f"{PAIRS}{host}", at=at))
     read = read_pair_gates(tmp_path)
     assert [each.times_s["core 0"] for each in read.records] == [1.0, 2.0, 3.0]
     assert read_pair_gates(tmp_path / "none").records == ()
 
 
 def test_places_are_folders_and_files_of_gates_each_read_once(tmp_path: Path) -> None:
-    append_gate(tmp_path, record(1))
-    append_gate(tmp_path, record(2, node=f"{PAIRS}n1"))
+    append(tmp_path, record(1))
+    append(tmp_path, record(2, node=f"{PAIRS}n1"))
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{}")
-    append_gate(tmp_path / "run", record(3))
+    append(tmp_path / "run", record(3))
     (tmp_path / "notes.txt").write_text("none")
     places = [tmp_path, gate_path(tmp_path, "n1"), tmp_path / "run", tmp_path / "notes.txt"]
     assert len(read_places(places).records) == 2

@@ -29,9 +29,8 @@ from nhalf.store.gates import (
     PAIRS,
     GateFile,
     GateRecord,
-    append_gate,
+    append_gates,
     gate_path,
-    make_gates,
     read_gates,
     read_pair_gates,
 )
@@ -121,9 +120,10 @@ def command(request: Request) -> int:
     if request.print_schedule:
         sys.stdout.write(_schedule(request, node, folder))
         return 0
+    node = f"{PAIRS}{node}" if request.is_of_pairs else node
+    # Whether the result can be kept is known before time is spent on it.
+    append_gates(folder, node)
     if request.is_of_pairs:
-        node = f"{PAIRS}{node}"
-        make_gates(folder, node)
         past = _readable(read_pair_gates(folder), folder)
         baseline = [] if request.accept else past.baseline(PAIR_GATES_MAX)
         first_round = len(past.records) * PAIR_ROUNDS
@@ -131,7 +131,6 @@ def command(request: Request) -> int:
         with all_pairs(site, request.transport, request.mpi, first_round) as pairs:
             result = Decision(pairs.look, baseline, has_time, tolerance).made()
     else:
-        make_gates(folder, node)
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
         baseline = [] if request.accept else past.baseline(GATES_MAX)
         expected = list(baseline[-1]) if baseline else []
@@ -148,7 +147,7 @@ def command(request: Request) -> int:
         taken_share=round(result.most_disturbed.taken_share, 4),
         nhalf=__version__,
     )
-    append_gate(folder, record)
+    append_gates(folder, node, record)
     spent_s = time.monotonic() - began_s
     if request.junit is not None:
         when = {"started_s": at.timestamp(), "time_s": spent_s}

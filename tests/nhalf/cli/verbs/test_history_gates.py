@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.store.gates import append_gate
+from nhalf.store.gates import append_gates
 from tests.nhalf.decide.history.gated import NODES, cluster, three_faults
 
 Call = Callable[..., Any]
@@ -22,7 +22,7 @@ Call = Callable[..., Any]
 def gates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cluster") / "gates"
     for record in cluster(24, three_faults):
-        append_gate(folder, record)
+        append_gates(folder, record.node, record)
     return folder
 
 
@@ -96,7 +96,7 @@ def test_the_page_of_a_cluster_has_a_map_and_the_nodes_in_order(
 
 def test_a_cluster_without_a_change_has_its_map_and_no_curve(call: Call, tmp_path: Path) -> None:
     for record in cluster(6):
-        append_gate(tmp_path / "gates", record)
+        append_gates(tmp_path / "gates", record.node, record)
     ended = call("history", "gates", "--report", "cluster.html")
     assert ended.code == 0
     assert "and 28 more, of which none changed" in ended.out
