@@ -121,14 +121,12 @@ def command(request: Request) -> int:
         sys.stdout.write(_schedule(request, node, folder))
         return 0
     node = f"{PAIRS}{node}" if request.is_of_pairs else node
-    # Whether the result can be kept is known before time is spent on it.
-    append_gates(folder, node)
+    append_gates(folder, node)  # before time is spent on one that could not be kept
     if request.is_of_pairs:
         past = _readable(read_pair_gates(folder), folder)
         baseline = [] if request.accept else past.baseline(PAIR_GATES_MAX)
-        first_round = len(past.records) * PAIR_ROUNDS
         site = find_site(request.hosts, request.host_file_path, request.launcher)
-        with all_pairs(site, request.transport, request.mpi, first_round) as pairs:
+        with all_pairs(site, request.transport, request.mpi, len(past.records) * PAIR_ROUNDS) as pairs:
             result = Decision(pairs.look, baseline, has_time, tolerance).made()
     else:
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
