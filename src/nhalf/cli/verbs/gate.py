@@ -125,15 +125,15 @@ def command(request: Request) -> int:
     if request.is_of_pairs:
         past = _readable(read_pair_gates(folder), folder)
         baseline = [] if request.accept else past.baseline(PAIR_GATES_MAX)
+        first_round = len(past.records) * PAIR_ROUNDS
         site = find_site(request.hosts, request.host_file_path, request.launcher)
-        with all_pairs(site, request.transport, request.mpi, len(past.records) * PAIR_ROUNDS) as pairs:
+        with all_pairs(site, request.transport, request.mpi, first_round) as pairs:
             result = Decision(pairs.look, baseline, has_time, tolerance).made()
     else:
         past = _readable(read_gates(gate_path(folder, node)), gate_path(folder, node))
         baseline = [] if request.accept else past.baseline(GATES_MAX)
-        expected = list(baseline[-1]) if baseline else []
         with _node() as look:
-            result = Decision(look, baseline, has_time, tolerance, expected).made()
+            result = Decision(look, baseline, has_time, tolerance, list(*baseline[-1:])).made()
     record = GateRecord(
         node=node,
         at=at,
