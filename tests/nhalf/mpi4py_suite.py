@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from nhalf.base.processes import run
+from tests.compiled import KEPT
 from tests.patience import patience_s
 
 VERSION = "4.1.1"
@@ -18,10 +21,20 @@ HANDLES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
 
 
 def packages(folder: Path) -> Path:
-    """A folder with mpi4py from its wheel. Skips a test where it cannot be had."""
-    target = folder / "packages"
-    _pip("install", "--only-binary", ":all:", "-t", target, f"mpi4py=={VERSION}")
-    return target
+    """A folder with mpi4py from its wheel, installed once for all. Skips a test where it cannot be
+    had.
+    """
+    kept = KEPT / f"mpi4py-{VERSION}-{sys.implementation.cache_tag}"
+    if not kept.is_dir():
+        KEPT.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=KEPT) as made:
+            target = Path(made) / "packages"
+            _pip("install", "--only-binary", ":all:", "-t", target, f"mpi4py=={VERSION}")
+            # Another worker may have been quicker.
+            with suppress(OSError):
+                target.rename(kept)
+    (folder / "packages").symlink_to(kept)
+    return folder / "packages"
 
 
 def installed(folder: Path) -> Path:

@@ -42,9 +42,9 @@ def without_compiling(text: str) -> list[str]:
 
 
 def test_a_brake_is_found_proven_and_written_down(
-    call_afresh: Callable[..., Ended], trial: list[str], tmp_path: Path
+    call: Callable[..., Ended], trial: list[str], tmp_path: Path
 ) -> None:
-    ended = call_afresh(
+    ended = call(
         *("improve", "--json", "--same-output", "exact", "--out", "improved.sh", "--", *trial),
         UCX_TLS="tcp",
         FI_LOG_LEVEL="warn",
@@ -70,8 +70,8 @@ def test_a_brake_is_found_proven_and_written_down(
     assert b'"virtual_s":1.0' in done.stdout
 
 
-def test_nothing_helps(call_afresh: Callable[..., Ended], trial: list[str], tmp_path: Path) -> None:
-    ended = call_afresh("improve", "--out", "improved.sh", "--", *trial, FI_PROVIDER="tcp")
+def test_nothing_helps(call: Callable[..., Ended], trial: list[str], tmp_path: Path) -> None:
+    ended = call("improve", "--out", "improved.sh", "--", *trial, FI_PROVIDER="tcp")
     assert ended.code == 0
     assert "Nothing that was tried is proven to help by more than 1 %." in ended.out
     assert "without FI_PROVIDER" in ended.out
@@ -80,33 +80,33 @@ def test_nothing_helps(call_afresh: Callable[..., Ended], trial: list[str], tmp_
 
 
 def test_without_progress_the_answer_is_given_and_stands_first(
-    call_afresh: Callable[..., Ended], trial: list[str]
+    call: Callable[..., Ended], trial: list[str]
 ) -> None:
-    ended = call_afresh("improve", "--quiet", "--", *trial, UCX_TLS="tcp")
+    ended = call("improve", "--quiet", "--", *trial, UCX_TLS="tcp")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("2.00 times as fast exactly, 2 pairs of launches: without UCX_TLS")
     assert "candidate" in ended.out
 
 
 def test_the_time_that_the_program_prints_is_made_shorter(
-    call_afresh: Callable[..., Ended], trial: list[str]
+    call: Callable[..., Ended], trial: list[str]
 ) -> None:
     file = Path(trial[0])
     file.write_text(TRIAL.replace("echo result", 'test "$UCX_TLS" && echo took 3 || echo took 1'))
     words = ("improve", "--json", "--seconds", "took ([0-9.]+)")
-    ended = call_afresh(*words, "--", *trial, UCX_TLS="tcp")
+    ended = call(*words, "--", *trial, UCX_TLS="tcp")
     answer = json.loads(ended.out)
     assert (ended.code, answer["plain_s"]) == (0, 3.0)
     assert answer["gain"]["factor"] == pytest.approx(3.0)
 
 
 def test_a_trace_that_is_there_is_not_made_again(
-    call_afresh: Callable[..., Ended], trial: list[str], tmp_path: Path
+    call: Callable[..., Ended], trial: list[str], tmp_path: Path
 ) -> None:
     """A rank that computes nearly all the time: a schedule of another tool says nothing of that."""
     traced = timed(2, call_of_mpi(0, "MPI_Send", "sent", 1, 0.0, 1e-9))
     folder = stored(traced, tmp_path / "trace")
-    ended = call_afresh("improve", "--json", "--trace", folder, "--", *trial, UCX_TLS="tcp")
+    ended = call("improve", "--json", "--trace", folder, "--", *trial, UCX_TLS="tcp")
     answer = json.loads(ended.out)
     assert (ended.code, answer["traced"], answer["launches"]) == (0, True, 1)
     assert {each["fate"] for each in answer["candidates"]} == {"bounded"}
@@ -114,7 +114,7 @@ def test_a_trace_that_is_there_is_not_made_again(
     with (tmp_path / "p.goal").open("a") as file:
         file.write("rank 1 {\nl1: recv 8b from 0 tag 0\n}\n")
     words = ("improve", "--json", "--trace", tmp_path / "p.goal")
-    answer = json.loads(call_afresh(*words, "--", *trial, UCX_TLS="tcp").out)
+    answer = json.loads(call(*words, "--", *trial, UCX_TLS="tcp").out)
     assert [change["name"] for change in answer["changes"]] == ["without UCX_TLS"]
 
 

@@ -39,7 +39,7 @@ REMEDIES = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("vendor", "setting", "way"),
     [
@@ -71,7 +71,7 @@ def test_another_way_of_open_mpi_to_its_network_gives_no_times(programs: Path, p
     assert outcome.stderr.splitlines()[-1].endswith("ended without MPI_Finalize")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 @pytest.mark.parametrize("ranks", [5, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 2))])
 @pytest.mark.parametrize("per_node", [1, pytest.param(5, marks=pytest.mark.full)])

@@ -14,7 +14,7 @@ from tests.nhalf.measure.virtual.programs import built, tried
     ("vendor", "way"),
     [
         pytest.param("mpich", "jump"),
-        pytest.param("mpich", "exception", marks=pytest.mark.slow),
+        pytest.param("mpich", "exception", marks=pytest.mark.full),
         pytest.param("intel", "jump", marks=pytest.mark.full),
         pytest.param("openmpi", "jump", marks=pytest.mark.full),
     ],

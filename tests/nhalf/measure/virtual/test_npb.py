@@ -35,7 +35,8 @@ def check_gradients(vendor: str, ranks: int, problem: str, timeout_s: float) -> 
 
 # For Open MPI the kernels are compiled first.
 @pytest.mark.parametrize(
-    "vendor", ["mpich", "intel", pytest.param("openmpi", marks=[pytest.mark.full])]
+    "vendor",
+    ["mpich", *(pytest.param(one, marks=[pytest.mark.full]) for one in ("intel", "openmpi"))],
 )
 def test_conjugate_gradients_are_verified(vendor: str) -> None:
     check_gradients(vendor, 8, "S", 120)

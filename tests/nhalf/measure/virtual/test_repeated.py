@@ -57,6 +57,7 @@ def test_who_comes_first_is_the_same_beside_a_busy_loop(programs: Path) -> None:
         check_farm("mpich", programs, RUNS)
 
 
+@pytest.mark.full
 def test_imb_prints_the_same_beside_a_busy_loop() -> None:
     with busy_loops(1):
         check_imb("mpich", RUNS)

@@ -85,6 +85,7 @@ def test_a_late_sender(planted: Traced) -> None:
     assert _caused_s(program) == pytest.approx({0: waiting_s, 1: 0, 2: 0, 3: 0}, rel=EXACT)
 
 
+@pytest.mark.full
 def test_a_pipeline(planted: Traced) -> None:
     program = planted("pipeline")
     tree, path, begins_s = _known(program)
@@ -106,6 +107,7 @@ def test_a_pipeline(planted: Traced) -> None:
     assert _caused_s(program) == pytest.approx(expected_s, rel=EXACT)
 
 
+@pytest.mark.full
 def test_messages_that_take_long(planted: Traced) -> None:
     program = planted("transfer")
     tree, path, begins_s = _known(program)

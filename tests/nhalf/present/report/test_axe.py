@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import axe_core_python
+import pytest
 from selenium import webdriver
 
 from nhalf.decide.history.gates import gate_history
@@ -42,6 +43,7 @@ def test_axe_finds_contrast_in_the_dark_on_a_phone(browser: webdriver.Chrome, re
     assert violations(browser, rules=("color-contrast", "scrollable-region-focusable")) == []
 
 
+@pytest.mark.full
 def test_axe_finds_no_violation_in_the_page_of_a_cluster(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:

@@ -21,31 +21,38 @@ HOSTS = ["n1", "n2", "n3", "n4"]
 # Open MPI and srun speak PMIx, whose plug-in in Debian's Slurm does not start ranks on two nodes.
 WAYS = [
     *(("srun", "mpich"), ("mpirun", "openmpi")),
-    *(
-        pytest.param(*way, marks=pytest.mark.full)
-        for way in (("mpirun", "mpich"), ("srun", "intel"), ("mpirun", "intel"))
-    ),
+    *(("mpirun", "mpich"), ("srun", "intel"), ("mpirun", "intel")),
 ]
+FIRST = ("1x2", "3x2+1", "2x2:cyclic")
+"""What the first tier looks at, one way."""
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("launcher", "vendor"), WAYS)
-def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str) -> None:
+@pytest.mark.parametrize(
+    ("launcher", "vendor", "placements"),
+    [
+        (*WAYS[0], FIRST),
+        *(pytest.param(*way, PLACEMENTS, marks=pytest.mark.full) for way in WAYS),
+    ],
+    ids=lambda one: str(len(one)) if one in (FIRST, PLACEMENTS) else one,
+)
+def test_placements(
+    cluster: Cluster, tmp_path: Path, launcher: str, vendor: str, placements: tuple[str, ...]
+) -> None:
     found = discover.newest(discover.libraries())
     library = next((one for one in found if one.vendor == vendor), None)
     if library is None:
         pytest.skip(f"no {vendor} here: nhalf mpi install {vendor}")
     out = tmp_path / "run"
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "8", "--launches", "1"]
-    command += ["--precision", "0.9", "--placement", ",".join(PLACEMENTS), "--launcher", launcher]
+    command += ["--precision", "0.9", "--placement", ",".join(placements), "--launcher", launcher]
     command += ["--mpi", library.name, "--budget", duration(20), "--json", "--out", str(out)]
     allocation = ["salloc", "--nodes=4"] if launcher == "mpirun" else []
     outcome = cluster.run(*allocation, *command)
     assert outcome.returncode == 0, outcome.stderr
-    assert len(json.loads(outcome.stdout)["points"]) == len(PLACEMENTS)
+    assert len(json.loads(outcome.stdout)["points"]) == len(placements)
     launches = Journal(out / "journal.jsonl").events("launch")
     address_of = {node["node"]: node["address"] for node in cluster.status()["nodes"]}
-    assert sorted(launch["asked_placement"] for launch in launches) == sorted(PLACEMENTS)
+    assert sorted(launch["asked_placement"] for launch in launches) == sorted(placements)
     for launch in launches:
         layout = parse_layout(launch["asked_placement"])
         assert layout is not None
