@@ -192,7 +192,7 @@ class TestUntilDecided:
         assert call("run", "--out", "a", *self.NOISY, *pattern, "--launches", "60").code == 0
         _slow_down(tmp_path / "a", exchange=8.0, pingpong=0.97)
         words = ("run", "--like", "a", "--launches", "3", "--seed", "7", "--out", "b", "--json")
-        ended = call(*words, "--until-decided", duration(6))
+        ended = call(*words, "--until-decided", duration(3))
         assert ended.code == 0, ended.err
         events = map(json.loads, (tmp_path / "b/journal.jsonl").read_text().splitlines())
         extended = [event["curves"] for event in events if event["event"] == "extended"]

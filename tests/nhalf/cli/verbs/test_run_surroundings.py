@@ -123,7 +123,7 @@ class TestSettings:
         self, call: Call, tmp_path: Path
     ) -> None:
         words = ["--ranks", "2", "--bytes", "8", "--launches", "2", "--json"]
-        words += ["--budget", duration(2)]
+        words += ["--budget", duration(1)]
         libraries = json.loads(call("mpi", "list", "--json").out)["libraries"]
         if not libraries:
             pytest.skip("no MPI library here: nhalf mpi install mpich")

@@ -89,7 +89,7 @@ def points(patterns: tuple[str, ...], sizes: tuple[int, ...], axes: str = "") ->
 
 
 @pytest.mark.usefixtures("stand_ins")
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 3])
 def test_every_operation_moves_the_right_data(ranks: int) -> None:
     asked = points(PATTERNS, (4, 5000, 70_000))
     asked += points(IN_PLACE, (4, 5000), "axis.place=in")
