@@ -16,8 +16,10 @@ class Program {
  public:
   explicit Program(unsigned seed = 1, Operation operation = Operation::allreduce,
                    const LessonFile* start = nullptr)
-      : random_(seed), operation_(operation), lessons_(2, start) {}
+      : operation(operation), random_(seed), lessons_(2, start) {}
 
+  /// What it calls; other operations may follow.
+  Operation operation;
   /// Draws times around their means: a call takes a mean, or a thousand times that if it is
   /// interrupted.
   double noise_share = 0, interrupted_share = 0;
@@ -41,7 +43,7 @@ class Program {
   void call(int calls, double ratio, std::uint64_t size_bytes = 1024, double mean_s = call_s) {
     for (int i = 0; i < calls; ++i) {
       const double own_time_s = mean_s * drawn();
-      Contest* contest = lessons_.of(operation_, size_bytes);
+      Contest* contest = lessons_.of(operation, size_bytes);
       Learner* learner = contest != nullptr ? &contest->in_charge() : nullptr;
       const bool is_other = learner != nullptr && learner->is_other();
       in_row_ = is_other ? in_row_ + 1 : 0;
@@ -62,7 +64,7 @@ class Program {
     }
   }
   [[nodiscard]] bool is_other(std::uint64_t size_bytes = 1024) {
-    return lessons_.of(operation_, size_bytes)->in_charge().is_other_better();
+    return lessons_.of(operation, size_bytes)->in_charge().is_other_better();
   }
 
  private:
@@ -78,14 +80,13 @@ class Program {
   }
   void advance(Contest& contest) {
     const Spent spent = contest.in_charge().spent();
-    lessons_.advance(operation_, contest, spent, true, [&](int way, std::uint64_t size_bytes) {
+    lessons_.advance(operation, contest, spent, true, [&](int way, std::uint64_t size_bytes) {
       asked.insert({way, size_bytes});
       return ratio_of_way(way) > 0;
     });
   }
 
   std::mt19937 random_;
-  Operation operation_;
   int in_row_ = 0, since_other_ = 1000;
   Lessons lessons_;
 };
