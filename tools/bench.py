@@ -28,6 +28,7 @@ from benchmarks import (
     loop_bounds,
     machines,
     many_ranks,
+    many_sizes,
     models,
     modern,
     overhead,
@@ -52,6 +53,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "preload": (
         preload.measure,
         "How much faster are routed collective operations than the library's own?",
+    ),
+    "many-sizes": (
+        many_sizes.measure,
+        "What do calls of many sizes lose while preloaded collectives learn?",
     ),
     "time": (curve_time.measure, "How long does a whole curve take, and how precise is it?"),
     "spread": (

@@ -40,7 +40,9 @@ def timed(ranks: Sequence[int], launches: int) -> tuple[float, list[dict[str, An
         for _ in range(launches):
             for library in found:
                 for number in ranks:
-                    for row in launch(library, found, programs[library.name], number):
+                    program = programs[library.name]
+                    words = [str(program), str(CALLS.get(number, CALLS_CROWDED))]
+                    for row in launch(library, found, program, number, words):
                         floor_s = min(floor_s, row.get("floor_s", floor_s))
                         if "operation" in row:
                             key = (library.name, number, row["operation"], row["bytes"])
@@ -57,7 +59,7 @@ def keep(times: dict[str, float], row: dict[str, Any]) -> None:
         times[name] = min(times.get(name, float("inf")), row[name])
 
 
-def built(library: Any, found: Sequence[Any], folder: Path) -> Path:
+def built(library: Any, found: Sequence[Any], folder: Path, source: Path = SOURCE) -> Path:
     """The program, by the library's own compiler or that of the standard ABI."""
     from nhalf.base.processes import run
     from nhalf.mpi.probe import compiler_variables
@@ -67,22 +69,28 @@ def built(library: Any, found: Sequence[Any], folder: Path) -> Path:
         abi = ((one, one.prefix / "bin/mpicxx_abi") for one in found)
         maker, wrapper = next((pair for pair in abi if pair[1].is_file()), (maker, wrapper))
     program = Path(folder, library.name)
-    command = [str(wrapper), "-std=c++20", "-O2", str(SOURCE), "-o", str(program)]
+    command = [str(wrapper), "-std=c++20", "-O2", str(source), "-o", str(program)]
     outcome = run(command, TIMEOUT_S, {**maker.environment, **compiler_variables(maker)})
     if not outcome.succeeded:
-        raise SystemExit(f"{SOURCE} does not compile for {library.name}: {outcome.stderr}")
+        raise SystemExit(f"{source} does not compile for {library.name}: {outcome.stderr}")
     return program
 
 
-def launch(library: Any, found: Sequence[Any], program: Path, ranks: int) -> list[dict[str, Any]]:
-    """The rows of one launch."""
+def launch(
+    library: Any,
+    found: Sequence[Any],
+    program: Path,
+    ranks: int,
+    words: Sequence[str],
+    is_plain: bool = False,
+) -> list[dict[str, Any]]:
+    """The rows of one launch, without the collectives if it is plain."""
     from nhalf.base.processes import run
     from nhalf.mpi.preload import preload
     from nhalf.sites.start import cores, start
 
-    words = preload(library, program, None, found).words
-    calls = CALLS.get(ranks, CALLS_CROWDED)
-    command = ["env", *words, str(program), str(calls)]
+    loaded = [] if is_plain else preload(library, program, None, found).words
+    command = ["env", *loaded, *words]
     how = start(library, command, ranks, bind=ranks <= cores())
     outcome = run(how.command, TIMEOUT_S, how.environment)
     if not outcome.succeeded:

@@ -20,8 +20,8 @@ from nhalf.mpi import Library
 from tests.nhalf.measure.traced.programs import environment, launch
 from tests.nhalf.measure.traced.test_starts import STARTS
 from tests.nhalf.mpi.routed_programs import FOUND, TIMEOUT_S, built, routed
-from tests.nhalf.mpi.test_preload_mpi4py import HANDLES
 from tests.nhalf.mpi.test_preload_mpi4py import environment as mpi4py
+from tests.nhalf.mpi4py_suite import HANDLES
 from tests.patience import patience_s
 
 __all__ = ["mpi4py"]
