@@ -51,7 +51,7 @@ BUDGET_LINES = {
     "node": 2_710,
     "loops": 8_570,
     "results": 2_910,
-    "facts": 11_310,
+    "facts": 11_330,
     "exchange": 8_370,
     "decide": 11_020,
     "experiment": 6_480,

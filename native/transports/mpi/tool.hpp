@@ -118,9 +118,7 @@ class MpiTool {
 
   void add_variable(int number, const Description& about) {
     const std::string called_so(about.name.data());
-    const bool is_set =
-        is_of_library(called_so) && (std::getenv(called_so.c_str()) != nullptr ||
-                                     std::getenv(("OMPI_MCA_" + called_so).c_str()) != nullptr);
+    const bool is_set = is_of_library(called_so) && is_in_environment(called_so);
     constexpr std::string_view limits[] = {"eager_limit", "_IQUEUE_CELL_SIZE", "_P2P_THRESHOLD"};
     const bool is_limit =
         called_so.find("_EAGER_") != called_so.npos ||
@@ -173,6 +171,17 @@ class MpiTool {
     constexpr std::string_view beginnings[] = {"MPIR_", "btl", "coll", "mpi_",
                                                "mtl",   "osc", "pml",  "smsc"};
     return std::ranges::any_of(beginnings, [&](auto part) { return name.starts_with(part); });
+  }
+
+  /// Open MPI reads NAME as OMPI_MCA_NAME. Intel MPI reads most of its variables as I_MPI_REST, and
+  /// has some of them as MPIR_CVAR_INTEL_REST or MPIR_CVAR_IMPI_REST.
+  static bool is_in_environment(const std::string& name) {
+    const auto has = [](const std::string& text) { return std::getenv(text.c_str()) != nullptr; };
+    if (has(name) || has("OMPI_MCA_" + name)) return true;
+    constexpr std::string_view of_intel[] = {"MPIR_CVAR_INTEL_", "MPIR_CVAR_IMPI_", "MPIR_CVAR_"};
+    return std::ranges::any_of(of_intel, [&](auto beginning) {
+      return name.starts_with(beginning) && has("I_MPI_" + name.substr(beginning.size()));
+    });
   }
 
   /// ' (binomial)' for a number that has a word.

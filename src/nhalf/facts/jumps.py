@@ -12,6 +12,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.base.units import parse_size
 from nhalf.facts.difference import COSTLY
+from nhalf.facts.reported import REPORTED, value_in_launch
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.measure.plan.plan import split_name
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
@@ -23,8 +24,6 @@ PREFIXES = {"OMPI_MCA_": "openmpi", "MPIR_CVAR_": "mpich", "MPICH_": "mpich", "I
 """Beginnings of variables, and of the names of the libraries that read them ('' all)."""
 SHARED_MEMORY = frozenset({"sm", "vader", "smcuda"})
 """Components of Open MPI for messages within a host."""
-REPORTED = "reported"
-"""In an environment: what libraries reported of their parameters."""
 WORDS = ("EAGER_LIMIT", "EAGER_MAX", "EAGER_THRESHOLD", "RNDV_THRESH")
 
 
@@ -56,7 +55,8 @@ def eager_limits_of(environment: Mapping[str, Any], mpi: str) -> tuple[EagerLimi
     for name, size_bytes in _variables(environment, mpi):
         limits = {own: size for own, size in limits.items() if not name.endswith(own)}
         limits[name] = size_bytes
-    in_launch = {name: int(text) for name, text in reported.items() if text.isdecimal()}
+    texts = {name: value_in_launch(name, reported) or "" for name in limits}
+    in_launch = {name: int(text) for name, text in texts.items() if text.isdecimal()}
     return tuple(
         EagerLimit(name, in_launch.get(name, size), is_reported=name in in_launch)
         for name, size in limits.items()

@@ -5,12 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nhalf.facts.jumps import REPORTED
 from nhalf.measure.plan.plan import split_name
 from nhalf.store.places import Start, StartedLaunch
 
+REPORTED = "reported"
+"""In an environment: what libraries reported of their parameters."""
 PREFIX = "OMPI_MCA_"
 """What stands before Open MPI's names in the environment; MPICH's are the same there."""
+PREFIX_OF_INTEL = "I_MPI_"
+NAMES_OF_INTEL = ("MPIR_CVAR_INTEL_", "MPIR_CVAR_IMPI_", "MPIR_CVAR_")
+"""What Intel MPI's names begin with in its report, where it has one of I_MPI_REST: it has none of
+I_MPI_ADJUST_OPERATION. -1 is its own choice, whatever was set."""
+OWN_CHOICE = "-1"
 SAME = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 RULES_ON, OF_RULES = "coll_tuned_use_dynamic_rules", "coll_tuned_"
 """Open MPI applies no variable of coll/tuned that chooses algorithms unless this one is on."""
@@ -54,7 +60,7 @@ def witness(variables: Mapping[str, str], reported: Mapping[str, str]) -> Settin
     confirmed_values: dict[str, str] = {}
     other_values: dict[str, str] = {}
     for variable, value in variables.items():
-        in_launch = reported.get(variable.removeprefix(PREFIX))
+        in_launch = value_in_launch(variable, reported)
         if in_launch is None:
             continue
         if is_same(value, in_launch):
@@ -66,6 +72,15 @@ def witness(variables: Mapping[str, str], reported: Mapping[str, str]) -> Settin
         other_values.setdefault(PREFIX + RULES_ON, reported[RULES_ON])
     silent = tuple(name for name in variables if name not in {**confirmed_values, **other_values})
     return SettingWitness(confirmed_values, other_values, silent)
+
+
+def value_in_launch(variable: str, reported: Mapping[str, str]) -> str | None:
+    """What a library reports of a variable of the environment; None if it does not say."""
+    if not variable.startswith(PREFIX_OF_INTEL):
+        return reported.get(variable.removeprefix(PREFIX))
+    own_name = variable.removeprefix(PREFIX_OF_INTEL)
+    values = (reported.get(beginning + own_name, OWN_CHOICE) for beginning in NAMES_OF_INTEL)
+    return next((value for value in values if value != OWN_CHOICE), None)
 
 
 def with_reports(

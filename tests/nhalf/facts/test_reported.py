@@ -110,3 +110,30 @@ def test_a_library_is_a_witness_of_what_it_certainly_says(
     setting = witness({"OMPI_MCA_coll_tuned_bcast_algorithm": "binomial", "mpi_x": "yes"}, reported)
     assert setting.verdict == verdict
     assert ("mpi_x" in setting.silent_variables) == ("mpi_x" not in reported)
+
+
+INTEL = "intel-2021.19.0"
+THRESHOLD = "I_MPI_SHM_EAGER_THRESHOLD"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reported", "verdict"),
+    [
+        (THRESHOLD, "4096", {"MPIR_CVAR_INTEL_SHM_EAGER_THRESHOLD": "4096"}, "taken"),
+        (THRESHOLD, "4096", {"MPIR_CVAR_INTEL_SHM_EAGER_THRESHOLD": "8192"}, "not taken"),
+        (THRESHOLD, "4096", {"MPIR_CVAR_INTEL_SHM_EAGER_THRESHOLD": "-1"}, "silent"),
+        ("I_MPI_THREAD_YIELD", "3", {"MPIR_CVAR_IMPI_THREAD_YIELD": "3"}, "taken"),
+        ("I_MPI_ASYNC_PROGRESS", "on", {"MPIR_CVAR_ASYNC_PROGRESS": "1"}, "taken"),
+        ("I_MPI_ADJUST_BCAST", "3", {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "1"}, "silent"),
+    ],
+)
+def test_intel_mpi_reports_its_variables_by_other_names(
+    variable: str, value: str, reported: dict[str, str], verdict: str
+) -> None:
+    assert witness({variable: value}, reported).verdict == verdict
+
+
+def test_a_limit_of_intel_mpi_is_one_that_it_reports() -> None:
+    reported = {INTEL: {"MPIR_CVAR_INTEL_SHM_EAGER_THRESHOLD": "4096"}}
+    environment = {"variables": {THRESHOLD: "4K"}, "reported": reported}
+    assert eager_limits_of(environment, INTEL) == (EagerLimit(THRESHOLD, 4096, is_reported=True),)

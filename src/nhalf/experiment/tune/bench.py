@@ -11,8 +11,7 @@ from nhalf.decide.criteria import ROOT
 from nhalf.decide.ways import COMPLETION
 from nhalf.experiment.race import TuningCell
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import REPORTED
-from nhalf.facts.reported import SettingWitness, witness
+from nhalf.facts.reported import REPORTED, SettingWitness, witness
 from nhalf.facts.wrong_data import WrongData, wrong_data
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress

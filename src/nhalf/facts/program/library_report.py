@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.fact import fact
-from nhalf.facts.jumps import REPORTED, EagerLimit, limits_in_use
+from nhalf.facts.jumps import EagerLimit, limits_in_use
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.program import Program
-from nhalf.facts.reported import RULES_ON
+from nhalf.facts.reported import REPORTED, RULES_ON
 
 QUEUE = "pml_ob1_unexpected_msgq_length"
 """Messages on MPI_COMM_WORLD that have arrived and that no receive has taken. Open MPI has it only

@@ -27,6 +27,7 @@ from tests.patience import patience_s
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no MPI library here")
 ASKING = "asking"
+INTEL = [case for case in CASES if case[0].vendor == "intel"][-1:]
 OPEN_MPI = [case for case in CASES if case[0].vendor == "openmpi"]
 
 
@@ -85,6 +86,24 @@ def test_open_mpi_tells_what_was_never_received_and_what_is_forced(
         assert forced.is_taken == (is_on == "1")
         kept = json.loads((trace.path / "trace.json").read_text())["mpi_t"]["variables"]
         assert kept["coll_tuned_bcast_algorithm"] == "6 (binomial)"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", INTEL, ids=lambda case: case[0].name)
+def test_intel_mpi_tells_the_numbers_that_it_was_given(
+    case: tuple[Library, Path], tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"SHM_EAGER_THRESHOLD": "4096", "THREAD_YIELD": "3", "ADJUST_BCAST": "3"}
+    for name, value in given.items():
+        monkeypatch.setenv(f"I_MPI_{name}", value)
+    trace = left(case, tmp_path / "trace", programs)
+    report = trace.trace.mpi_t
+    assert report is not None
+    assert report.variables.get("MPIR_CVAR_INTEL_SHM_EAGER_THRESHOLD") == "4096"
+    assert report.variables.get("MPIR_CVAR_IMPI_THREAD_YIELD") == "3"
+    assert not any("BCAST" in name for name in report.variables)
+    program = Program.open(trace.path)
+    assert (eager_use(program), forced_algorithms(program)) == (None, ())
 
 
 def test_a_fault_in_the_library_ends_the_list_and_those_of_other_threads_stay_the_programs(
