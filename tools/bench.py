@@ -34,6 +34,7 @@ from benchmarks import (
     overhead,
     predicted_timelines,
     preload,
+    preloaded_imb,
     records,
     sections,
     spread,
@@ -57,6 +58,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "many-sizes": (
         many_sizes.measure,
         "What do calls of many sizes lose while preloaded collectives learn?",
+    ),
+    "imb": (
+        preloaded_imb.measure,
+        "Is IMB, unchanged, anywhere slower with preloaded collectives?",
     ),
     "time": (curve_time.measure, "How long does a whole curve take, and how precise is it?"),
     "spread": (

@@ -23,15 +23,18 @@ def measure(runs: int) -> tuple[Any, str]:
     """This many launches of either kind on every library."""
     from nhalf.mpi.discover import libraries
 
-    found = libraries()
+    installed = libraries()
     with tempfile.TemporaryDirectory() as folder:
-        programs = {one.name: preload.built(one, found, Path(folder), SOURCE) for one in found}
-        rows = [in_turns(one, found, programs[one.name], runs) for one in found]
+        programs = {
+            library.name: preload.built(library, installed, Path(folder), SOURCE)
+            for library in installed
+        }
+        rows = [in_turns(library, installed, programs[library.name], runs) for library in installed]
     return {"sizes": SIZES, "ranks": RANKS, "rows": rows}, page(rows, runs)
 
 
 def in_turns(
-    library: Any, found: Sequence[Any], program: Path, runs: int, sizes: int = SIZES
+    library: Any, installed: Sequence[Any], program: Path, runs: int, sizes: int = SIZES
 ) -> dict[str, Any]:
     """Seconds of each launch without and with the collectives, and the load of the machine."""
     times: dict[str, list[float]] = {"plain_s": [], "learning_s": []}
@@ -41,7 +44,7 @@ def in_turns(
             loads.append(os.getloadavg()[0])
             words = [str(program), str(sizes)]
             is_plain = name == "plain_s"
-            (row,) = preload.launch(library, found, program, RANKS, words, is_plain)
+            (row,) = preload.launch(library, installed, program, RANKS, words, is_plain)
             times[name].append(row["took_s"])
             digests.add(row["digest"])
     if len(digests) > 1:
