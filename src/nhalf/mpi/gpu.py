@@ -9,6 +9,8 @@ from pathlib import Path
 from nhalf.base.errors import MissingError
 from nhalf.base.folders import data_folder
 from nhalf.mpi import Library
+from nhalf.mpi.probe import local_executable
+from nhalf.mpi.transport_files import TransportFile
 from nhalf.mpi.vendors import Wheel, vendor_of
 from nhalf.store.keys import parse_axes
 
@@ -31,6 +33,14 @@ def asks_for_gpu(axis_texts: Iterable[str]) -> bool:
     """Whether requested values, such as 'host,device', are of memory of a GPU's driver."""
     words = {word for text in axis_texts for part in text.split(",") for word in part.split("-")}
     return not words <= {"", "host"}
+
+
+PROBE = "gpu-probe"
+
+
+def gpu_probe() -> str:
+    """The program that measures one GPU; raises MissingError if it cannot be compiled either."""
+    return str(local_executable(TransportFile(PROBE, source="node/gpu_probe.cpp")))
 
 
 def gpu_folder() -> Path:

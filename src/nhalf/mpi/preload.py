@@ -20,7 +20,7 @@ from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.probe import compiler_variables, of_running
+from nhalf.mpi.probe import compiler_here, compiler_variables, of_running
 from nhalf.mpi.vendors import vendor_of
 
 ABI_LIBRARY = "libnhalf_coll.so"
@@ -92,13 +92,14 @@ def preload(
     if keep is not None:
         _check_kept(keep, table)
     is_standard = library.abi if program is None else _is_standard(library, program)
-    paths = [abi_library()] if is_standard else [own_library(library, installed)]
+    paths = [(abi_library if is_standard else own_library)(library, installed)]
     if is_standard and program is None:
         with suppress(MissingError):
             paths.append(own_library(library, installed))
     for path in paths:
         if any(mark in str(path) for mark in _SEPARATORS):
-            variable = native_files.VARIABLE if path == abi_library() else "XDG_CACHE_HOME"
+            came = path.is_relative_to(native_files.native_folder())
+            variable = native_files.VARIABLE if came else "XDG_CACHE_HOME"
             raise InputError(
                 f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
                 f"set {variable} to another folder",
@@ -172,14 +173,36 @@ def own_program(
     )
 
 
-def abi_library(preloaded: Preloaded = COLLECTIVES) -> Path:
-    """The library for programs of the MPI standard ABI. Raises MissingError."""
+def abi_library(
+    library: Library, installed: Sequence[Library] = (), preloaded: Preloaded = COLLECTIVES
+) -> Path:
+    """The library for programs of the MPI standard ABI: as it came with nhalf, else compiled once.
+
+    That takes the standard's header, which one of the MPI libraries has. Raises MissingError if
+    there is none, or no compiler.
+    """
     path = native_files.native_folder() / "lib" / preloaded.name
-    if not path.is_file():
+    if path.is_file():
+        return path
+    headers = [maker.prefix / "include/mpi_abi.h" for maker in (library, *installed)]
+    header = next((header for header in headers if header.is_file()), None)
+    if header is None:
         raise MissingError(
             f"{preloaded.name} was not built: it is not at {path}", native_files.REMEDY
         )
-    return path
+    compiler = compiler_here(f"the {preloaded.title} has to be compiled")
+    return compiled(
+        CompiledProgram(
+            title=f"the {preloaded.title} for the MPI standard ABI",
+            name=preloaded.name,
+            folder=f"{preloaded.folder}/abi",
+            source=preloaded.source,
+            command=[compiler, *FLAGS, "-DMPI_ABI", f"-I{header.parent}", *preloaded.flags],
+            further=preloaded.further,
+            why_not=lambda path: "" if path.is_file() else "there is no file",
+            parts=stamps_of([Path(compiler).resolve(), header]),
+        )
+    )
 
 
 def _is_standard(library: Library, program: Path) -> bool:

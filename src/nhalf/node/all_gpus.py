@@ -13,13 +13,12 @@ from pathlib import Path
 from statistics import median
 
 from nhalf.base.errors import FailedError, MissingError
-from nhalf.base.native_files import executable
 from nhalf.base.printable import say
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Processes
-from nhalf.mpi.gpu import DRIVER_VARIABLE
+from nhalf.mpi.gpu import DRIVER_VARIABLE, gpu_probe
 from nhalf.node.all_cores import Asked, Look
-from nhalf.node.gpu import COPY, LAUNCH, PROGRAM
+from nhalf.node.gpu import COPY, LAUNCH
 
 START_S, ANSWER_S = 30.0, 10.0
 VISIBLE, ORDER = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"
@@ -87,7 +86,7 @@ def _has_driver() -> bool:
 
 def _started(stack: ExitStack) -> list[Probe]:
     """A probe for each GPU, which it alone can see."""
-    command = [str(executable(PROGRAM))]
+    command = [gpu_probe()]
     order = {ORDER: os.environ.get(ORDER, "PCI_BUS_ID")}
     first = stack.enter_context(Probe(command, order, START_S))
     probes = [first]

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nhalf.base import native_files
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.native_files import describe
 from nhalf.base.units import format_size
@@ -22,6 +21,7 @@ from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Subject
+from nhalf.mpi.gpu import PROBE, gpu_probe
 from nhalf.node.measuring import answer_of
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
@@ -30,7 +30,6 @@ TRANSPORT = "gpu"
 LAUNCH, WAIT, COPY = "gpu-launch", "gpu-wait", "gpu-copy"
 FLAG, PEER = "gpu-flag", "gpu-ipc"
 PATTERNS = (LAUNCH, WAIT, COPY, FLAG, PEER)
-PROGRAM = "gpu-probe"
 PLACEMENT = "cores"
 CONDITION = ("has_mps", "is_persistent", "held_back_by", "processes")
 """What is known of a GPU at the start beside its name; all but the first only with NVML."""
@@ -53,8 +52,8 @@ PROCESSES = ("", "processes=4")
 
 
 def gpu_subject() -> Subject:
-    """The probe of a GPU; raises MissingError if it was not built."""
-    command = [str(native_files.executable(PROGRAM))]
+    """The probe of a GPU; raises MissingError if it was not built and cannot be compiled."""
+    command = [gpu_probe()]
     return Subject(TRANSPORT, tuple(command), describe(command))
 
 
@@ -69,7 +68,7 @@ def begin_gpu(out: Path | None) -> Run:
             opening = processes.launch
     except LaunchError as error:
         # What the probe says of itself is clearer than how it ended.
-        reason = str(error).rpartition(f"{PROGRAM}: ")[2]
+        reason = str(error).rpartition(f"{PROBE}: ")[2]
         raise MissingError(reason, "`nhalf node` measures the cores without it") from error
     gpu: dict[str, Any] = opening["gpu"]
     description = {

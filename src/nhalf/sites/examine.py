@@ -20,7 +20,7 @@ from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
 from nhalf.mpi.discover import Broken, Discovery
-from nhalf.mpi.gpu import DRIVER, DRIVER_VARIABLE, for_gpu, how_to_take_gpu_memory
+from nhalf.mpi.gpu import DRIVER, DRIVER_VARIABLE, for_gpu, gpu_probe, how_to_take_gpu_memory
 from nhalf.mpi.probe import came_with_nhalf, check_links, sharing_first
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.transport_files import TransportFile, transport_files
@@ -333,7 +333,7 @@ def gpu_condition() -> Iterator[ExaminedItem]:
 
 def _first_gpu() -> dict[str, Any]:
     """What the probe of a GPU says of the first one. Raises NhalfError in the probe's words."""
-    command = [str(native_files.executable("gpu-probe"))]
+    command = [gpu_probe()]
     ended = subprocess.run(
         command, input="end\n", capture_output=True, text=True, timeout=GPU_TIMEOUT_S, check=False
     )

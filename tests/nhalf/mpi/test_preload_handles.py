@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nhalf.base import native_files
-from nhalf.base.errors import InputError
+from nhalf.base.compiled import reporting_compilation
+from nhalf.base.errors import InputError, MissingError
 from nhalf.cli.verbs import mpi as verb
 from nhalf.mpi import Library
-from nhalf.mpi.preload import ABI_LIBRARY, Preload, preload
+from nhalf.mpi.preload import ABI_LIBRARY, Preload, abi_library, preload
 from tests.nhalf.mpi.routed_programs import FOUND, built, started
 
 STEPS_ASIDE = "nhalf: collectives are the library's own: "
@@ -82,6 +85,30 @@ def test_programs_without_mpi_run_as_if_nothing_were_loaded(folder: Path) -> Non
     code, output = started(library, 2, standard(), words)
     assert code == 0, output
     assert output.split() == ["ran", "ran"]
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+def test_what_did_not_come_with_nhalf_is_compiled_once_with_the_header_of_the_standard(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = tmp_path / "native/include/interposer/coll.cpp"
+    header = tmp_path / "mpi/include/mpi_abi.h"
+    code = "#ifdef MPI_ABI\n#include <mpi_abi.h>\n#endif\nint answer() { return HANDLES; }\n"
+    for path, text in ((source, code), (header, "#define HANDLES 5\n")):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    monkeypatch.setenv(native_files.VARIABLE, str(tmp_path / "native"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    without = Library("w", "openmpi", "5", tmp_path, None, "prrte", True, None, "prefix")
+    library = replace(without, prefix=tmp_path / "mpi")
+    said: list[str] = []
+    with reporting_compilation(said.append):
+        path = abi_library(without, [library])
+        assert preload(library).variables["LD_PRELOAD"] == str(path)
+    assert path.name == ABI_LIBRARY
+    assert [line.split()[0] for line in said] == ["compiling", "compiled"]
+    with pytest.raises(MissingError, match="was not built"):
+        abi_library(without)
 
 
 @pytest.mark.parametrize("name", ["a folder", "a:folder"])

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.native_files import describe, executable
+from nhalf.base.native_files import describe
 from nhalf.base.units import number_in
 from nhalf.machines.curve import OVERHEAD_SHARE, software_costs
 from nhalf.machines.machine import Machine
@@ -32,6 +32,8 @@ from nhalf.measure.simulate.subject import (
     site_of,
     smpi_subject,
 )
+from nhalf.mpi.probe import local_executable
+from nhalf.mpi.transport_files import TransportFile
 from nhalf.sites.environment import simulated_environment
 from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
@@ -230,6 +232,7 @@ def _count(number: int, noun: str) -> str:
 
 
 PATTERN = "multicast"
+PROGRAM = TransportFile(PATTERN, source="multicast/multicast.cpp")
 LINK_LATENCY_S = 1e-7
 """Latency of one link if it was not published: that of a switch or a node's bypass then."""
 COSTS = (
@@ -257,7 +260,7 @@ def multicast_subject(
 ) -> SimulatedMachine:
     """Return the subject that simulates multicasts; `given_costs` are texts."""
     options = costs(machine, given_costs).text
-    command = [str(executable(PATTERN)), "--options", options]
+    command = [str(local_executable(PROGRAM)), "--options", options]
     return SimulatedMachine(
         TRANSPORT,
         tuple(command),

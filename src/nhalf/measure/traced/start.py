@@ -82,7 +82,7 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
             if (linked and handles not in linked) or (is_standard and not library.abi):
                 continue
             try:
-                path = abi_library(TRACE) if is_standard else own_library(library, makers, TRACE)
+                path = (abi_library if is_standard else own_library)(library, makers, TRACE)
                 paths[path] = None
             except MissingError as error:
                 problems[served] = error

@@ -69,7 +69,7 @@ def wrappers(library: Library, command: Sequence[str], installed: Sequence[Libra
     paths: list[Path] = []
     problems: list[MissingError] = []
     if ABI in kinds and library.abi:
-        paths.append(abi_library(CALLS))
+        paths.append(abi_library(library, installed, CALLS))
     if CLASSIC in kinds:
         try:
             paths.append(own_library(library, installed, CALLS))

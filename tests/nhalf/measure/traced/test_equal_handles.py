@@ -58,7 +58,8 @@ def test_a_tracer_that_is_preloaded_twice_counts_once(
 ) -> None:
     library, compiler = CASES[0]
     program = built(library, compiler, "ring.cpp", programs)
-    both = f"{shutil.copy(abi_library(TRACE), tmp_path)}:{abi_library(TRACE)}"
+    tracer = abi_library(library, preloaded=TRACE)
+    both = f"{shutil.copy(tracer, tmp_path)}:{tracer}"
     words = [*launch(library, RANKS), "-genv", "LD_PRELOAD", both, str(program)]
     outcome = nhalf(library, "--out", str(tmp_path / "trace"), "--", *words)
     assert outcome.exit_code == 0, outcome.stderr

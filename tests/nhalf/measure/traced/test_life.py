@@ -43,7 +43,7 @@ pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
 @cache
 def collectives() -> str:
     """The libraries of collectives for every kind of handles that can be had here."""
-    found = [abi_library()] if any(one.abi for one in FOUND) else []
+    found = [abi_library(one, FOUND) for one in FOUND if one.abi][:1]
     for library in FOUND:
         try:
             found.append(own_library(library, FOUND))

@@ -50,7 +50,7 @@ def test_a_library_that_cannot_be_had_is_not_passed_over_silently(
     monkeypatch.setattr("nhalf.measure.traced.start.libraries", lambda: [library])
     monkeypatch.setattr("nhalf.measure.traced.start.own_library", too_long)
     monkeypatch.setattr(
-        "nhalf.measure.traced.start.abi_library", lambda _: tmp_path / "libnhalf_trace.so"
+        "nhalf.measure.traced.start.abi_library", lambda *_: tmp_path / "libnhalf_trace.so"
     )
     line = (
         "programs built with the own header of mpich-5 cannot be traced: "
