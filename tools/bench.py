@@ -114,10 +114,11 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         "How near is virtual time to that of a network that is there?",
     ),
     "watching": (watching.measure, "What does it cost a program to be watched?"),
+    "late": (watching.name_late, "Is the rank named that becomes late, and no other?"),
 }
 """Each with what its section answers."""
 RUNS = 10
-RUNS_OF = {"improve": 20}
+RUNS_OF = {"improve": 20, "late": 30}
 """How often each is run unless `--runs` says so, and those that are run more often."""
 
 
