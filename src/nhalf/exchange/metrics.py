@@ -150,7 +150,6 @@ def _families_of_run(facts: Facts, mpi: str) -> list[Metric]:
 def _family(
     kind: str, name: str, unit: str, text: str, samples: Iterable[tuple[dict[str, str], float]]
 ) -> Metric:
-    """A family whose samples have the suffix of its kind."""
     from prometheus_client import Metric
 
     family = Metric(name, text, kind, unit)

@@ -155,7 +155,6 @@ def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[s
 
 
 def _team(point: Mapping[str, Any]) -> int:
-    """The threads of each rank."""
     return int(parse_axes(point["axes"]).get(THREADS, 1))
 
 

@@ -39,7 +39,6 @@ def gpu_part(facts: Facts) -> GpuPart | None:
 
 
 def _copies(points: pl.DataFrame) -> list[GpuCopy]:
-    """One for each pair of memories."""
     copies = []
     for (axes,), curve in points.sort("bytes").group_by("axes", maintain_order=True):
         values = parse_axes(str(axes))

@@ -102,7 +102,6 @@ class Climb:
         return "vectors narrower than the widest, or instructions around them", "unroll"
 
     def _wait_cause(self) -> tuple[str, str]:
-        """The cause of waits between iterations, and a remedy."""
         if not self.is_optimised:
             return "each iteration waits for a value that goes through memory", "compile with -O2"
         return (

@@ -87,7 +87,6 @@ def _program_text(
 
 
 def _insert_counter(tree: c_ast.FileAST, loop: LoopCounts) -> None:
-    """Insert a counter into the loop."""
     for node in _below(tree):
         if isinstance(node, LOOPS) and line_of(node) == loop.line:
             inner_loops = [child for child in _below(node.stmt) if isinstance(child, LOOPS)]

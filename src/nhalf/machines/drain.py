@@ -41,7 +41,6 @@ def predict_drain(
 
 
 def _models(machine: Machine, mpi: str) -> list[PatternModel]:
-    """The models of queues of one library."""
     models = [model for model in machine.patterns if model.counts == "depth"]
     if not models:
         raise InputError(

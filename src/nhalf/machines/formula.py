@@ -54,7 +54,6 @@ def formulas(machine: Machine, form: str) -> str:
 
 
 def _subject(model: PatternModel) -> tuple[str, ...]:
-    """The properties shared by the regions of one model."""
     return (model.pattern, model.algorithm, *_place(model))
 
 

@@ -121,7 +121,6 @@ def _timing(
     axes: str,
     how: str,
 ) -> PatternTiming:
-    """The timing to which a model belongs."""
     algorithm, where = model.algorithm or NATIVE, where_of(model.placement)
     matches = [
         timing

@@ -218,7 +218,6 @@ def geometric_mean(rates_Bps: Sequence[Floats] | Floats) -> Floats:
 
 
 def _per_process(row: Row, ranks: int) -> Row:
-    """Each figure and its interval per process."""
     return {
         name.replace("_Bps", "_per_process_Bps"): [end / ranks for end in value]
         if isinstance(value, list)

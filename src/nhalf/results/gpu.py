@@ -109,7 +109,6 @@ def _calls(point: Row, axes: Mapping[str, str]) -> Row:
 
 
 def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Row:
-    """The row of one pair of memories, or of processes."""
     sizes, times_s = curve["bytes"].to_numpy(), curve["median_s"].to_numpy()
     least, most = curve.row(0, named=True), curve.row(-1, named=True)
     is_copy = least["pattern"] == COPY

@@ -253,7 +253,6 @@ def _missing(offered: pl.DataFrame, points: Sequence[float | None]) -> str:
 
 
 def _load(row: Row) -> Row:
-    """Compute the members of one load of a curve."""
     members = {name: row[name] for name in ("load_percent", "offered_Bps", "last_delay_s")}
     share = row["on_node_share"]
     if share is not None:

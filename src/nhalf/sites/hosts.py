@@ -47,7 +47,6 @@ def parse_hosts(text: str) -> list[Host]:
 
 
 def _listed(text: str) -> list[Host]:
-    """The hosts in a list as often as it names them."""
     items = _ITEM.findall(text)
     if not items or ",".join(items) != text:
         raise _no_hosts(text)

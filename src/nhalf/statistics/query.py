@@ -112,7 +112,6 @@ def _listed(measurements: pl.LazyFrame, column: str) -> pl.LazyFrame:
 
 
 def _ranks(measurements: pl.LazyFrame) -> pl.LazyFrame:
-    """A row for each rank of each launch."""
     ranks = pl.int_ranges(pl.col("rank_s").list.len())
     return _listed(measurements, "rank_s").with_columns(rank=ranks).explode("rank", "rank_s")
 
@@ -176,7 +175,6 @@ def _runs(runs_by_name: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.Laz
 
 
 def _environment(runs_by_name: Mapping[str, Run]) -> pl.LazyFrame:
-    """A row for each line of the environment of each run."""
     rows = [
         (name, line, value)
         for name, run in runs_by_name.items()

@@ -109,13 +109,8 @@ def reported_medians(stated: pl.DataFrame, *, elsewhere: bool = False) -> pl.Dat
     return conformed(_with_stand_ins(_of_launches(stated.filter(in_state))), LAUNCH_COLUMNS)
 
 
-def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """`launch_medians` with their witnesses, a row for each state that a launch met."""
-    return state_medians(stated_visits(measurements))
-
-
 def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
-    """`launch_medians` and their witnesses from `stated_visits`, a row for each state."""
+    """`launch_medians` and witnesses from `stated_visits`, a row for each state a launch met."""
     by_state = _of_launches(stated, "state_s", "state_number")
     return conformed(_with_stand_ins(by_state), FLAGGED_COLUMNS)
 
@@ -384,7 +379,6 @@ def _interval_end(sample_column: str, launch_column: str) -> pl.Expr:
 
 
 def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
-    """Points with all their advice: reported and derived from the data."""
     median, low, high = pl.col("median_s"), pl.col("ci_low_s"), pl.col("ci_high_s")
     reach = pl.max_horizontal(high - median, median - low)
     single = pl.col("launches") == 1

@@ -112,7 +112,6 @@ def _part(value: StudyValue, row: Row, quantity: Quantity) -> StudyValue:
 
 
 def _interval(row: Row, member: str) -> tuple[float, float] | None:
-    """The interval of a member; None if there is none."""
     ends: Any = row.get(f"{member}_ci")
     return (ends[0], ends[1]) if ends and None not in ends else None
 

@@ -242,7 +242,6 @@ def _model_error(model: FittedModel) -> StudyValue:
 
 
 def _of_segment(segment: Segment, figure: str) -> StudyValue:
-    """A parameter with its interval."""
     if not math.isfinite(segment.r_inf_Bps) and figure != "t0":
         raise InputError("its time does not grow with size there, as far as launches show")
     intervals = {"t0": segment.t0_ci, "r-inf": segment.r_inf_ci, "n-half": segment.n_half_ci}

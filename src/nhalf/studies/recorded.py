@@ -262,7 +262,6 @@ def _curve(machine: Machine, quantity: Quantity) -> FittedModel:
 
 
 def _time(machine: Machine, quantity: Quantity) -> StudyValue:
-    """The time of a pattern."""
     size, messages = quantity.size_bytes, Messages(machine)
     if quantity.phase and quantity.pattern == DISTANCE:
         curves = [messages.within_node, *(curve for _, curve in messages.between_nodes)]

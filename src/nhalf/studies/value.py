@@ -142,7 +142,6 @@ class StudyValue:
         return replace(self, median=median, ci=ci, per_draw=drawn, per_launch=per_launch)
 
     def _each(self, function: Callable[[float], float]) -> dict[Launch, float]:
-        """A function of the number of each launch."""
         return {launch: function(number) for launch, number in self.per_launch.items()}
 
 

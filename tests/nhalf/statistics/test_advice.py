@@ -23,7 +23,7 @@ from nhalf.statistics.derived_advice import (
     two_states,
 )
 from nhalf.statistics.state_groups import borders
-from nhalf.statistics.summary import flagged_medians, launch_medians, summarise, visits
+from nhalf.statistics.summary import launch_medians, state_medians, stated_visits, summarise, visits
 from nhalf.store.keys import POINT_COLUMNS
 from tests.nhalf.synthetic import build_measurements
 
@@ -341,7 +341,7 @@ def test_a_launch_that_meets_two_states_counts_in_each() -> None:
     assert found["median_s"].to_list() == pytest.approx(alone["median_s"].to_list(), rel=1e-12)
     assert found["launches"].to_list() == [4] * 3
     assert found["state_share"].to_list() == pytest.approx([2 / 3] * 3)
-    by_state = flagged_medians(measured)
+    by_state = state_medians(stated_visits(measured))
     assert by_state.group_by("flag_s").len().sort("flag_s")["len"].to_list() == [12, 12]
     assert launch_medians(measured).height == 12
 

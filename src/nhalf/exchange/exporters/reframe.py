@@ -139,7 +139,6 @@ def _options(plan: Plan) -> list[str]:
 
 
 def _study(name: str, plan: Plan) -> str:
-    """The blocks of a plan as a study file."""
     blocks = []
     for block in plan.blocks:
         content = {name: getattr(block, name) for name in StudyBlock.__struct_fields__}
@@ -187,7 +186,6 @@ def _references(points: pl.DataFrame) -> list[Reference]:
 
 
 def _latency(row: dict[str, Any]) -> Reference:
-    """The time of a point in microseconds."""
     times = (row["median_s"] * 1e6, row["ci_low_s"] * 1e6, row["ci_high_s"] * 1e6)
     return Reference(_name("latency", row), *times, "us", format_size(row["bytes"]))
 

@@ -44,7 +44,6 @@ class Talp(Exporter):
 
 
 def _region(program: Program) -> dict[str, Any]:
-    """Times and efficiencies of the whole program."""
     useful_s = computing_s(program) if program.is_timed else {}
     elapsed_s, largest_s = program.elapsed_s, max(useful_s.values(), default=0.0)
     if elapsed_s <= 0 or largest_s <= 0:

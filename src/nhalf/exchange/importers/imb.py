@@ -331,7 +331,6 @@ def _identity(table: _Table, ranks: int, cells: dict[str, float]) -> tuple[str, 
 
 
 def _messages(pattern: str, ranks: int, axes: dict[str, str]) -> int:
-    """The number of messages in the time of one row."""
     ways = 2 if axes.get("ways") == "both" else 1
     if pattern == "pairs-bandwidth":
         return ways * (ranks // 2)
@@ -344,7 +343,6 @@ def _messages(pattern: str, ranks: int, axes: dict[str, str]) -> int:
 
 
 def _values(cells: dict[str, float], timed: str) -> dict[str, float]:
-    """The values of the row besides its time."""
     values = {
         _VALUES_S[name]: value / 1e6
         for name, value in cells.items()

@@ -123,7 +123,6 @@ def _cycles(points: Sequence[Imported]) -> list[Imported]:
 
 
 def _pattern(name: str) -> str:
-    """The pattern of a test such as all_reduce."""
     return _PATTERNS.get(slug(name), slug(name))
 
 
@@ -214,7 +213,6 @@ def _message_bytes(head: dict[str, str], pattern: str, part: LogPart) -> int:
 def _timed(
     cells: dict[str, str], size_bytes: int, axes: dict[str, str], table: _Table, part: LogPart
 ) -> Imported | None:
-    """The point of one half of a row."""
     time_s = part.number(cells.get("time", cells.get("cputime", ""))) / 1e6
     wrong = cells.get("#wrong", cells.get("error", "N/A"))
     wrong_count = 0.0 if wrong == "N/A" else part.number(wrong)
@@ -254,7 +252,6 @@ def _point(
 
 
 def _records(text: str, part: LogPart, number: int) -> Iterator[Imported]:
-    """The points of every complete record of JSON in the text."""
     decode = json.JSONDecoder().raw_decode
     table = _Table(number)
     place = 0
@@ -311,7 +308,6 @@ def _chunks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _record(record: dict[str, Any], table: _Table, part: LogPart) -> Iterator[Imported]:
-    """The points of one record of JSON."""
     head = {name: str(record.get(name, "")) for name in ("size", "count", "type", "redop")}
     head["redop"] = head["redop"] or "none"
     size_bytes = _message_bytes(head, table.pattern, part)

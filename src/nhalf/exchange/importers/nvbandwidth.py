@@ -90,7 +90,6 @@ def _row(
 
 
 def _of_json(text: str, part: LogPart, size_bytes: int) -> list[Imported]:
-    """The points of every complete test in JSON."""
     decode = json.JSONDecoder(strict=False).raw_decode
     points: list[Imported] = []
     for number, match in enumerate(_RECORD.finditer(text) if '"nvbandwidth"' in text else ()):

@@ -294,7 +294,6 @@ def _has_kind(table: _Table, timed: str) -> bool:
 
 
 def _ranks(table: _Table, part: LogPart) -> int:
-    """The ranks of a table; 0 if nobody says."""
     if table.identity.ranks:
         return table.identity.ranks
     if table.pairs:

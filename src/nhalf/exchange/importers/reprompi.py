@@ -125,7 +125,6 @@ def _tick(texts: dict[str, str], table: _Table, part: LogPart, key: Key) -> bool
 
 
 def _points(table: _Table) -> list[Imported]:
-    """A point for every call and size."""
     points = []
     for key, samples_s in table.samples_s.items():
         points.append(_point(table, key, samples_s, raw=True))

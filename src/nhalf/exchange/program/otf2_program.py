@@ -208,7 +208,6 @@ class _Archive:
         return numbered, rows
 
     def _of_locations(self) -> dict[Any, _Thread]:
-        """The threads of processes that are ranks."""
         groups = {location.group: rank for location, rank in self._ranks.items()}
         counts: dict[int, int] = {}
         threads: dict[Any, _Thread] = {}

@@ -298,6 +298,5 @@ def leading_calls(program: Program) -> LeadingCalls | None:
 
 
 def _longest(rows: pl.DataFrame, column: str) -> str:
-    """The value of a column with most time."""
     sums = rows.group_by(column).agg(pl.col("time_s").sum())
     return str(sums.sort("time_s", column, descending=[True, False])[column][0])

@@ -182,7 +182,6 @@ def critical_path(program: Program) -> CriticalPath | None:
 
 
 def _pieces(program: Program, own: dict[int, OwnTime]) -> Iterator[PathSegment]:
-    """The parts of the path, the last one first."""
     by_rank: dict[int, list[_Wait]] = defaultdict(list)
     for row in waits(program).sort("end_s").iter_rows(named=True):
         by_rank[row["rank"]].append((row["end_s"], row["to_s"], row["late_rank"], row["call"]))

@@ -174,7 +174,6 @@ def _traffic(program: Program, rank: int) -> Traffic:
 
 
 def _sent(of_ranks: Sequence[Traffic]) -> tuple[int, int]:
-    """Return messages and bytes between ranks."""
     sends = [
         (size_bytes, times)
         for traffic in of_ranks

@@ -76,7 +76,6 @@ def _timings(build: Build, number: int, samples: int) -> Iterator[KernelTiming]:
 
 
 def _timing(build: Build, result: dict[str, Any]) -> KernelTiming:
-    """The timing in a line that the driver printed."""
     count = result["iterations"]
     sample = loop_time(result, count)
     cycles, clock_hz = sample.cycles_per_iteration, sample.clock_hz

@@ -198,7 +198,6 @@ class MpiCalls:
         return first.moved(at)
 
     def _numbers(self, node: Any, array: Any, count: int) -> list[int]:
-        """The first numbers of an array."""
         numbers = [self._element(node, array, at).read() for at in range(count)]
         for number in numbers:
             if not isinstance(number, int):
@@ -238,7 +237,6 @@ class MpiCalls:
         return self._communicators.by_number[number]
 
     def _place_in(self, own: Communicator) -> int:
-        """The rank there."""
         return own.members.index(self._rank)
 
     def _bytes(self, node: Any, count: Any, kind: Any) -> int:
@@ -344,7 +342,6 @@ class MpiCalls:
             )  # fmt: skip
 
     def _varying_bytes(self, node: Any, counts: Any, kind: Any, ranks: int) -> int:
-        """The bytes of one count for each rank."""
         first, size = self._values.value(counts), self._whole(node, kind, "the type of data")
         elements = 0
         for rank in range(ranks):

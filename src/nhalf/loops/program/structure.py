@@ -309,6 +309,5 @@ def _function(node: c_ast.FuncDef, types: Types) -> SourceFunction:
 
 
 def _declares(part: Any) -> bool:
-    """Whether a part declares a variable."""
     is_named = isinstance(part, c_ast.Decl) and part.name
     return bool(is_named) and not isinstance(part.type, c_ast.FuncDecl)

@@ -100,7 +100,6 @@ def chain_cycles(loop: EmittedLoop, processor: Processor) -> float:
 
 
 def _add_steps(instruction: Instruction, steps: _Steps, address: object) -> None:
-    """Add the steps of one instruction."""
     assert callable(address)
     source, target = reads_memory(instruction), writes_memory(instruction)
     load = None

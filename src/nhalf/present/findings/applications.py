@@ -149,12 +149,10 @@ def _application_speedup_finding(race: Race) -> Finding | None:
     ordered = sorted(precise.items(), key=lambda item: item[1].median)
     (worst, low), (best, high) = ordered[0], ordered[-1]
     but = "" if worst == best else f", {worst} {times(low.median)} ({between(low)})"
-    return Finding(
+    text = (
         f"{race.place['series']}, from {race.first} to {race.second} ranks or threads: {best} is "
-        f"{times(high.median)} as fast ({between(high)}){but}.",
-        importance=52,
-        kind="application-speedup",
-        label="Speed-up",
-        interval=low,
-        pattern=pattern_of(worst),
+        f"{times(high.median)} as fast ({between(high)}){but}."
+    )
+    return Finding(
+        text, 52, "application-speedup", label="Speed-up", interval=low, pattern=pattern_of(worst)
     )

@@ -303,7 +303,6 @@ def _call(verdict: Verdict) -> str:
 
 
 def _caveat(verdict: Verdict) -> str:
-    """That the comparison may be one of caches."""
     if not verdict.may_be_cache:
         return ""
     return (

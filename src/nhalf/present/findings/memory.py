@@ -26,15 +26,13 @@ def _array_access_finding(cost: memory.AccessCost) -> Finding:
     better = cast is not None and cast.high < ratio.low
     near = cast is not None and cast.high < COSTLY
     remedy = "Cast to ordinary pointers where a loop stays with its rank's elements."
-    return Finding.of(
-        cost,
+    text = (
         f"Shared arrays, {way_name(cost.way, cost.block)}: {cost.kernel} of "
         f"{format_size(cost.size_bytes)} takes {times(ratio.median)} the time of ordinary arrays "
-        f"on {cost.series} ({between(ratio)}){casts}" + (": as fast." if near else "."),
-        (40, 60),
-        "array-access",
-        "Global arrays",
-        remedy=remedy if better else "",
+        f"on {cost.series} ({between(ratio)}){casts}" + (": as fast." if near else ".")
+    )
+    return Finding.of(
+        cost, text, (40, 60), "array-access", "Global arrays", remedy=remedy if better else ""
     )
 
 
@@ -55,15 +53,12 @@ def _array_scaling_finding(scaling: memory.Scaling) -> Finding:
     linear = "near-linear" if cast.low >= NEAR_LINEAR * scaling.ranks else "less than linear"
     if ordinary and cast.low < NEAR_LINEAR * scaling.ranks and cast.high >= ordinary.low:
         linear += ", as memory itself allows"
-    return Finding.of(
-        scaling,
+    text = (
         f"Shared arrays through casts: {scaling.kernel} of {format_size(scaling.size_bytes)} on "
         f"{scaling.ranks} ranks has {times(cast.median)} the rate of one ({between(cast)}){beside} "
-        f"on {scaling.series}: {linear}.",
-        41,
-        "array-scaling",
-        "Global arrays over cores",
+        f"on {scaling.series}: {linear}."
     )
+    return Finding.of(scaling, text, 41, "array-scaling", "Global arrays over cores")
 
 
 class PartialLines(Finder[Facts]):

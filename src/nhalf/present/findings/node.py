@@ -59,14 +59,12 @@ def _units(node: NodeFacts) -> Iterator[Finding]:
     if not node.peak_per_s:
         return
     giga = node.peak_per_s / 1e9
-    yield Finding(
+    text = (
         f"The peak of one core is {format_number(giga)} GFLOP/s at "
-        f"{fixed(node.clock_hz / 1e9, 2)} GHz.",
-        48,
-        "peak",
-        pattern=UNIT,
-        label="Units",
-        figure=f"{format_number(giga)} GFLOP/s",
+        f"{fixed(node.clock_hz / 1e9, 2)} GHz."
+    )
+    yield Finding(
+        text, 48, "peak", pattern=UNIT, label="Units", figure=f"{format_number(giga)} GFLOP/s"
     )
 
 
@@ -142,12 +140,8 @@ def _tuned(quickest: Mapping[int, Row], tuned: Mapping[int, Row]) -> Iterator[Fi
         return
     before = fmean(min(1.0, plain) for plain, _ in shares)
     after = fmean(min(1.0, share) for _, share in shares)
-    yield Finding(
+    text = (
         f"{count(len(shares), 'tuned kernel')} reach {percent(after)} of the bounding rate on "
-        f"average, the same kernels before {percent(before)} (each counts 100 % at most).",
-        43,
-        "tuned-reached",
-        figure=percent(after),
-        pattern=PATTERN,
-        label="Tuned",
+        f"average, the same kernels before {percent(before)} (each counts 100 % at most)."
     )
+    yield Finding(text, 43, "tuned-reached", figure=percent(after), pattern=PATTERN, label="Tuned")

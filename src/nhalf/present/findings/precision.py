@@ -158,7 +158,6 @@ class PrecisionMissed(Finder[Facts]):
 
 
 def _point(row: Row) -> Finding:
-    """One point with its precision and that of its neighbours."""
     return Finding(
         f"{_name(row)} is less precise than its neighbours: {format_time(row['median_s'])} "
         f"{half_width_text(row['half_width'])}, against {half_width_text(row['neighbours'])} "
@@ -307,15 +306,13 @@ class Interruptions(Finder[Facts]):
 
 def _interruption(facts: Facts, place: Row, most: Row, share: Interval) -> Finding:
     where = carrier(place["mpi"], place["transport"])
-    return Finding(
+    text = (
         f"{where}, {place['ranks']} ranks: others take rank 0's processor for "
         f"{percent(share.median, 1)} of the time, most of it {format_time(most['length_s'])} long"
-        f" every {format_time(most['apart_s'])}{_longer_message(facts, place, most, share)}.",
-        importance=35,
-        kind="interruptions",
-        label="Interruptions",
-        interval=share,
-        mpi=place["mpi"],
+        f" every {format_time(most['apart_s'])}{_longer_message(facts, place, most, share)}."
+    )
+    return Finding(
+        text, 35, "interruptions", label="Interruptions", interval=share, mpi=place["mpi"]
     )
 
 

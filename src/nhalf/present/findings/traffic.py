@@ -116,13 +116,9 @@ class BEff(Finder[Facts]):
             name = library_label(facts, row["transport"], row["mpi"])
             who = f"{name} with {row['ranks']} processes"
             if row["missing"]:
+                text = f"No effective bandwidth for {who}: {row['missing']}."
                 yield Finding(
-                    f"No effective bandwidth for {who}: {row['missing']}.",
-                    importance=32,
-                    kind="b-eff-incomplete",
-                    remedy=MORE,
-                    mpi=row["mpi"],
-                    pattern=B_EFF_PATTERN,
+                    text, 32, "b-eff-incomplete", remedy=MORE, mpi=row["mpi"], pattern=B_EFF_PATTERN
                 )
             elif row.get("subset"):
                 yield _estimated(who, row)
@@ -173,13 +169,10 @@ class Congestion(Finder[Facts]):
             ratio, tail = point.ratio, point.tail_ratio
             interval = f" ({between(ratio)})" if ratio.low < ratio.high else ""
             slowest = "" if tail is None else f"; its slowest 1 % {times(tail.median)}"
-            yield Finding.of(
-                point,
+            text = (
                 f"{point.series}, {count(point.victims, 'rank')} of {point.ranks}: {point.of} of "
                 f"{format_size(point.size_bytes)} takes {times(ratio.median)} as long"
                 f"{interval} beside {point.load} of {format_size(point.load_bytes)} messages among "
-                f"the others{slowest}.",
-                (45, 72),
-                "congestion",
-                "Congestion",
+                f"the others{slowest}."
             )
+            yield Finding.of(point, text, (45, 72), "congestion", "Congestion")

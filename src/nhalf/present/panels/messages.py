@@ -226,7 +226,6 @@ class Model(Panel[Facts]):
 
 
 def _stripes(rows: list[Row]) -> Any:
-    """The brackets of the switches."""
     return (
         alt.Chart()
         .transform_filter("datum.kind === 'switch'")

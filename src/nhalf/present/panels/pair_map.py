@@ -83,7 +83,6 @@ def _opening(views: Sequence[PairView], choices: Sequence[str]) -> str:
 
 
 def _orders(view: PairView) -> dict[str, list[str]]:
-    """List the names in both orders."""
     return {BY_NAME: view.names, BY_LIKENESS: view.by_likeness}
 
 

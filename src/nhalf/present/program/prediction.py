@@ -125,7 +125,6 @@ def show_predictions(console: Console, alternatives: Alternatives) -> None:
 
 
 def _title(alternatives: Alternatives) -> str:
-    """The program and its traced time."""
     if not alternatives.predictions:
         return "no prediction"
     first = alternatives.predictions[0]

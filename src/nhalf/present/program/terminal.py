@@ -120,7 +120,6 @@ def _collectives(program: Program) -> Table:
 
 
 def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Tabulate calls by the time of all ranks."""
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
     calls = call_facts.time_by_call(program).group_by("call").agg(sums)
     calls = calls.with_columns(share=call_facts.share_of_threads_time(program, pl.col("time_s")))

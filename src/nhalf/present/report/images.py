@@ -39,7 +39,6 @@ def write_images(data: Facts | Program, folder: Path, kind: str) -> list[Path]:
 
 
 def _files(section: Section, subject: ReportSubject[Any], kind: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a panel by name."""
     if section.table is not None:
         yield f"{section.name}.csv", table_csv(section.table)
     if section.spec is None:

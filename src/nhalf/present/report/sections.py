@@ -178,7 +178,6 @@ def _points(facts: Facts, patterns: Collection[str]) -> pl.DataFrame:
 
 
 def _setting(points: pl.DataFrame) -> tuple[str, str]:
-    """List the numbers of ranks and the placements."""
     ranks = [str(number) for number in sorted(points["ranks"].unique())]
     placements = sorted(filter(None, points["placement"].unique()))
     return f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)

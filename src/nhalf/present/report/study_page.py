@@ -165,7 +165,6 @@ def _title(text: str) -> str:
 
 
 def _spec(table: StudyTable, form: FigureForm) -> Row | None:
-    """The chart of a figure; None if there is no number in it."""
     rows = list(_points(table))
     if not rows:
         return None
@@ -191,7 +190,6 @@ def _spec(table: StudyTable, form: FigureForm) -> Row | None:
 
 
 def _points(table: StudyTable) -> Iterator[Row]:
-    """A row for each number of a figure."""
     for place, cells in table.rows:
         at = int(place) if place.isdigit() else parse_size(place)
         for name, cell in zip(table.head[1:], cells, strict=True):
@@ -251,7 +249,6 @@ def verdict_table(of: StudyOverview) -> Table:
 
 
 def _words(conclusion: Conclusion) -> str:
-    """A conclusion, and where the document says it."""
     return f"{conclusion.claim.removesuffix('.')} [{conclusion.place or 'nhalf'}]"
 
 

@@ -128,7 +128,6 @@ def _bounded(column: Column, width: int) -> int:
 
 
 def _longest(column: Column, parts: Callable[[str], Sequence[str]]) -> int:
-    """The width of the longest part of any text in a column."""
     return max((cell_len(part) for text in _texts(column) for part in parts(text)), default=0)
 
 

@@ -181,7 +181,6 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
 
 
 def _show_levels(screen: Console, name: str, levels: Levels, history: History) -> None:
-    """Print every run of a curve."""
     screen.print(f"\n{name}", style="bold", markup=False)
     timed = not math.isnan(levels.time_s)
     rows = []

@@ -119,7 +119,6 @@ def operation_lines(machine: Machine) -> list[str]:
 
 
 def _amount(amount: Amount, words: Callable[[float], str]) -> str:
-    """A number, or its range."""
     low, high = ends(amount)
     return words(low) if low == high else f"{words(low)} to {words(high)}"
 
@@ -152,7 +151,6 @@ def _facts(machine: Machine) -> list[tuple[str, str]]:
 
 
 def _built(machine: Machine, nodes: int) -> str:
-    """Describe nodes, ranks and links in a line."""
     words = [f"{whole(nodes) if nodes else 'any number of'} node{'' if nodes == 1 else 's'}"]
     if machine.node:
         ranks = machine.node.ranks
@@ -277,7 +275,6 @@ def _tables_of_points(console: Console, points: Sequence[PublishedPoint]) -> Non
 
 
 def _points(points: Sequence[PublishedPoint]) -> RenderableType:
-    """A row per figure, with the digits of the publication."""
     notes = list(dict.fromkeys(point.what for point in points if point.what))
     rows = [
         [

@@ -62,7 +62,6 @@ def show_gpu(run: Run, facts: Facts, report: Path | None) -> None:
 
 
 def _show_results(facts: Facts) -> None:
-    """Print translation and sweeps."""
     for name, kind in (("translation", Translation()), ("sweeps", Sweeps())):
         rows = facts.results.get(name, [])
         shown = [row for row in rows if row.get(kind.columns[0].name) is not None]

@@ -188,7 +188,6 @@ def _state(row: Mapping[str, Any]) -> str:
 
 
 def _point_row(row: dict[str, Any]) -> list[str]:
-    """The cells of one point."""
     rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] > 0 else float("nan")
     return [
         format_size(row["bytes"]),

@@ -93,7 +93,6 @@ def _show_criterion(console: Console, bench: LibraryBench) -> None:
 
 
 def _winners(tuned: Tuned) -> Table:
-    """Make a table with a line for every cell that has a winner."""
     table = house_table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
     for cell in sorted(tuned.search.won):
         chosen = choice(tuned.rules, *cell)
@@ -178,6 +177,5 @@ def _show_witness(console: Console, bench: LibraryBench, witness: SettingWitness
 
 
 def _show_use(console: Console, variables: dict[str, str]) -> None:
-    """Print the lines that activate the file."""
     for name, value in variables.items():
         console.print(f"  export {name}={shlex.quote(value)}", markup=False, soft_wrap=True)

@@ -57,7 +57,6 @@ def progress_text(investigation: Investigation) -> str:
 
 
 def _answer(explained: Explanation) -> list[str]:
-    """The sentences of the verdict."""
     verdict = explained.verdict
     if verdict == "equal":
         return [_equal(explained)]
@@ -114,7 +113,6 @@ def _difference(explained: Explanation) -> str:
 
 
 def _carries(explained: Explanation, cause: Proof) -> str:
-    """The sentence on one set."""
     members = cause.largest_first
     switches = [switch for member in members for switch in explained.named(member.switches)]
     joined = listed([_short(switch.as_in_b) for switch in switches])

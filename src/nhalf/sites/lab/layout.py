@@ -103,7 +103,6 @@ def layout(topology: str, nodes: int) -> LabLayout:
 
 
 def _star(nodes: tuple[str, ...]) -> LabLayout:
-    """The layout with every node on one switch."""
     links = (LabCable(HEAD, "s0", shaped=False), *(LabCable(node, "s0") for node in nodes))
     return LabLayout(nodes, ("s0",), (), links)
 

@@ -80,7 +80,6 @@ def _published(records: RecordedMachine, quantity: Quantity) -> StudyValue | Non
 
 
 def _node_point(machine: Machine, name: str) -> PublishedPoint | None:
-    """The published number of a node; None if there is none."""
     axes = f"figure={name}"
     return next((p for p in machine.points if (p.pattern, p.axes) == (NODE, axes)), None)
 
@@ -113,7 +112,6 @@ def _of_layer(records: RecordedMachine, quantity: Quantity) -> StudyValue | None
 
 
 def _of_point(machine: Machine, quantity: Quantity) -> StudyValue | None:
-    """The number of a published point; None if there is none."""
     point = _point(machine, quantity)
     if point is None:
         return None
@@ -207,7 +205,6 @@ def _number_of(point: PublishedPoint, quantity: Quantity) -> float | None:
 
 
 def _number(point: PublishedPoint, quantity: Quantity) -> float:
-    """The number of a point that is asked for."""
     number = _number_of(point, quantity)
     if number is None:
         raise InputError(f"{point.pattern} has no published {quantity.figure}")

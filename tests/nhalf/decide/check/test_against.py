@@ -23,7 +23,7 @@ from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
 from nhalf.statistics.doubt import Doubt
-from nhalf.statistics.summary import flagged_medians, launch_medians
+from nhalf.statistics.summary import launch_medians, state_medians, stated_visits
 from nhalf.store.keys import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
@@ -63,7 +63,7 @@ def test_the_tolerance_decides(exact: Make, factor: float, verdict: str) -> None
 def test_what_is_slower_beside_others_is_unclear(
     exact: Make, factor: float, verdict: str, reason: str
 ) -> None:
-    former = flagged_medians(exact())
+    former = state_medians(stated_visits(exact()))
     now = Facts(exact(slower={"mpich": factor}))
     doubt = Doubt("they were busy", "send them away")
     against = against_former(now, former, 0.10, slower_doubt=doubt)

@@ -50,14 +50,11 @@ class ForcedAlgorithms(Finder[Program]):
                 f"{choice.operation}"
                 for choice in forced
             ]
-            yield Finding(
+            text = (
                 f"A setting forces algorithms (MPI_T): {listed(words)}. Which ones ran, the "
-                "library does not say.",
-                importance=46,
-                kind="forced-algorithm",
-                label="Algorithm",
-                figure=str(len(forced)),
+                "library does not say."
             )
+            yield Finding(text, 46, "forced-algorithm", label="Algorithm", figure=str(len(forced)))
         for choice in forced_algorithms(program):
             if not choice.is_taken:
                 yield Finding(
@@ -78,14 +75,11 @@ class NeverReceived(Finder[Program]):
         count = unreceived(program)
         if count:
             messages = "1 message" if count == 1 else f"{whole(count)} messages"
-            yield Finding(
+            text = (
                 f"{messages} to rank 0 had arrived by MPI_Finalize without ever being received "
-                f"({QUEUE} by MPI_T).",
-                importance=85,
-                kind="never-received",
-                label="Never received",
-                value=float(count),
+                f"({QUEUE} by MPI_T)."
             )
+            yield Finding(text, 85, "never-received", label="Never received", value=float(count))
 
 
 def library_json(program: Program) -> dict[str, Any] | None:

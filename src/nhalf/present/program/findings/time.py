@@ -226,13 +226,9 @@ class Others(Finder[Program]):
         lines = list(others_lines(program))
         share = most_taken_share(traced_run(program))
         if lines:
+            text = " ".join(lines)
             yield Finding(
-                " ".join(lines),
-                importance=99,
-                kind="others",
-                value=share,
-                label="Off its core",
-                figure=percent(share),
+                text, 99, "others", value=share, label="Off its core", figure=percent(share)
             )
 
 
