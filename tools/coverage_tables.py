@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nhalf.exchange.coverage import SUITES
-from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
+from nhalf.exchange.coverage.suite import Suite, Test
 
 
 def tables() -> str:
@@ -21,12 +23,12 @@ def _suite(suite: Suite) -> str:
     head = (
         f"## {suite.title}\n\n{count} of {len(named)} tests, {on_gpu} of them in GPU memory, too."
     )
-    return "\n\n".join([head, *(_part(part) for part in suite.parts)])
+    return "\n\n".join([head, *(_part(*part) for part in suite.parts.items())])
 
 
-def _part(part: SuitePart) -> str:
-    head = [f"### {part.title}", "", "| test | here | GPU memory | |", "|---|---|---|---|"]
-    return "\n".join([*head, *(_row(test) for test in part.tests)])
+def _part(title: str, tests: Sequence[Test]) -> str:
+    head = [f"### {title}", "", "| test | here | GPU memory | |", "|---|---|---|---|"]
+    return "\n".join([*head, *(_row(test) for test in tests)])
 
 
 def _row(test: Test) -> str:

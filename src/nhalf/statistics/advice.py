@@ -47,95 +47,80 @@ PRECISION_TARGET = 0.03
 OTHER_STATE = "other-state"
 """The name of the warning that a point is not in the state of its curve."""
 
-ADVICES = (
-    Advice(
-        "unpinned",
+_ADVICES = {
+    "unpinned": (
         "ranks were free to move between cores",
         "bind each rank to its own core (the default), or find out why binding was refused",
         "a rank, read from inside, is allowed on more than one core",
     ),
-    Advice(
-        "oversubscribed",
+    "oversubscribed": (
         "ranks shared a core and waited for each other",
         "use at most as many ranks as there are cores",
         "the allowed cores of two ranks on one host are the same single core, or ranks outnumber "
         "cores",
     ),
-    Advice(
-        "misplaced",
+    "misplaced": (
         "ranks were not on the hosts or cores that the placement asked for",
         "let nhalf place them: start it without your own binding or host list",
         "host and allowed cores of each rank, read from inside the rank, are not those asked for",
     ),
-    Advice(
-        "moved",
+    "moved": (
         "ranks were on other hosts than in the first launch",
         "continue on the original hosts, or start a new run",
         "the hosts of all ranks, read from inside, are not those of the first launch of the run",
     ),
-    Advice(
-        "shared-cores",
+    "shared-cores": (
         "the hosts are those of a lab and share the cores of one machine",
         "take rates of shaped links from a lab, and times of messages from a real cluster",
         "the run was started by `nhalf lab exec`",
     ),
-    Advice(
-        "shared-gpu",
+    "shared-gpu": (
         "ranks shared a GPU and took turns on it: the time holds its time slices, and no network",
         "use at most as many ranks on a host as it has GPUs",
         "two ranks of a host, asked from inside, have the GPU of the same PCI address",
     ),
-    Advice(
-        "busy-gpu",
+    "busy-gpu": (
         "another program had a GPU as well: times hold its turns",
         "wait or stop it (nvidia-smi names it), or take another GPU with CUDA_VISIBLE_DEVICES",
         "NVML lists more processes that compute on a GPU than were started here",
     ),
-    Advice(
-        "slow-gpu",
+    "slow-gpu": (
         "something held the clock of a GPU down: its power limit, its temperature or a brake",
         "let it cool down, or ask for its power limit: nvidia-smi -q -d PERFORMANCE names it",
         "NVML's reasons for the clock, asked after the last sample, hold one of these",
     ),
-    Advice(
-        "mixed-networks",
+    "mixed-networks": (
         "ranks communicated over different networks",
         "tell the library which network to use, and find out why some hosts lack it",
         "interfaces of open connections to other hosts and open network devices, read from inside "
         "each rank, have nothing in common",
     ),
-    Advice(
-        "slow-network",
+    "slow-network": (
         "ranks communicated over TCP although the hosts have a faster network",
         "check which transport the library chose, and whether its drivers are installed",
         "no rank has a device of the fast network open, and connections to other hosts are open",
     ),
-    Advice(
-        "timer-coarse",
+    "timer-coarse": (
         "a sample is short compared with the clock resolution",
         "use a longer time per sample",
         "a batch is shorter than the required multiple of clock resolution and overhead",
     ),
-    Advice(
-        "clocks-unsure",
+    "clocks-unsure": (
         "the error of the ranks' clocks may exceed half of the measured time",
         "compare with start=barrier or start=rotating, and keep the machine idle",
         "the uncertainty of the synchronised clocks, as reported by the probe",
     ),
-    Advice(
-        "late-starts",
+    "late-starts": (
         "ranks did not start together: times include the start skew",
         "use at most as many ranks as there are cores, and keep the machine idle",
         "ranks learned of every common start when its time had passed",
     ),
-    Advice(
-        "launch-failed",
+    "launch-failed": (
         "a launch took no time and was left out",
         "let clocks settle: measure more launches on an idle machine",
         "the median of a launch is 0 s or less, and that of more than half of the launches is not",
     ),
-    Advice(
-        "bimodal",
+    "bimodal": (
         "bimodal: the median may fall in either mode or between",
         "find what switches (clock frequency, a neighbour, placement): fix the clock frequency, "
         "keep the machine idle, or measure more launches",
@@ -143,8 +128,7 @@ ADVICES = (
         "the logarithms (Otsu 1979) than noise without states does, and the groups are 3 % apart; "
         "in at least two launches, or between launches over the whole curve",
     ),
-    Advice(
-        "launch-apart",
+    "launch-apart": (
         "one launch differed from all others over the whole curve, and no flag shows why: the "
         "machine has a state whose share one launch cannot tell",
         "add launches at other times (--resume RUN --launches N), and look at the launch spread",
@@ -152,59 +136,53 @@ ADVICES = (
         "larger share of the range than normal noise leaves once in 500 times (Dixon 1950); four "
         "launches or more",
     ),
-    Advice(
-        OTHER_STATE,
+    OTHER_STATE: (
         "the point was measured in another state of the machine than most of its run, so it does "
         "not belong to the same curve",
         "add launches at another time (--resume RUN --launches N), or keep the machine idle",
         "fewer than two launches met the state in which most of the run was measured, as a flag "
         "between two cores tells, or the GPU's own clock (statistics/advice.py)",
     ),
-    Advice(
-        "drift",
+    "drift": (
         "times rise or fall while measuring",
         "let the machine warm up or cool down, or measure when it is idle",
         "within launches: signs of last against first third (Cox and Stuart 1955), beyond 3.29 "
         "deviations; between launches: slope of the curve's level, 99 % by Student; above 3 %",
     ),
-    Advice(
-        "imprecise",
+    "imprecise": (
         "the interval is wider than a run's target of 3 %",
         "give it more time (--budget) or more launches (--launches)",
         "relative half width of the interval over launches",
     ),
-    Advice(
-        "one-launch",
+    "one-launch": (
         "one launch cannot show how much launches differ",
         "measure at least five launches (--launches 5)",
         "the number of launches",
     ),
-    Advice(
-        "virtual",
+    "virtual": (
         "the network is that of a machine file and time is virtual: launches and samples are equal",
         "compare it with a real run, or leave --machine out",
         "the run was started with --machine",
     ),
-    Advice(
-        "virtual-noise",
+    "virtual-noise": (
         "the network is that of a machine file and time is virtual: launches differ by the noise "
         "or the computing that was asked for",
         "compare it with a real run, or leave --machine out",
         "the run was started with --machine and --noise or --computing",
     ),
-    Advice(
-        "imported",
+    "imported": (
         "a mean that another program printed, without samples",
         "measure the point with nhalf: a mean does not show the variation",
         "the point comes from the log of another suite (nhalf import)",
     ),
-    Advice(
-        "unverified",
+    "unverified": (
         "data did not arrive as sent: the time is invalid",
         "report it to the library's developers, and do not use the number",
         "every pattern checks its data before it is timed; all ranks must agree",
     ),
-)
+}
+"""Meaning, remedy and detection of each, by its name."""
+ADVICES = tuple(Advice(name, *texts) for name, texts in _ADVICES.items())
 
 
 def advice(name: str) -> Advice:
@@ -338,11 +316,9 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     ranked = state_counts.sort("count", "state_number", descending=[True, False])
     main_number = ranked["state_number"][0]
     launch = pl.col("launch")
-    of_point = in_states.group_by(RUN_POINT).agg(
-        own=pl.col("state_number").mode().min(),
-        main=launch.filter(pl.col("state_number") == main_number).n_unique(),
-        of=launch.n_unique(),
-    )
+    own = pl.col("state_number").mode().min()
+    main = launch.filter(pl.col("state_number") == main_number).n_unique()
+    of_point = in_states.group_by(RUN_POINT).agg(own=own, main=main, of=launch.n_unique())
     enough = pl.col("main") >= pl.min_horizontal(2, "of")
     chosen_number = pl.when(enough).then(main_number).otherwise("own")
     chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)

@@ -1,6 +1,6 @@
 """A suite of benchmarks, test by test."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 HOST_ALONE = frozenset(
@@ -47,25 +47,17 @@ class Test:
 
 
 @dataclass(frozen=True)
-class SuitePart:
-    """Tests that a suite keeps together."""
-
-    title: str
-    tests: Sequence[Test]
-
-
-@dataclass(frozen=True)
 class Suite:
-    """A suite of benchmarks; `name` is that of its style."""
+    """A suite of benchmarks; `name` is that of its style, `parts` are what it keeps together."""
 
     name: str
     title: str
-    parts: Sequence[SuitePart]
+    parts: Mapping[str, Sequence[Test]]
 
     @property
     def tests(self) -> list[Test]:
         """Every test of all parts."""
-        return [test for part in self.parts for test in part.tests]
+        return [test for tests in self.parts.values() for test in tests]
 
     def benchmarks(self) -> dict[str, str]:
         """The point of each test that nhalf measures, by name."""
