@@ -207,10 +207,8 @@ def _compile(
         whole = [*command, *(units or [source]), *libraries, "-o", str(output)]
         reason = reason or _run_at_once(program, [whole], log, cancelled) or program.why_not(output)
         if reason:
-            raise MissingError(
-                f"{program.title} does not compile: {reason}",
-                "; ".join(filter(None, [program.remedy, f"the log is in {log}"])),
-            )
+            remedy = "; ".join(filter(None, [program.remedy, f"the log is in {log}"]))
+            raise MissingError(f"{program.title} does not compile: {reason}", remedy)
         output.replace(target)
 
 

@@ -151,10 +151,8 @@ class Kind:
         try:
             return Path(tempfile.gettempdir()) / f"nhalf-{os.geteuid()}"
         except OSError as error:  # no place that can be written
-            raise MissingError(
-                f"there is no place for the {self.title} folder",
-                f"set {self.variable} to a folder that can be written",
-            ) from error
+            remedy = f"set {self.variable} to a folder that can be written"
+            raise MissingError(f"there is no place for the {self.title} folder", remedy) from error
 
 
 DATA = Kind("data", "XDG_DATA_HOME", ".local/share")

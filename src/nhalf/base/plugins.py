@@ -73,10 +73,8 @@ def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
     loaded: dict[str, type[Kind]] = {}
     for name, chosen in sorted(own, key=lambda item: item[0]):
         if name in loaded:
-            raise MissingError(
-                f"{chosen.__module__} has the name of {loaded[name].__module__}: {name}",
-                "rename one of them",
-            )
+            message = f"{chosen.__module__} has the name of {loaded[name].__module__}: {name}"
+            raise MissingError(message, "rename one of them")
         loaded[name] = chosen
     for point in sorted(_entry_points().select(group=group(package))):
         origin = f"{_package_of(point)} ({point.group}: {point.name} = {point.value})"

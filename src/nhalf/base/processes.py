@@ -59,11 +59,8 @@ def run(
         with tempfile.TemporaryFile() as stdin_file:
             stdin_file.write(text.encode())
             stdin_file.seek(0)
-            launch = Launch(
-                command,
-                {**os.environ, **(environment or {})},
-                streams=Streams(stdin_file if text else DEVNULL, PIPE, PIPE),
-            )
+            streams = Streams(stdin_file if text else DEVNULL, PIPE, PIPE)
+            launch = Launch(command, {**os.environ, **(environment or {})}, streams=streams)
     except OSError as error:
         return ProgramOutcome(None, "", "", f"cannot be started: {error.strerror or error}")
     with launch:

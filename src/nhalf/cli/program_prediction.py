@@ -31,7 +31,7 @@ with lazily(globals()):
     from nhalf.machines.computing import Computing, ComputingRatio, computing_ratio
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
-    from nhalf.machines.processor_speed import time_ratio
+    from nhalf.machines.processor import time_ratio
     from nhalf.measure.virtual.machine import start_s
     from nhalf.measure.virtual.subject import AskedLibrary
     from nhalf.mpi.discover import find, libraries

@@ -121,8 +121,8 @@ def computing_ratio(computing: str) -> ComputingRatio:
 
 def _ratio_of_processor(name: str) -> ComputingRatio | None:
     """How many times longer than here a processor computes; None for a name that is none."""
+    from nhalf.machines.processor import time_ratio
     from nhalf.machines.processor_file import names
-    from nhalf.machines.processor_speed import time_ratio
     from nhalf.node.described import HERE, described
 
     if name not in names() and not name.endswith(".toml"):

@@ -275,10 +275,8 @@ def _ranks_per_node(machine: Machine, ranks: int) -> int:
     if ranks < 2:
         raise InputError("b_eff needs 2 ranks or more", "ask for them with --ranks")
     if nodes and ranks > nodes * per_node:
-        raise InputError(
-            f"{machine.name} has {nodes} nodes of {per_node}: {ranks} ranks are too many",
-            "ask for fewer, or --set network.topology=...",
-        )
+        message = f"{machine.name} has {nodes} nodes of {per_node}: {ranks} ranks are too many"
+        raise InputError(message, "ask for fewer, or --set network.topology=...")
     return per_node
 
 

@@ -164,14 +164,9 @@ def compare_machines(
             "see what they have: nhalf machines show",
         )
     names = [{timing.pattern for timing in side} for side in (a_timings, b_timings)]
-    return MachineComparison(
-        a,
-        b,
-        parameters_of(a, b, [(pattern.a, pattern.b) for pattern in patterns], mpi),
-        patterns,
-        tuple(sorted(names[0] - names[1])),
-        tuple(sorted(names[1] - names[0])),
-    )
+    parameters = parameters_of(a, b, [(pattern.a, pattern.b) for pattern in patterns], mpi)
+    only_a = tuple(sorted(names[0] - names[1]))
+    return MachineComparison(a, b, parameters, patterns, only_a, tuple(sorted(names[1] - names[0])))
 
 
 def _paired(

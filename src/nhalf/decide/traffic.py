@@ -224,10 +224,8 @@ def _check(machine: Machine, layout: Layout, size_bytes: int) -> None:
             f"traffic of {layout.ranks} ranks is not predicted", f"ask for 2 to {RANKS_MAX}"
         )
     if (nodes and layout.hosts > nodes) or (per_node and layout.per_host > per_node):
-        raise InputError(
-            f"{machine.name} has {nodes} nodes of {per_node}: {layout} is too much",
-            "ask for less, or --set network.topology=...",
-        )
+        message = f"{machine.name} has {nodes} nodes of {per_node}: {layout} is too much"
+        raise InputError(message, "ask for less, or --set network.topology=...")
 
 
 def published_Bps(machine: Machine, to: str, ranks: int) -> dict[str, float]:

@@ -92,10 +92,8 @@ class ValidityRange:
             reason = f"the machine has room for {self.ranks_max} ranks, not for {ranks}"
             raise InputError(reason, "ask for fewer, or allow more with --extrapolate")
         if not self._reaches(size_bytes):
-            raise InputError(
-                f"nothing is known of messages above {format_size(self.largest_bytes or 0)}",
-                "ask for less, or allow it with --extrapolate",
-            )
+            message = f"nothing is known of messages above {format_size(self.largest_bytes or 0)}"
+            raise InputError(message, "ask for less, or allow it with --extrapolate")
 
 
 def recorded_ways(

@@ -180,10 +180,8 @@ def _check_one_library(
         }
     )
     if len(names) > 1:
-        raise InputError(
-            f"{machine.name} has {pattern} of several libraries",
-            "name one with --mpi: " + ", ".join(names),
-        )
+        message = f"{machine.name} has {pattern} of several libraries"
+        raise InputError(message, "name one with --mpi: " + ", ".join(names))
 
 
 def with_full_name(messages: Messages) -> Messages:
@@ -230,10 +228,8 @@ def _modelled(
                 return model.time_s(size_bytes, ranks)
         if extent.extrapolates and models:
             return _nearest(models, size_bytes).time_s(size_bytes, ranks)
-        raise InputError(
-            f"no model covers {format_size(size_bytes)} on {ranks} ranks",
-            "choose measured ranks and sizes, or allow others with --extrapolate",
-        )
+        remedy = "choose measured ranks and sizes, or allow others with --extrapolate"
+        raise InputError(f"no model covers {format_size(size_bytes)} on {ranks} ranks", remedy)
 
     published = [model.source for model in models] + [curve.source for curve in curves]
     sources = dict.fromkeys(filter(None, published))

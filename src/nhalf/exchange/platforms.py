@@ -88,10 +88,8 @@ def shape_of(topology: Topology, node: Node, options: ExportOptions) -> NetworkS
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, needed or NODES))
     if needed > topology.nodes:
-        raise InputError(
-            f"{options.ranks} ranks need {needed} nodes of {node.ranks}",
-            f"there are {topology.nodes}: ask for fewer, or --set network.topology=...",
-        )
+        remedy = f"there are {topology.nodes}: ask for fewer, or --set network.topology=..."
+        raise InputError(f"{options.ranks} ranks need {needed} nodes of {node.ranks}", remedy)
     words, topology = in_words(topology), elementary(topology)
     match topology:
         case FatTree(down, up, cables):

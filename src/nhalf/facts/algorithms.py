@@ -306,12 +306,10 @@ def freed_first(facts: Facts) -> Iterator[Freed]:
 def _disputed(medians: pl.DataFrame) -> pl.DataFrame:
     """Columns of ROOT_CELL, and the algorithms that complete and free the root first, if two."""
     name = pl.col("algorithm")
+    completes = name.sort_by("complete_s", maintain_order=True).first()
     return (
         medians.group_by(ROOT_CELL, maintain_order=True)
-        .agg(
-            completes=name.sort_by("complete_s", maintain_order=True).first(),
-            frees=name.sort_by("root_s", maintain_order=True).first(),
-        )
+        .agg(completes=completes, frees=name.sort_by("root_s", maintain_order=True).first())
         .filter(pl.col("completes") != pl.col("frees"))
     )
 

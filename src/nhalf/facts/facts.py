@@ -319,10 +319,8 @@ class Facts:
             raise InputError(f"{names} are several runs", "fit one at a time")
         ((run, environment),) = self.environments.items()
         if not (self.models or self.loggp or self.patterns):
-            raise InputError(
-                f"{run} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
-                "measure more sizes, for instance --bytes 0:4M",
-            )
+            message = f"{run} has no curve to fit: each needs {SIZES_MIN} sizes with sound data"
+            raise InputError(message, "measure more sizes, for instance --bytes 0:4M")
         return machine_of(run, environment, self.models, self.loggp, self.patterns)
 
     @property

@@ -56,10 +56,8 @@ def busier(before: Facts, now: Facts) -> Doubt:
         return CERTAIN
     cores = f"{busy.taken_cores:.1f} of {busy.allowed} {'core' if busy.allowed == 1 else 'cores'}"
     earlier = f", {taken_before:.1f} before" if busy_before else ""
-    return Doubt(
-        f"other processes kept {cores} busy{earlier}, so that ranks had to share cores",
-        "measure again on an idle machine",
-    )
+    form = f"other processes kept {cores} busy{earlier}, so that ranks had to share cores"
+    return Doubt(form, "measure again on an idle machine")
 
 
 @dataclass(frozen=True)

@@ -201,11 +201,8 @@ def _growth(facts: Facts) -> pl.DataFrame:
         (pl.col("ranks") > 1) & (pl.col("ranks") == pl.col("ranks").max().over("kernel", "way"))
     )
     ratios = over_standard(many_ranks, points.filter(ranks=1), keys)
-    return with_series(
-        ratios.with_columns(ratio=pl.col("standard_s") / pl.col("median_s")),
-        facts,
-        on_axis=("ranks", "placement"),
-    )
+    ratio = pl.col("standard_s") / pl.col("median_s")
+    return with_series(ratios.with_columns(ratio=ratio), facts, on_axis=("ranks", "placement"))
 
 
 SEGMENT_PATTERN = "primitive"

@@ -66,8 +66,6 @@ def _row(machine: Machine, timing: PatternTiming, point: Row) -> Row:
 
 def _checked(name: str, points: pl.DataFrame) -> Overlay:
     if points.is_empty():
-        raise InputError(
-            f"{name} has no curve of a pattern and number of ranks of this run",
-            "see what both have: nhalf show",
-        )
+        message = f"{name} has no curve of a pattern and number of ranks of this run"
+        raise InputError(message, "see what both have: nhalf show")
     return Overlay(name, points.select(COLUMNS).sort("series", "pattern", "bytes"))

@@ -36,11 +36,8 @@ def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
 
 def places_of(facts: Facts, row: dict[str, object]) -> list[Place]:
     """The place of every rank in the launches of a point; none if unknown."""
-    start = (
-        carrier(str(row["mpi"] or ""), str(row["transport"])),
-        row["ranks"],
-        str(row["placement"]),
-    )
+    mpi = str(row["mpi"] or "")
+    start = (carrier(mpi, str(row["transport"])), row["ranks"], str(row["placement"]))
     return facts.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]
 
 

@@ -89,13 +89,11 @@ def each_queue(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], str, pl.
     With their key, whose axes then name the ranks, and their placement.
     """
     without_depth = pl.col("axes").str.replace(r"(^|,)depth=\d+", "").str.strip_prefix(",")
+    ranks = axis("depth").cast(pl.Int64)
     queued = (
         _sound(summary)
         .filter(pl.col("pattern") == QUEUE_PATTERN)
-        .with_columns(
-            ranks=axis("depth").cast(pl.Int64),
-            axes=pl.format("{},ranks={}", without_depth, pl.col("ranks")),
-        )
+        .with_columns(ranks=ranks, axes=pl.format("{},ranks={}", without_depth, pl.col("ranks")))
     )
     keys = [*PATTERN, "placement"]
     for values, points in queued.sort([*keys, "ranks", "bytes"]).group_by(
@@ -177,12 +175,9 @@ def cells_of(points: pl.DataFrame) -> Cells:
         points[name].fill_null(float("nan")).to_numpy() for name in ("ci_low_s", "ci_high_s")
     )
     noise: Floats = (high - low) / (_DEVIATIONS_PER_INTERVAL * time)
-    return Cells(
-        points["bytes"].to_numpy().astype(np.float64),
-        points["ranks"].to_numpy().astype(np.int64),
-        time,
-        np.where(np.isfinite(noise), np.maximum(noise, 0.0), 0.0),
-    )
+    size_bytes = points["bytes"].to_numpy().astype(np.float64)
+    ranks = points["ranks"].to_numpy().astype(np.int64)
+    return Cells(size_bytes, ranks, time, np.where(np.isfinite(noise), np.maximum(noise, 0.0), 0.0))
 
 
 def _sums(chosen: Chosen) -> dict[str, Any]:

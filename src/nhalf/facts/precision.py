@@ -151,10 +151,9 @@ def _common_shares(launches: pl.DataFrame) -> dict[str, float]:
     The test is Student's of a correlation, t = r sqrt((n - 2) / (1 - r^2)).
     """
     deviation = pl.col("mean") - pl.col("mean").mean().over(RUN_POINT)
+    level = pl.col("deviation").median()
     levels = (
-        launches.with_columns(deviation=deviation)
-        .group_by("run", "mpi", "launch")
-        .agg(level=pl.col("deviation").median())
+        launches.with_columns(deviation=deviation).group_by("run", "mpi", "launch").agg(level=level)
     )
     pairs = (
         levels.join(levels, on=["run", "launch"], suffix="_beside")
@@ -308,13 +307,10 @@ def with_repetitions(facts: Facts) -> pl.DataFrame:
     """`Facts.summary` with `repetitions`, how often the operation was timed over all launches, and
     `batch`, the largest number of consecutive ones without a pause.
     """
+    repetitions = (pl.col("batch") * pl.col("samples_s").list.len()).sum().cast(pl.Int64)
+    batch = pl.col("batch").max()
     counted = (
-        facts.measurements.group_by(RUN_POINT)
-        .agg(
-            repetitions=(pl.col("batch") * pl.col("samples_s").list.len()).sum().cast(pl.Int64),
-            batch=pl.col("batch").max(),
-        )
-        .collect()
+        facts.measurements.group_by(RUN_POINT).agg(repetitions=repetitions, batch=batch).collect()
     )
     return facts.summary.join(
         counted, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"

@@ -167,11 +167,8 @@ def measured_fall(
     time_s = dict(points.iter_rows())
     if not {fall.from_bytes, fall.to_bytes} <= set(time_s):
         return fall
-    return replace(
-        fall,
-        from_Bps=fall.from_bytes / time_s[fall.from_bytes],
-        to_Bps=fall.to_bytes / time_s[fall.to_bytes],
-    )
+    from_Bps = fall.from_bytes / time_s[fall.from_bytes]
+    return replace(fall, from_Bps=from_Bps, to_Bps=fall.to_bytes / time_s[fall.to_bytes])
 
 
 def _is_in_fall(model: FittedModel, jump: curve_jumps.Jump) -> bool:

@@ -263,9 +263,6 @@ def _times_per_byte(facts: Facts) -> pl.DataFrame:
     )
     by = [*SETTING, "bytes", "launch"]
     phases = with_cores(points, facts).group_by(by, maintain_order=True)
-    sizes = phases.agg(
-        median_s=pl.col("median_s").mean() / pl.col("bytes").first(),
-        phases=pl.len(),
-        axes=pl.lit(""),
-    )
+    median_s = pl.col("median_s").mean() / pl.col("bytes").first()
+    sizes = phases.agg(median_s=median_s, phases=pl.len(), axes=pl.lit(""))
     return sizes.filter(pl.col("phases") == pl.col("phases").max().over(SETTING))

@@ -155,10 +155,8 @@ def write_record(run: Path, record: JobRecord) -> None:
 def check_free(run: Path) -> None:
     """Raises InputError if a directory holds a run, or waits for a job that makes one."""
     if (run / DESCRIPTION).exists() or (run / RECORD).exists():
-        raise InputError(
-            f"{run} holds a run already",
-            f"choose another --out, or go on with: {resume_command(run)}",
-        )
+        message = f"{run} holds a run already"
+        raise InputError(message, f"choose another --out, or go on with: {resume_command(run)}")
 
 
 def resume_command(run: Path) -> str:

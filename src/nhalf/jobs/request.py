@@ -67,10 +67,8 @@ class RunRequest(PlanRequest, OnMachine, AsJob, heading="Output"):
         if self.until_decided_s and self.like is None:
             raise InputError("--until-decided decides a comparison", "name a run with --like")
         if self.until_decided_s and self.submit:
-            raise InputError(
-                "--until-decided does not go with --submit",
-                "put nhalf run --like RUN --until-decided TIME into a job script",
-            )
+            remedy = "put nhalf run --like RUN --until-decided TIME into a job script"
+            raise InputError("--until-decided does not go with --submit", remedy)
 
     @property
     def begin(self) -> tuple[str, ...]:

@@ -73,10 +73,8 @@ def _is_under_way(run: Path, record: JobRecord, system: BatchSystem) -> bool:
     try:
         state = system.state(record.job)
     except Unreachable as error:
-        raise MissingError(
-            f"the state of job {record.job} of {run} could not be determined: {error}",
-            "try again later",
-        ) from error
+        message = f"the state of job {record.job} of {run} could not be determined: {error}"
+        raise MissingError(message, "try again later") from error
     if state is not None and not state.phase.is_over:
         return True
     begun = (run / DESCRIPTION).exists()

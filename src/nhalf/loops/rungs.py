@@ -239,6 +239,7 @@ def climb(
     """
     scheduled_cycles = sum(rungs.scheduled_cycles for rungs in loops) if loops else None
     essential_loads = sum(bound.counts.loads for bound in bounds)
+    loads_ratio = sum(rungs.loads for rungs in loops) / essential_loads if essential_loads else 1.0
     return Climb(
         essential_cycles=sum(bound.cycles for bound in bounds) if bounds else None,
         emitted_cycles=sum(rungs.emitted_cycles for rungs in loops) if loops else None,
@@ -247,9 +248,7 @@ def climb(
         is_optimised=build.is_optimised,
         is_vector=any(rungs.is_vector for rungs in loops),
         is_fused=_is_fused(bounds, loops),
-        loads_ratio=sum(rungs.loads for rungs in loops) / essential_loads
-        if essential_loads
-        else 1.0,
+        loads_ratio=loads_ratio,
         spills_per_iteration=sum(rungs.spills_per_iteration for rungs in loops),
     )
 

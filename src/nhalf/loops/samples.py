@@ -53,11 +53,8 @@ def loop_time(printed: Mapping[str, Any], iterations: float) -> LoopTime:
     samples = [Sample(time_s / iterations, *clocks_and_issue) for time_s, *clocks_and_issue in rows]
     counted = undisturbed(samples)
     cycles = sorted(sample.cycles for sample in counted)
-    return LoopTime(
-        cycles[len(cycles) // 4],
-        median(sample.clock_hz for sample in counted),
-        tuple(sample.time_s for sample in samples),
-    )
+    clock_hz = median(sample.clock_hz for sample in counted)
+    return LoopTime(cycles[len(cycles) // 4], clock_hz, tuple(sample.time_s for sample in samples))
 
 
 def undisturbed(samples: Sequence[Sample]) -> list[Sample]:

@@ -36,10 +36,8 @@ def path_of(name: str | Path) -> Path:
     if path.exists():
         return path
     if path.suffix or path.parent != Path():
-        raise InputError(
-            f"there is no machine file {text}",
-            "name another file, or a machine of `nhalf machines list`",
-        )
+        remedy = "name another file, or a machine of `nhalf machines list`"
+        raise InputError(f"there is no machine file {text}", remedy)
     raise unknown_machine("machine", text)
 
 

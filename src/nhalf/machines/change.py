@@ -17,13 +17,15 @@ Published data of the original machine (patterns, points, operations) do not hol
 and are left out; so are intervals and errors of fits.
 """
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.machines.amount import parse_amount
+from nhalf.base.units import parse_rate, parse_size, parse_time
 from nhalf.machines.changed_curves import (
     curve_with_latency_factor,
     loggp_with_latency_factor,
@@ -36,8 +38,84 @@ from nhalf.machines.changed_curves import (
 from nhalf.machines.curve import OVERHEAD_SHARE, is_between_nodes, is_message, loggp_of
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol
 from nhalf.machines.shared import shared_with_rate_factor
-from nhalf.machines.topology import SharedMemory
-from nhalf.machines.topology_text import parse_topology
+from nhalf.machines.topology import SharedMemory, parse_topology
+
+_FACTOR = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?")
+
+
+def rate_Bps(text: str) -> float:
+    """Bytes per second, written '12 GB/s' or, as SimGrid has it, '12GBps'."""
+    return parse_rate(re.sub(r"(?<=B)ps$", "/s", text.strip()))
+
+
+Reader = Callable[[str], float]
+READERS: dict[str, tuple[Reader, str]] = {
+    "rate": (rate_Bps, "2x, /2, +1GBps or 12GBps"),
+    "time": (parse_time, "2x, /2, +1us or 0.5us"),
+    "size": (lambda text: float(parse_size(text)), "2x, /2, +4K or 64K"),
+}
+"""The parser of each kind of value, and examples of its changes."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A factor, or else a new value or, if it `adds`, a difference.
+
+    The value has the unit of the quantity that it changes.
+    """
+
+    factor: float | None = None
+    value: float = 0.0
+    adds: bool = False
+
+    def of(self, before: float | None, name: str) -> float | None:
+        """The changed quantity; None if it is unknown and this is a factor.
+
+        Raises InputError if the result would not be positive and finite, or if the quantity to
+        add to is unknown.
+        """
+        if self.factor is None and not self.adds:
+            return self.value
+        if before is None:
+            if self.factor is not None:
+                return None
+            raise InputError(f"{name} is unknown", "give a factor, such as 2x, or a value")
+        after = before + self.value if self.factor is None else before * self.factor
+        if not 0 < after < math.inf:
+            raise InputError(f"{name} would be {after:g}", "it has to stay above 0 and finite")
+        return after
+
+
+def parse_amount(text: str, kind: str) -> Amount:
+    """An amount of one of the kinds in READERS; raises InputError for anything else."""
+    reader, example = READERS[kind]
+    words = text.strip()
+    try:
+        if words[-1:] in ("x", "×") or words[:1] in ("/", "÷"):
+            return Amount(factor=_amount_factor(words))
+        if words[:1] in ("+", "-"):
+            size = _positive(reader(words[1:]))
+            return Amount(value=size if words[0] == "+" else -size, adds=True)
+        return Amount(value=_positive(reader(words)))
+    except (InputError, OverflowError, ZeroDivisionError):
+        raise InputError(f"{text!r} is no change of a {kind}", f"write {example}") from None
+
+
+def _amount_factor(words: str) -> float:
+    """Parse a factor: '2x' is 2, '/2' is 0.5."""
+    divides = words[0] in "/÷"
+    digits = (words[1:] if divides else words[:-1]).strip()
+    if _FACTOR.fullmatch(digits) is None:
+        raise InputError(f"{words!r} is no factor")
+    factor = _positive(float(digits))
+    return _positive(1 / factor if divides else factor)
+
+
+def _positive(value: float) -> float:
+    if not 0 < value < math.inf:
+        raise InputError("it has to be above 0 and finite")
+    return value
+
 
 NODE_RANKS_MAX = 2**20
 
@@ -171,13 +249,10 @@ def _memory(state: ChangedMachine, text: str) -> ChangedMachine:
         raise InputError(f"{name} is unknown", "give a value, such as 10GBps")
     factor = _factor(node.memory_Bps, after, amount.factor, name)
     changed = with_rate_factor(machine, factor, between=False)
+    shared = shared_with_rate_factor(machine.shared, ("memory",), factor)
+    loggp = _changed_loggp(machine, loggp_with_rate_factor, factor, between=False)
     return ChangedMachine(
-        replace(
-            changed,
-            node=replace(node, memory_Bps=after),
-            shared=shared_with_rate_factor(machine.shared, ("memory",), factor),
-            loggp=_changed_loggp(machine, loggp_with_rate_factor, factor, between=False),
-        ),
+        replace(changed, node=replace(node, memory_Bps=after), shared=shared, loggp=loggp),
         state.assumed,
     )
 

@@ -43,10 +43,8 @@ def predict_drain(
 def _models(machine: Machine, mpi: str) -> list[PatternModel]:
     models = [model for model in machine.patterns if model.counts == "depth"]
     if not models:
-        raise InputError(
-            f"{machine.name} has no model of queues",
-            "measure one: nhalf run --pattern drain --bytes 8, then nhalf fit",
-        )
+        remedy = "measure one: nhalf run --pattern drain --bytes 8, then nhalf fit"
+        raise InputError(f"{machine.name} has no model of queues", remedy)
     libraries = sorted({carrier(model.mpi, model.transport) for model in models})
     if len(libraries) > 1 and not mpi:
         reason = f"{machine.name} has queues of {', '.join(libraries)}"
@@ -66,10 +64,8 @@ def _rows(
     for size, depth in ((size, depth) for size in sizes for depth in depths):
         covering = [model for model in regions if model.covers(size, depth)]
         if not covering and not extrapolate:
-            raise InputError(
-                f"{way} was not measured with {depth} messages of {size} B",
-                "choose what was measured, or allow more with --extrapolate",
-            )
+            remedy = "choose what was measured, or allow more with --extrapolate"
+            raise InputError(f"{way} was not measured with {depth} messages of {size} B", remedy)
         model = (covering or regions)[0]
         time_s, error = model.time_s(size, depth), model.heldout_ranks_p95
         yield {

@@ -143,10 +143,8 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
         ends = [(segment.from_bytes, segment.to_bytes) for segment in segments]
         ends = [(ends[0][0], ends[-1][1])] if self.is_table else ends
         ranges = ", ".join(f"{first} to {last}" for first, last in ends)
-        raise InputError(
-            f"the model of {self.pattern} says nothing of {size_bytes} B",
-            f"take a size in {ranges or 'another model: this one is empty'}",
-        )
+        remedy = f"take a size in {ranges or 'another model: this one is empty'}"
+        raise InputError(f"the model of {self.pattern} says nothing of {size_bytes} B", remedy)
 
 
 class Overheads(msgspec.Struct, frozen=True, kw_only=True):

@@ -62,10 +62,8 @@ class Messages:
         if self.mpi:
             return library_named(self.mpi, self.libraries)
         if len(self.libraries) > 1:
-            raise InputError(
-                f"{self.machine.name} has ping-pongs of several libraries",
-                "name one with --mpi: " + ", ".join(self.libraries),
-            )
+            remedy = "name one with --mpi: " + ", ".join(self.libraries)
+            raise InputError(f"{self.machine.name} has ping-pongs of several libraries", remedy)
         return self.libraries[0] if self.libraries else ""
 
     @cached_property
@@ -77,10 +75,8 @@ class Messages:
             if self.library in ("", carrier(curve.mpi, curve.transport))
         ]
         if not curves:
-            raise InputError(
-                f"{self.machine.name} has no curve of a ping-pong",
-                "measure one: nhalf run --pattern pingpong",
-            )
+            remedy = "measure one: nhalf run --pattern pingpong"
+            raise InputError(f"{self.machine.name} has no curve of a ping-pong", remedy)
         return curves
 
     @cached_property
@@ -136,8 +132,6 @@ def peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:
     ]
     rates = [size / within.time_s(size) for size in sizes if within.time_s(size) > 0]
     if not rates:
-        raise InputError(
-            f"by its model {within.pattern} of {within.mpi or within.transport} takes no time",
-            "fit the machine again, to a run with more sizes",
-        )
+        message = f"by its model {within.pattern} of {within.mpi or within.transport} takes no time"
+        raise InputError(message, "fit the machine again, to a run with more sizes")
     return max(rates), rates[-1]

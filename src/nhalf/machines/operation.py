@@ -4,8 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from nhalf.machines.evidence import Evidence
-from nhalf.machines.shared import Amount, check_rising
+from nhalf.machines.shared import Amount, Evidence, check_rising
 
 IN_MEMORY = ("barrier", "reduce", "alltoall")
 """Operations whose time in a shared memory is modelled (machines/in_memory.py)."""

@@ -10,7 +10,16 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from nhalf.machines.evidence import Evidence
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A published point that a number was inferred from, by the record that has it."""
+
+    machine: str
+    pattern: str
+    ranks: int = 2
+    size_bytes: int | None = None
+    axes: str = ""
+
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Ends = Annotated[tuple[Positive, ...], msgspec.Meta(min_length=2, max_length=2)]

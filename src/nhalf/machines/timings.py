@@ -158,10 +158,8 @@ def _library(machine: Machine, mpi: str) -> str:
     if mpi:
         return library_named(mpi, names)
     if not mpi and len(names) > 1:
-        raise InputError(
-            f"{machine.name} has models of several libraries",
-            "name one with --mpi X,Y or MACHINE:LIBRARY: " + ", ".join(names),
-        )
+        remedy = "name one with --mpi X,Y or MACHINE:LIBRARY: " + ", ".join(names)
+        raise InputError(f"{machine.name} has models of several libraries", remedy)
     return names[0]
 
 

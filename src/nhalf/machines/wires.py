@@ -74,17 +74,13 @@ def check_nodes(machine: Machine, nodes: Sequence[int]) -> None:
         raise InputError(f"{machine.name} holds {most} ranks, not {ranks}", "ask for fewer")
     crowd = max(Counter(nodes).values())
     if machine.node is not None and crowd > per_node:
-        raise InputError(
-            f"ranks per node of {machine.name}: at most {per_node}, not {crowd}",
-            "choose another --placement",
-        )
+        message = f"ranks per node of {machine.name}: at most {per_node}, not {crowd}"
+        raise InputError(message, "choose another --placement")
     # A crossbar may have as many as are asked for, one for each rank.
     hosts_max = (machine.network.topology.nodes if machine.network else 0) or ranks
     if max(nodes) >= hosts_max:
-        raise InputError(
-            f"{machine.name} has {hosts_max} nodes, not {max(nodes) + 1}",
-            "choose another --placement",
-        )
+        remedy = "choose another --placement"
+        raise InputError(f"{machine.name} has {hosts_max} nodes, not {max(nodes) + 1}", remedy)
 
 
 def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
@@ -95,10 +91,8 @@ def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
         return nodes
     layout = parse_layout(placement) if placement else None
     if placement and layout is None:
-        raise InputError(
-            f"{placement!r} is not a placement",
-            "write nodes x ranks: --placement 4x2 or 4x2+1; or the node of each rank: 0,1,1,0",
-        )
+        remedy = "write nodes x ranks: --placement 4x2 or 4x2+1; or the node of each rank: 0,1,1,0"
+        raise InputError(f"{placement!r} is not a placement", remedy)
     if layout is None:
         layout = Layout(-(-ranks // per_node), min(per_node, ranks))
     else:
@@ -108,10 +102,8 @@ def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
 
 def _check_ranks(placement: str, placed: int, ranks: int) -> None:
     if placed != ranks:
-        raise InputError(
-            f"--placement {placement} holds {placed} ranks, but --ranks is {ranks}",
-            "give matching numbers",
-        )
+        message = f"--placement {placement} holds {placed} ranks, but --ranks is {ranks}"
+        raise InputError(message, "give matching numbers")
 
 
 def description(

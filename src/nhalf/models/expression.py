@@ -119,10 +119,8 @@ def _check(node: ast.expr, text: str) -> None:
             for argument in args:
                 _check(argument, text)
             return
-    raise InputError(
-        f"{text!r} is no cost: {ast.unparse(node)!r} is unknown",
-        f"names are {', '.join(NAMES)}; functions {', '.join([*PARTS, *FUNCTIONS])}",
-    )
+    remedy = f"names are {', '.join(NAMES)}; functions {', '.join([*PARTS, *FUNCTIONS])}"
+    raise InputError(f"{text!r} is no cost: {ast.unparse(node)!r} is unknown", remedy)
 
 
 def _value(node: ast.expr, names: Mapping[str, Any], functions: Mapping[str, Part]) -> Any:

@@ -71,10 +71,8 @@ def check_range(size_bytes: Floats, low: float, high: float) -> Floats:
     """The sizes as an array; raises InputError if one lies outside low..high."""
     size = np.asarray(size_bytes, dtype=np.float64)
     if size.size and not bool(np.all((size >= low) & (size <= high))):
-        raise InputError(
-            f"the model covers {low:.0f} to {high:.0f} bytes only",
-            "measure the sizes in question; a model does not extrapolate",
-        )
+        message = f"the model covers {low:.0f} to {high:.0f} bytes only"
+        raise InputError(message, "measure the sizes in question; a model does not extrapolate")
     return size
 
 

@@ -141,10 +141,8 @@ def check(cells: Cells) -> None:
     """Raise InputError unless there are enough valid cells, each size and rank count once."""
     ranks = np.unique(cells.ranks).size
     if ranks < RANKS_MIN:
-        raise InputError(
-            f"a model of ranks needs {RANKS_MIN} numbers of ranks, there are {ranks}",
-            "measure more of them: --ranks 2,4,8,16",
-        )
+        message = f"a model of ranks needs {RANKS_MIN} numbers of ranks, there are {ranks}"
+        raise InputError(message, "measure more of them: --ranks 2,4,8,16")
     sound = np.isfinite(cells.time_s) & (cells.time_s > 0) & np.isfinite(cells.size_bytes)
     if not np.all(sound & (cells.size_bytes >= 0) & (cells.ranks >= 1)):
         raise InputError("times must be positive numbers", "leave out points that failed")

@@ -59,11 +59,8 @@ def spots(steps: Sequence[LoadTime], flat: Sequence[Plateau], cores: int) -> lis
         for place, plateau in enumerate(flat[:SHARED_PLACE])
     ]
     largest = max((plateau.first_bytes for plateau in flat), default=0)
-    return [
-        *inside,
-        *_shared_spots(steps, flat, cores),
-        Spot(MEMORY, max(MEMORY_BYTES, 4 * largest)),
-    ]
+    size_bytes = max(MEMORY_BYTES, 4 * largest)
+    return [*inside, *_shared_spots(steps, flat, cores), Spot(MEMORY, size_bytes)]
 
 
 def level_name(place: int) -> str:

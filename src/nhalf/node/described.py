@@ -34,10 +34,8 @@ def keep_here(measured: Processor) -> None:
     try:
         make_folder(path.parent)
     except OSError as error:
-        raise MissingError(
-            f"cannot make {path.parent}: {error.strerror or error}",
-            "set XDG_DATA_HOME to a folder that can be written",
-        ) from error
+        message = f"cannot make {path.parent}: {error.strerror or error}"
+        raise MissingError(message, "set XDG_DATA_HOME to a folder that can be written") from error
     write(measured, path)
 
 

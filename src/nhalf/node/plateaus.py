@@ -108,12 +108,9 @@ def _continues(plateau: Sequence[LoadTime], ahead: Sequence[LoadTime]) -> bool:
 
 
 def _plateau(steps: Sequence[LoadTime]) -> Plateau:
-    return Plateau(
-        steps[0].size_bytes,
-        steps[-1].size_bytes,
-        median(step.cycles_median for step in steps),
-        median(step.latency_s for step in steps),
-    )
+    cycles_median = median(step.cycles_median for step in steps)
+    latency_s = median(step.latency_s for step in steps)
+    return Plateau(steps[0].size_bytes, steps[-1].size_bytes, cycles_median, latency_s)
 
 
 @dataclass(frozen=True)

@@ -95,14 +95,8 @@ def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:
     readings_by_run: dict[str, list[Reading]] = {}
     for row in frame.collect().iter_rows(named=True):
         values = {value["name"]: value["value"] for value in row["values"]}
-        point = reading(
-            row["pattern"],
-            row["bytes"],
-            parse_axes(row["axes"]),
-            row["launch"],
-            row["samples_s"],
-            values,
-        )
+        axes = parse_axes(row["axes"])
+        point = reading(row["pattern"], row["bytes"], axes, row["launch"], row["samples_s"], values)
         readings_by_run.setdefault(row["run"], []).append(point)
     return readings_by_run
 

@@ -234,11 +234,10 @@ def pingpong(summary: pl.DataFrame, row: Row) -> Row:
     was measured. Points with the same number of ranks are preferred.
     """
     same_library = [pl.col(name) == row[name] for name in ("run", "transport", "mpi")]
+    beside = (pl.col("ranks") == row["ranks"]) & (pl.col("placement") == row["placement"])
     points = summary.filter(
         pl.col("pattern") == "pingpong", pl.col("median_s") > 0, *same_library
-    ).with_columns(
-        beside=(pl.col("ranks") == row["ranks"]) & (pl.col("placement") == row["placement"])
-    )
+    ).with_columns(beside=beside)
     points = points.filter(pl.col("beside") == pl.col("beside").any())
     if points.is_empty():
         return {}

@@ -127,10 +127,8 @@ def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> li
     if placement == SAME_CACHE:
         largest = max(caches, key=len, default=[])
         if len(largest) < ranks:
-            raise MissingError(
-                f"no {ranks} cores share a last-level cache here: at most {len(largest)} do",
-                "use fewer ranks, or another --placement",
-            )
+            message = f"no {ranks} cores share a last-level cache here: at most {len(largest)} do"
+            raise MissingError(message, "use fewer ranks, or another --placement")
         return list(largest[:ranks])
     if len(caches) < ranks:
         raise MissingError(

@@ -94,10 +94,8 @@ class Site:
                 else f"there are {host_count} hosts only"
             )
             needed_hosts = "several" if placement == OTHER_NODE else layout.hosts
-            raise MissingError(
-                f"{available}: {placement} needs {needed_hosts}",
-                "give --hosts, or run inside an allocation of several hosts",
-            )
+            remedy = "give --hosts, or run inside an allocation of several hosts"
+            raise MissingError(f"{available}: {placement} needs {needed_hosts}", remedy)
         if placement != OTHER_NODE and layout.ranks != ranks:
             raise InputError(f"{placement} holds {layout.ranks} ranks, not {ranks}")
         return layout

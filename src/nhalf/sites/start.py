@@ -94,10 +94,8 @@ def _check_mpiexec(library: Library) -> None:
     if os.access(path, os.X_OK) and path.is_file():
         return
     why = "cannot be executed" if os.path.exists(path) else "is not there any more"
-    raise MissingError(
-        f"{library.name} has no mpiexec: {path} {why}",
-        "repair it, use --launcher srun, or leave it out with --mpi",
-    )
+    remedy = "repair it, use --launcher srun, or leave it out with --mpi"
+    raise MissingError(f"{library.name} has no mpiexec: {path} {why}", remedy)
 
 
 def several_worlds(
@@ -115,10 +113,8 @@ def several_worlds(
     number = f"{len(worlds)} " if len(worlds) > 1 else ""
     world_size = "one rank" if max(worlds) == 1 else f"{max(worlds)} ranks"
     why, remedy = driver.why_separate_worlds(library.title, speaks, pmi)
-    return MissingError(
-        f"{who} started {number}worlds of {world_size} instead of one world of {ranks}: {why}",
-        remedy,
-    )
+    message = f"{who} started {number}worlds of {world_size} instead of one world of {ranks}: {why}"
+    return MissingError(message, remedy)
 
 
 def _driver(library: Library, launcher: str) -> Launcher:
@@ -126,9 +122,7 @@ def _driver(library: Library, launcher: str) -> Launcher:
     if launcher in ("", OWN, library.launcher):
         return vendor_of(library)
     if launcher in (vendor.launcher for vendor in vendors().values()):
-        raise MissingError(
-            f"{library.name} is not started by {launcher}",
-            f"use --launcher {OWN} for its own launcher, or leave it out with --mpi",
-        )
+        remedy = f"use --launcher {OWN} for its own launcher, or leave it out with --mpi"
+        raise MissingError(f"{library.name} is not started by {launcher}", remedy)
     check_launcher(launcher)
     return launchers()[launcher]()

@@ -175,12 +175,9 @@ def derived(measurements: pl.LazyFrame, medians: pl.DataFrame) -> pl.DataFrame:
     joined = points.join(inside, on=RUN_POINT, how="left", nulls_equal=True)
     joined = joined.join(between, on=RUN_CURVE, how="left", nulls_equal=True)
     flag = [pl.col(c).fill_null(False) for c in ("bimodal", "split", "drift", "slope", "apart")]
-    return joined.select(
-        *RUN_POINT,
-        bimodal=flag[0] | flag[1],
-        drift=(flag[2] & ~flag[0]) | flag[3],
-        apart=flag[4] & ~flag[3],
-    )
+    bimodal = flag[0] | flag[1]
+    drift = (flag[2] & ~flag[0]) | flag[3]
+    return joined.select(*RUN_POINT, bimodal=bimodal, drift=drift, apart=flag[4] & ~flag[3])
 
 
 def _inside_launches(rows: pl.DataFrame) -> pl.DataFrame:

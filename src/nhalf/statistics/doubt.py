@@ -80,11 +80,8 @@ def wide_interval(launches: int, deciding: int | None = None) -> Doubt:
 
 def unknown_state(share: float) -> Doubt:
     """Other processes used the cores, so that flags were not answered."""
-    return Doubt(
-        "the state of the machine is unknown for {} % of the measurements",
-        f"keep other processes off the cores; {MORE}",
-        round(share * 100),
-    )
+    form = "the state of the machine is unknown for {} % of the measurements"
+    return Doubt(form, f"keep other processes off the cores; {MORE}", round(share * 100))
 
 
 def more(launches: int) -> str:

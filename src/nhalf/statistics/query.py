@@ -89,10 +89,8 @@ def query_gates(text: str, records: Iterable[GateRecord]) -> pl.DataFrame:
 
 def _check_reads(text: str, names: Sequence[str]) -> None:
     if not _ONLY_READS.match(text):
-        raise InputError(
-            "the query cannot be answered: it is no SELECT, WITH, SHOW or EXPLAIN",
-            f"tables are {', '.join(names)}; nothing in them can be changed",
-        )
+        message = "the query cannot be answered: it is no SELECT, WITH, SHOW or EXPLAIN"
+        raise InputError(message, f"tables are {', '.join(names)}; nothing in them can be changed")
 
 
 def _answer(text: str, tables: Mapping[str, pl.LazyFrame], names: Sequence[str]) -> pl.DataFrame:

@@ -358,11 +358,9 @@ def _with_sample_intervals(points: pl.DataFrame, measurements: pl.LazyFrame) -> 
         )
         for end in ("low", "high")
     )
-    intervals = rows.select(
-        *RUN_POINT,
-        sample_low_s=pl.min_horizontal("fastest_s", pl.col("ordered").list.get(low)),
-        sample_high_s=pl.max_horizontal("slowest_s", pl.col("ordered").list.get(high)),
-    )
+    sample_low_s = pl.min_horizontal("fastest_s", pl.col("ordered").list.get(low))
+    sample_high_s = pl.max_horizontal("slowest_s", pl.col("ordered").list.get(high))
+    intervals = rows.select(*RUN_POINT, sample_low_s=sample_low_s, sample_high_s=sample_high_s)
     return points.join(
         intervals, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(

@@ -97,10 +97,8 @@ class Journal:
         self._synced_s = time.monotonic()
 
     def _unwritable(self, error: OSError) -> MissingError:
-        return MissingError(
-            f"{self._path} cannot be written: {error.strerror}",
-            f"when it can, go on with: {self._resuming}" if self._resuming else "",
-        )
+        remedy = f"when it can, go on with: {self._resuming}" if self._resuming else ""
+        return MissingError(f"{self._path} cannot be written: {error.strerror}", remedy)
 
     def __enter__(self) -> Self:
         return self
@@ -175,10 +173,8 @@ def _read(path: Path, decode: Callable[[str, bytes], Event | None]) -> Iterator[
             except UNREADABLE as error:
                 if file.read(1) == b"":
                     return
-                raise InputError(
-                    f"{path} is damaged at line {number}: {error}",
-                    "remove that line to use the others",
-                ) from error
+                message = f"{path} is damaged at line {number}: {error}"
+                raise InputError(message, "remove that line to use the others") from error
             if event is not None:
                 yield event
 

@@ -101,10 +101,8 @@ def axes_text(values: Mapping[str, str]) -> str:
     """The text for the column; raises InputError for a name or value that it cannot hold."""
     for name, value in values.items():
         if not (NAME.fullmatch(name) and VALUE.fullmatch(value)):
-            raise InputError(
-                f"axis {name}={value} cannot be written",
-                "a name is letters, digits and _, a value those and . and -",
-            )
+            message = f"axis {name}={value} cannot be written"
+            raise InputError(message, "a name is letters, digits and _, a value those and . and -")
     return ",".join(f"{name}={values[name]}" for name in sorted(values))
 
 

@@ -104,10 +104,8 @@ class Run:
                 )
         except OSError as error:
             _remove(folders)
-            raise MissingError(
-                f"the run cannot be kept in {path}: {error.strerror}",
-                "choose another folder with --out",
-            ) from error
+            message = f"the run cannot be kept in {path}: {error.strerror}"
+            raise MissingError(message, "choose another folder with --out") from error
         return replace(cls.open(path), new_folders=folders)
 
     @contextlib.contextmanager

@@ -11,7 +11,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
 from nhalf.machines import catalogue
-from nhalf.machines.evidence import Evidence
+from nhalf.machines.shared import Evidence
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.published.numbers import published, published_point
 from nhalf.studies.recorded import PUBLISHED, RecordedMachine

@@ -53,10 +53,8 @@ def at_phase(values: Mapping[int, float], where: str) -> float:
     Raises InputError if there are too few to tell these from each other.
     """
     if len(values) < PHASES_MIN[where]:
-        raise InputError(
-            f"too few ranks: {len(values)} phases of the {PHASES_MIN[where]} that show it",
-            "take more ranks",
-        )
+        message = f"too few ranks: {len(values)} phases of the {PHASES_MIN[where]} that show it"
+        raise InputError(message, "take more ranks")
     if where == "middle":
         return statistics.median(middle_phases(values))
     return values[min(values) if where == "first" else max(values)]

@@ -203,9 +203,5 @@ def _ours(quantity: Quantity, source: NumberSource) -> TableCell:
 
 def _theirs(quantity: Quantity, record: str) -> TableCell:
     """What is published of a record: nothing of a transport that it is not of."""
-    return TableCell(
-        published(RecordedMachine(record), msgspec.structs.replace(quantity, predicted=False)),
-        quantity.unit,
-        quantity.ranks,
-        is_published=True,
-    )
+    value = published(RecordedMachine(record), msgspec.structs.replace(quantity, predicted=False))
+    return TableCell(value, quantity.unit, quantity.ranks, is_published=True)

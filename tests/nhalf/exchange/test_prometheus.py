@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nhalf.exchange.endpoint import LOOPBACK, served
-from nhalf.exchange.metrics import families_of_job
+from nhalf.exchange.metrics import LOOPBACK, families_of_job, served
 from nhalf.facts.program.lateness import Straggler
 from nhalf.measure.traced.live import RankCounts
 from tests.patience import patience_s

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 with lazily(globals()):
     from nhalf.exchange import metrics
-    from nhalf.exchange.endpoint import parse_address, served
+    from nhalf.exchange.metrics import parse_address, served
     from nhalf.facts.program.lateness import Lateness
     from nhalf.measure.traced.live import LiveTrace
     from nhalf.present.program import watching

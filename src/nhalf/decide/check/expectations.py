@@ -226,10 +226,8 @@ def _expectation(
     for selector in selectors:
         column = "axes" if selector.is_axis else selector.column
         if column not in allowed:
-            raise InputError(
-                f"{path}: {place}.{column}: {written.metric} cannot be selected by {column}",
-                f"select it by {', '.join(allowed)}",
-            )
+            message = f"{path}: {place}.{column}: {written.metric} cannot be selected by {column}"
+            raise InputError(message, f"select it by {', '.join(allowed)}")
     quantile = _quantile(path, place, written)
     of_samples = [] if quantile is None else [f"of {percent(quantile, None)} of the samples"]
     described = " ".join([*(s.text() for s in selectors), written.metric, *of_samples])

@@ -88,10 +88,8 @@ def find(expect: str) -> tuple[Path, Kind]:
         return path, "expectations"
     if "models" in content or "schema" in content:
         return path, "machine"
-    raise InputError(
-        f"{path} holds neither expectations nor a machine",
-        "write [[expect]] tables, or name a file of nhalf fit",
-    )
+    message = f"{path} holds neither expectations nor a machine"
+    raise InputError(message, "write [[expect]] tables, or name a file of nhalf fit")
 
 
 def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:

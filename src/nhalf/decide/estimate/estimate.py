@@ -16,7 +16,7 @@ from nhalf.decide.estimate.evaluation import Evaluation, SourceQuestion, compute
 from nhalf.decide.estimate.formula import OF_RANKS, Formula, Point, formula
 from nhalf.decide.program.predict import guess_bounds, simulated_s
 from nhalf.decide.program.replay import replay
-from nhalf.facts.program.undisturbed import undisturbed
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.loops.program.events import Label
 from nhalf.loops.source.refusal import RefusedSource
 

@@ -12,8 +12,8 @@ from nhalf.decide.program.followed import followed
 from nhalf.decide.program.replay import Replay, replay
 from nhalf.decide.program.target import Target
 from nhalf.exchange.program.written import ScheduleRows
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.loops.program.events import (
     RECEIVED,
     SENT,
@@ -239,8 +239,5 @@ def _check_ends(alone: Replay, labels: Sequence[Label]) -> None:
         stuck = np.flatnonzero(np.isnan(alone.ends_s(number)))
         if len(stuck):
             name, line = labels[actor.column("site")[stuck[0]]]
-            raise RefusedSource(
-                f"{name} never ends on rank {actor.rank}: ranks wait for each other",
-                line,
-                "fix the order of the calls",
-            )
+            reason = f"{name} never ends on rank {actor.rank}: ranks wait for each other"
+            raise RefusedSource(reason, line, "fix the order of the calls")

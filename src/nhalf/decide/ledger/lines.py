@@ -103,10 +103,8 @@ def read_ledger(path: Path) -> Ledger:
     except FileNotFoundError:
         return Ledger()
     except OSError as error:
-        raise MissingError(
-            f"the ledger {path} cannot be read: {error.strerror or error}",
-            "name another one with --ledger",
-        ) from error
+        message = f"the ledger {path} cannot be read: {error.strerror or error}"
+        raise MissingError(message, "name another one with --ledger") from error
     decoder = msgspec.json.Decoder(Line)
     predictions: list[Predicted] = []
     scores: list[Scored] = []
@@ -137,10 +135,8 @@ def append_lines(path: Path, lines: Sequence[Line]) -> None:
             make_folder(path.parent)
         append_whole(path, content)
     except OSError as error:
-        raise MissingError(
-            f"the ledger {path} cannot be written: {error.strerror or error}",
-            "name another one with --ledger",
-        ) from error
+        message = f"the ledger {path} cannot be written: {error.strerror or error}"
+        raise MissingError(message, "name another one with --ledger") from error
 
 
 def _is_number(line: Line) -> bool:

@@ -139,9 +139,6 @@ def calibrated_program(
     if row is None or row.stretch_ratio is None or not 0 < prediction.low_s <= prediction.time_s:
         return prediction
     time_s, stretch_ratio = prediction.time_s, row.stretch_ratio
-    return replace(
-        prediction,
-        low_s=time_s * (prediction.low_s / time_s) ** stretch_ratio,
-        high_s=time_s * (prediction.high_s / time_s) ** stretch_ratio,
-        calibration=row.note,
-    )
+    low_s = time_s * (prediction.low_s / time_s) ** stretch_ratio
+    high_s = time_s * (prediction.high_s / time_s) ** stretch_ratio
+    return replace(prediction, low_s=low_s, high_s=high_s, calibration=row.note)

@@ -21,6 +21,7 @@ from nhalf.base.operations import BY_NAME, Operation
 from nhalf.decide.program.costs import pattern_of
 from nhalf.decide.program.counted import counted_works
 from nhalf.decide.program.crowding import Nodes, at_once, followed_ratio, slower_ratios
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.operations import (
     IN_PLACE,
     is_non_blocking,
@@ -33,7 +34,6 @@ from nhalf.facts.program.operations import (
 )
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.script import Work
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.composed import Composer
 from nhalf.machines.message import Messages

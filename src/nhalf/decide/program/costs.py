@@ -148,12 +148,9 @@ class MachineCosts(Costs):
         numbers: dict[str, int] = {}
         self.nodes = [numbers.setdefault(host, len(numbers)) for host in hosts]
         self._answers: dict[tuple[str, tuple[int, ...], int], tuple[float, str] | None] = {}
-        self._within_node = MessageCosts(
-            Message(within),
-            software_costs(machine, within),
-            False,
-            _both_ways_message(machine, within),
-        )
+        message = Message(within)
+        both_ways = _both_ways_message(machine, within)
+        self._within_node = MessageCosts(message, software_costs(machine, within), False, both_ways)
         is_apart = is_between_nodes(curve.placement)
         self._between_nodes = MessageCosts(
             Message(curve), software_costs(machine, curve), between=is_apart

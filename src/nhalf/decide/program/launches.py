@@ -76,12 +76,8 @@ def check_same(programs: Sequence[Program]) -> None:
     first = programs[0]
     for program in programs[1:]:
         if program.ranks != first.ranks:
-            raise InputError(
-                f"{first.path} has {first.ranks} ranks and {program.path} has {program.ranks}",
-                "name traces of one program",
-            )
+            message = f"{first.path} has {first.ranks} ranks and {program.path} has {program.ranks}"
+            raise InputError(message, "name traces of one program")
         if set(program.messages["call"]) != set(first.messages["call"]):
-            raise InputError(
-                f"{first.path} and {program.path} send by different calls",
-                "name traces of one program",
-            )
+            remedy = "name traces of one program"
+            raise InputError(f"{first.path} and {program.path} send by different calls", remedy)

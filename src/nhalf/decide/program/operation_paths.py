@@ -150,10 +150,8 @@ def observed_paths(script: Script, costs: Costs, contention: Contention) -> Path
         place, ratio = nearest.get((call, ranks, size_bytes), (0, 1.0))
         nearest_path = known_paths(call, ranks, size_bytes)[place]
         fewest, most = (of(call, ranks, size_bytes) for of in (fewest_path, most_path))
-        return Path(
-            min(max(ratio * nearest_path.messages, fewest.messages), most.messages),
-            min(max(ratio * nearest_path.bytes, fewest.bytes), most.bytes),
-        )
+        messages = min(max(ratio * nearest_path.messages, fewest.messages), most.messages)
+        return Path(messages, min(max(ratio * nearest_path.bytes, fewest.bytes), most.bytes))
 
     return path
 

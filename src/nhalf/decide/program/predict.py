@@ -31,9 +31,9 @@ from nhalf.decide.program.target import Target
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.operations import sizes_beside
 from nhalf.facts.program.program import Program, has_whole_timeline
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.machines.computing import AS_MEASURED, AS_STATED, UNKNOWN, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.message import Messages

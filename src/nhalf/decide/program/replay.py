@@ -14,10 +14,10 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.contention import Contention, cost_columns, script_columns
 from nhalf.decide.program.costs import Costs
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.machines.network import Columns, NativeColumn, ask
 
 Variant = tuple[Costs, float]

@@ -23,10 +23,10 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed_program import undisturbed_contention, undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.distinct import Whole
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script, Work
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 

@@ -87,8 +87,6 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
             f"{placement!r} is not a placement", "write HOSTSxRANKS, such as 4x2 or 4x2+1"
         )
     if layout.ranks < program.ranks:
-        raise InputError(
-            f"{placement} has room for {layout.ranks} of {program.ranks} ranks",
-            "name more hosts, or more ranks on each",
-        )
+        message = f"{placement} has room for {layout.ranks} of {program.ranks} ranks"
+        raise InputError(message, "name more hosts, or more ranks on each")
     return tuple(str(layout.host_of(rank)) for rank in range(program.ranks))

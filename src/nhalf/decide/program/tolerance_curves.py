@@ -218,10 +218,8 @@ def curves(
     check_same(programs)
     for program in programs:
         if not has_whole_timeline(program) or program.elapsed_s <= 0:
-            raise InputError(
-                f"{program.path} has no whole timeline, so it says nothing of slower networks",
-                "trace the program again with --detail timeline",
-            )
+            message = f"{program.path} has no whole timeline, so it says nothing of slower networks"
+            raise InputError(message, "trace the program again with --detail timeline")
     launches = [SlowedLaunch(program, traced_on) for program in programs]
     with without_collection():
         return [_curve(launches, parameter) for parameter in parameters]

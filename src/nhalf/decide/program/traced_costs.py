@@ -72,12 +72,9 @@ def _transfer_times(program: Program) -> SizeTimes:
     times = pl.DataFrame({"size_bytes": sizes[pairs.route[late]], "way_s": way_s})
     times = times.with_columns(queued_s=pl.lit(0.0))
     if queued(program):
-        ends = (
-            both_ends(program)
-            .select(pl.all().gather(late))
-            .with_columns(begins_s=pl.max_horizontal("sent_s", "received_s"))
-            .collect()
-        )
+        frame = pl.all().gather(late)
+        begins_s = pl.max_horizontal("sent_s", "received_s")
+        ends = both_ends(program).select(frame).with_columns(begins_s=begins_s).collect()
         queued_s = queued_in_calls_s(program, ends.select("source", "sent_s", "left_s"))
         queued_s += queued_in_calls_s(program, ends.select("target", "begins_s", "arrived_s"))
         times = times.with_columns(queued_s=queued_s)

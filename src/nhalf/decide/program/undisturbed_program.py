@@ -24,12 +24,11 @@ from nhalf.decide.program.replay import replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.fact import fact
 from nhalf.facts.program.calls import has_threads
-from nhalf.facts.program.disturbance import LEAST_S, NOBODY, queued, taken_from_run_s
+from nhalf.facts.program.disturbance import LEAST_S, NOBODY, queued, taken_from_run_s, undisturbed
 from nhalf.facts.program.operations import POLLS, is_begun_before
 from nhalf.facts.program.program import Program, has_whole_timeline
 from nhalf.facts.program.schedule import COLLECTIVE, Actor, messages, numbered
 from nhalf.facts.program.script import Script
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
 _KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]
@@ -77,10 +76,8 @@ def undisturbed_program(program: Program) -> Program:
         as_traced=program,
     )
     saved_s = program.elapsed_s - alone_program.elapsed_s
-    return replace(
-        alone_program,
-        trace=with_fields(alone_program.trace, end_s=alone_program.trace.end_s - saved_s),
-    )
+    trace = with_fields(alone_program.trace, end_s=alone_program.trace.end_s - saved_s)
+    return replace(alone_program, trace=trace)
 
 
 @fact

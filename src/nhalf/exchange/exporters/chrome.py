@@ -8,7 +8,6 @@ The format is the "Trace Event Format" of Chromium (N. Duca, D. Sinclair, 2016).
 """
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import msgspec
 import polars as pl
@@ -93,9 +92,7 @@ def _us(time_s: float) -> float:
 class Chrome(Exporter):
     """Trace events: a slice per call, a flow per message."""
 
-    description: ClassVar[str] = (
-        "a traced program's calls and messages, for Perfetto (ui.perfetto.dev)"
-    )
+    description = "a traced program's calls and messages, for Perfetto (ui.perfetto.dev)"
 
     def text(self, subject: Subject) -> str:
         """The events as one JSON object."""

@@ -8,7 +8,7 @@ A call path is a pattern, with the columns that distinguish curves of this run. 
 values of every parameter: one that has a single value in the whole run is left out.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -26,8 +26,8 @@ APART = ("algorithm", "mpi", "transport", "placement", "axes")
 class ExtraP(Exporter):
     """Every curve of a run."""
 
-    description: ClassVar[str] = "the launch medians of a run as JSON, for Extra-P"
-    takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
+    description = "the launch medians of a run as JSON, for Extra-P"
+    takes = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
         """The JSON; raises InputError if no point has data that verified."""

@@ -19,7 +19,6 @@ dissemination. Times outside MPI are computations, in nanoseconds.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import polars as pl
 
@@ -244,10 +243,8 @@ SCHEDULES: dict[str, Callable[[Ranks], None]] = {
 class Goal(Exporter):
     """One pattern (ping-pong, ring, binomial broadcast or dissemination barrier), or a trace."""
 
-    description: ClassVar[str] = (
-        "the schedule of a pattern or a trace in GOAL, for LogGOPSim's txt2bin"
-    )
-    takes: ClassVar[frozenset[str]] = frozenset({"pattern", "ranks", "size_bytes"})
+    description = "the schedule of a pattern or a trace in GOAL, for LogGOPSim's txt2bin"
+    takes = frozenset({"pattern", "ranks", "size_bytes"})
 
     def text(self, subject: Subject) -> str:
         """The schedule of a pattern for ranks and a size, by default those of the run.

@@ -6,7 +6,7 @@ Format: json-split of cali-query (https://github.com/LLNL/Caliper), as Hatchet r
 """
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -31,9 +31,7 @@ METRICS = {
 class Hatchet(Exporter):
     """Calls and sizes by rank, for `hatchet.GraphFrame.from_caliper`."""
 
-    description: ClassVar[str] = (
-        "a traced program's calls by rank as Caliper's JSON, for Hatchet and Thicket"
-    )
+    description = "a traced program's calls by rank as Caliper's JSON, for Hatchet and Thicket"
 
     def text(self, subject: Subject) -> str:
         """The JSON; raises InputError for a trace without calls."""

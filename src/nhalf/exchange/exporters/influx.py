@@ -1,15 +1,13 @@
 """Lines of InfluxDB: the same numbers as in OpenMetrics text."""
 
-from typing import ClassVar
-
 from nhalf.exchange.exporters import Exporter, Subject
 
 
 class Influx(Exporter):
     """A line for each number; those of a trace have the time when it ended."""
 
-    description: ClassVar[str] = "times of a run, or counters of a trace, as lines of InfluxDB"
-    takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
+    description = "times of a run, or counters of a trace, as lines of InfluxDB"
+    takes = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
         """The lines; raises InputError if there is nothing to write."""

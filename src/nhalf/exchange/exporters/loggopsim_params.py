@@ -10,7 +10,6 @@ A message takes o + L + (n - 1) G + o there (T. Hoefler et al., HPDC 2010).
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
@@ -44,8 +43,8 @@ class Parameters:
 class LogGOPSimParams(Exporter):
     """A line of options, after comments."""
 
-    description: ClassVar[str] = "L, o, g, G, O and S as options of LogGOPSim"
-    takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
+    description = "L, o, g, G, O and S as options of LogGOPSim"
+    takes = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
         """The options; raises InputError if there is neither LogGP nor a ping-pong."""
@@ -131,10 +130,8 @@ def _measured(machine: Machine, mpi: str) -> LogGP | None:
         complete = [loggp for loggp in complete if carrier(loggp.mpi, loggp.transport) == mpi]
     libraries = sorted({carrier(loggp.mpi, loggp.transport) for loggp in complete})
     if len(libraries) > 1:
-        raise InputError(
-            f"{machine.name} has the parameters of several libraries",
-            "name one with --mpi: " + ", ".join(libraries),
-        )
+        remedy = "name one with --mpi: " + ", ".join(libraries)
+        raise InputError(f"{machine.name} has the parameters of several libraries", remedy)
     between = [loggp for loggp in complete if is_between_nodes(loggp.placement)]
     return next(iter(between or complete), None)
 

@@ -1,15 +1,13 @@
 """OpenMetrics text: for the collector of text files of Prometheus' node exporter, and the like."""
 
-from typing import ClassVar
-
 from nhalf.exchange.exporters import Exporter, Subject
 
 
 class OpenMetrics(Exporter):
     """Times of points, or counters of a traced program."""
 
-    description: ClassVar[str] = "times of a run, or counters of a trace, for Prometheus"
-    takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
+    description = "times of a run, or counters of a trace, for Prometheus"
+    takes = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
         """The text; raises InputError if there is nothing to write."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
@@ -224,10 +224,8 @@ def _ns(time_s: float, definitions: _Definitions) -> int:
 class Otf2(Exporter):
     """An archive of OTF2: a folder of files."""
 
-    description: ClassVar[str] = (
-        "a traced program's calls and messages as an OTF2 archive, for Vampir"
-    )
-    is_folder: ClassVar[bool] = True
+    description = "a traced program's calls and messages as an OTF2 archive, for Vampir"
+    is_folder = True
 
     def text(self, subject: Subject) -> str:
         """Raises InputError: an archive has no text."""

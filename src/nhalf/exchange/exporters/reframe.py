@@ -10,7 +10,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -49,7 +49,7 @@ class Reference:
 class ReFrame(Exporter):
     """One check: latency of the smallest and bandwidth of the largest message, per library."""
 
-    description: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
+    description = "a check for ReFrame that runs nhalf and reads its JSON"
 
     def text(self, subject: Subject) -> str:
         """The check as Python source; without a run it measures a study and has no references."""

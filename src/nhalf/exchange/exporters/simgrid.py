@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -49,8 +49,8 @@ TEMPLATE = Path(__file__).parent.parent / "templates" / "simgrid.xml.j2"
 class SimGrid(Exporter):
     """One platform, with everything that SMPI needs to know."""
 
-    description: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
-    takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})
+    description = "a platform for SimGrid's SMPI with the ping-pong of a machine"
+    takes = frozenset({"mpi", "ranks"})
 
     def text(self, subject: Subject) -> str:
         """The platform as XML; raises InputError if there is no ping-pong."""

@@ -9,7 +9,7 @@ all ranks together, but for the elapsed one. Cycles and instructions were not co
 """
 
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -27,7 +27,7 @@ NANO = 1e9
 class Talp(Exporter):
     """The region Global: the whole program."""
 
-    description: ClassVar[str] = "a traced program's efficiencies as JSON of TALP, for TALP-Pages"
+    description = "a traced program's efficiencies as JSON of TALP, for TALP-Pages"
 
     def text(self, subject: Subject) -> str:
         """The JSON; raises InputError if nothing is known of computing."""

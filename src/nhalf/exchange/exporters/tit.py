@@ -1,7 +1,6 @@
 """The calls of a traced program as a time-independent trace, which SimGrid's SMPI replays."""
 
 from pathlib import Path
-from typing import ClassVar
 
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_text
@@ -14,10 +13,8 @@ INDEX = "index.txt"
 class Tit(Exporter):
     """A file of actions for each rank, and one that lists them."""
 
-    description: ClassVar[str] = (
-        "a traced program's calls as a time-independent trace, for smpirun -replay"
-    )
-    is_folder: ClassVar[bool] = True
+    description = "a traced program's calls as a time-independent trace, for smpirun -replay"
+    is_folder = True
 
     def text(self, subject: Subject) -> str:
         """Raises InputError: there is a file for each rank."""

@@ -248,10 +248,8 @@ def _row(line: str, table: _Table, part: LogPart) -> list[Imported] | None:
     if not points and any(name in cells for name in timed):
         return []
     if table.is_mixed:
-        part.refuse(
-            f"has a table of {table.name} with the columns of another one",
-            "take the lines of different runs apart",
-        )
+        reason = f"has a table of {table.name} with the columns of another one"
+        part.refuse(reason, "take the lines of different runs apart")
         return None
     valid = [point for point in points if point is not None]
     return valid if points and len(valid) == len(points) else None

@@ -193,10 +193,8 @@ def _reduction(head: dict[str, str], table: _Table, part: LogPart) -> str:
         return "reduce"
     if is_sum and size_bytes == 0:
         return ""  # other rows may tell
-    part.refuse(
-        "does not name the operation that nccl-tests measured, and its columns leave it open",
-        "name it with --pattern, such as --pattern allgather",
-    )
+    reason = "does not name the operation that nccl-tests measured, and its columns leave it open"
+    part.refuse(reason, "name it with --pattern, such as --pattern allgather")
     return ""
 
 

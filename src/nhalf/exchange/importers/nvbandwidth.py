@@ -53,10 +53,8 @@ class Nvbandwidth(Importer):
         sizes = {int(size) << 20 for size in _SIZE.findall(text)}
         size_bytes = sizes.pop() if len(sizes) == 1 else DEFAULT_BYTES
         if sizes or (size_bytes == DEFAULT_BYTES and _SMALLER in text):
-            part.refuse(
-                "does not say how large the copies of nvbandwidth were",
-                "put the command above each output, such as: nvbandwidth -b 64 -j",
-            )
+            reason = "does not say how large the copies of nvbandwidth were"
+            part.refuse(reason, "put the command above each output, such as: nvbandwidth -b 64 -j")
             return []
         points = _of_json(text, part, size_bytes)
         table = _Table(0)

@@ -272,10 +272,8 @@ def _row(line: str, table: _Table, part: LogPart) -> list[Imported] | None:
     if not points and any(name in cells for name in timed):
         return []
     if table.is_mixed or not _has_kind(table, timed[0]):
-        part.refuse(
-            f"has a table of {table.title} with the columns of another one",
-            "take the lines of different runs apart",
-        )
+        reason = f"has a table of {table.title} with the columns of another one"
+        part.refuse(reason, "take the lines of different runs apart")
         return None
     valid = [
         msgspec.structs.replace(point, verified=verdict == "pass")
@@ -309,10 +307,8 @@ def _point(
     axes = {**table.axes, **({"work": "1"} if timed == _OVERLAPPED else {}), **_threads(table)}
     messages = _messages(table, ranks, part, axes)
     if messages is None and timed in _RATE:
-        part.refuse(
-            f"has a table of {table.title}, and which messages its rate counts is not known",
-            "take this table out of the log",
-        )
+        reason = f"has a table of {table.title}, and which messages its rate counts is not known"
+        part.refuse(reason, "take this table out of the log")
         return None
     moved_bytes = size_bytes * (messages or 1)
     if timed == "messages/s":

@@ -129,12 +129,8 @@ def _row(tokens: list[str], table: _Table, part: LogPart) -> Imported | None:
 
 def _refuse(table: _Table, part: LogPart) -> None:
     if table.operation and (table.operation, False) not in _PATTERNS:
-        part.refuse(
-            f"has a table of perftest's test of {table.operation}, which is not read",
-            "take this table out of the log",
-        )
+        reason = f"has a table of perftest's test of {table.operation}, which is not read"
+        part.refuse(reason, "take this table out of the log")
     else:
-        part.refuse(
-            "does not name the test of perftest (send, write or read)",
-            "keep the line with its title, such as: Send Latency Test",
-        )
+        remedy = "keep the line with its title, such as: Send Latency Test"
+        part.refuse("does not name the test of perftest (send, write or read)", remedy)

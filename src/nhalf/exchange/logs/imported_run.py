@@ -192,10 +192,8 @@ def _records(
         started_s = source.path.stat().st_mtime
         for position, point in enumerate(source.log.points):
             if point.ranks < 1:
-                raise InputError(
-                    f"{source.path} does not say how many ranks did {point.pattern}",
-                    "give their number with --ranks",
-                )
+                message = f"{source.path} does not say how many ranks did {point.pattern}"
+                raise InputError(message, "give their number with --ranks")
             record = _record(point, placement, mpi, transport)
             record.position, record.started_s = position, started_s
             record.launch = launches.of(record, (number, point.table))

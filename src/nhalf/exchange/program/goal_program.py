@@ -183,10 +183,8 @@ def _check(operations: Sequence[GoalOperation], rank: int, ranks: int, path: Pat
                 "name the rank and the tag",
             )
         if operation.peer >= ranks:
-            raise InputError(
-                f"{path}: rank {rank} has a message with rank {operation.peer} of {ranks}",
-                "write it again",
-            )
+            message = f"{path}: rank {rank} has a message with rank {operation.peer} of {ranks}"
+            raise InputError(message, "write it again")
 
 
 def _threads(operations: Sequence[GoalOperation]) -> list[list[int]] | None:

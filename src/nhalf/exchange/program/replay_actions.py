@@ -127,10 +127,8 @@ class _Numbers:
 def check_timeline(program: Program, needs: str) -> None:
     """Raises InputError for a program of which only counts are known; `needs` says why."""
     if program.timeline.is_empty():
-        raise InputError(
-            f"{program.path} has counts only, and {needs}",
-            "trace the program with --detail timeline",
-        )
+        remedy = "trace the program with --detail timeline"
+        raise InputError(f"{program.path} has counts only, and {needs}", remedy)
 
 
 def replay_actions(
@@ -147,10 +145,8 @@ def replay_actions(
     actors = schedule(program) if actors is None else actors
     check_timeline(program, "a simulation needs the order of the calls")
     if len({actor.rank for actor in actors}) < len(actors):
-        raise InputError(
-            f"in {program.path} several threads of a rank communicate",
-            "of such a program the actions of a rank have no order",
-        )
+        remedy = "of such a program the actions of a rank have no order"
+        raise InputError(f"in {program.path} several threads of a rank communicate", remedy)
     paired, members, numbers = paired_messages(program), members_of(actors), _Numbers()
     texts = {
         actor.rank: "".join(

@@ -73,10 +73,8 @@ def read_actions(path: Path) -> list[list[Action]]:
         raise InputError(f"{path} holds no action", "name a time-independent trace")
     absent = next((rank for rank in range(count) if rank not in by_rank), None)
     if absent is not None:
-        raise InputError(
-            f"{path} has actions of rank {count - 1}, and none of rank {absent}",
-            "name the index, or a file with the actions of all ranks",
-        )
+        message = f"{path} has actions of rank {count - 1}, and none of rank {absent}"
+        raise InputError(message, "name the index, or a file with the actions of all ranks")
     return [by_rank[rank] for rank in range(count)]
 
 
@@ -90,10 +88,8 @@ def _files(path: Path) -> Iterator[Path]:
     for number, line in lines:
         file = _named(line, path)
         if file is None:
-            raise InputError(
-                f"{path}, line {number} names {line[:200]}, which is not there",
-                "copy the files of all ranks beside the index",
-            )
+            message = f"{path}, line {number} names {line[:200]}, which is not there"
+            raise InputError(message, "copy the files of all ranks beside the index")
         yield file
 
 

@@ -15,7 +15,7 @@ RATES = ("Uniband", "Biband", "UniBandMT")
 class Imb(Style):
     benchmarks: ClassVar[dict[str, str]] = IMB.benchmarks()
     transports: ClassVar[dict[str, str]] = IMB.transports()
-    memories: ClassVar[frozenset[str]] = frozenset(MEMORIES)
+    memories = frozenset(MEMORIES)
 
     def opening(self, library: str, memory: str = "") -> Iterator[str]:
         build = " (GPU)" if memory else ""

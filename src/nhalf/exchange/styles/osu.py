@@ -30,10 +30,8 @@ PLACES = {"host": "HOST (H)", "managed": "MANAGED (M)", "device": "DEVICE (D)"}
 class Osu(Style):
     benchmarks: ClassVar[dict[str, str]] = OSU.benchmarks()
     transports: ClassVar[dict[str, str]] = OSU.transports()
-    prints_quantiles: ClassVar[bool] = True
-    memories: ClassVar[frozenset[str]] = frozenset(
-        {*PLACES, *("-".join(sides) for sides in permutations(PLACES, 2))}
-    )
+    prints_quantiles = True
+    memories = frozenset({*PLACES, *("-".join(sides) for sides in permutations(PLACES, 2))})
 
     def opening(self, library: str, memory: str = "") -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"

@@ -65,10 +65,9 @@ def sends_by_rank(program: Program) -> pl.DataFrame:
 
     Columns `rank`, `messages`, `bytes`, `mean_bytes` (null without messages), `destinations`.
     """
+    destinations = pl.col("partner").filter(pl.col("partner") >= 0).n_unique()
     sums = program.messages.group_by("rank").agg(
-        messages=pl.col("count").sum(),
-        bytes=pl.col("bytes").sum(),
-        destinations=pl.col("partner").filter(pl.col("partner") >= 0).n_unique(),
+        messages=pl.col("count").sum(), bytes=pl.col("bytes").sum(), destinations=destinations
     )
     all_ranks = pl.DataFrame({"rank": range(program.ranks)}, schema={"rank": pl.Int32})
     full = all_ranks.join(sums, on="rank", how="left").with_columns(

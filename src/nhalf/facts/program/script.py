@@ -342,17 +342,9 @@ def script(program: Program) -> Script:
     always_waits[sends[sends >= 0]] = True
     parts = OperationParts.of(actors, first, forms)
     subject[parts.step] = np.arange(len(parts.step))
+    awaited = Completions.of([_awaited(*own) for own in zip(actors, first.tolist(), strict=False)])
     return Script(
-        actors,
-        forms,
-        first,
-        form,
-        subject,
-        Completions.of([_awaited(*own) for own in zip(actors, first.tolist(), strict=False)]),
-        pairs.routes,
-        pairs.route,
-        always_waits,
-        parts,
+        actors, forms, first, form, subject, awaited, pairs.routes, pairs.route, always_waits, parts
     )
 
 

@@ -158,14 +158,11 @@ def rates_over_time(program: Program) -> pl.DataFrame:
     spans = float(bins["start_s"].max()) / bin_s  # type: ignore[arg-type]
     width_s = bin_s * 2 ** max(0, math.ceil(math.log2((spans + 1) / BINS_MAX)))
     place = ((pl.col("start_s") + 0.5 * pl.col("width_s")) / width_s).floor().cast(pl.Int64)
+    messages = pl.col("count").sum()
     sums = (
         bins.with_columns(place=place)
         .group_by("place", "kind")
-        .agg(
-            messages=pl.col("count").sum(),
-            bytes=pl.col("bytes").sum(),
-            time_s=pl.col("time_s").sum(),
-        )
+        .agg(messages=messages, bytes=pl.col("bytes").sum(), time_s=pl.col("time_s").sum())
     )
     first, last = sums["place"].min(), sums["place"].max()
     places = pl.DataFrame({"place": range(int(first), int(last) + 1)})  # type: ignore[arg-type]

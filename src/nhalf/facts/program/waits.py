@@ -268,23 +268,17 @@ def _at_collectives(program: Program) -> pl.DataFrame:
     to_root = [call for call in blocking if operation(call) in TO_ROOT]
     rows = rows.filter(pl.col("call").is_in(blocking))
     keys = ["communicator", "number", "call"]
-    last = (
-        rows.sort("start_s")
-        .group_by(keys)
-        .agg(last_s=pl.col("start_s").last(), last_rank=pl.col("rank").last())
-    )
+    last_s = pl.col("start_s").last()
+    last = rows.sort("start_s").group_by(keys).agg(last_s=last_s, last_rank=pl.col("rank").last())
     roots = rows.filter(pl.col("rank") == pl.col("partner")).select(
         *keys, root_s="start_s", root_rank="rank"
     )
     joined = rows.join(last, on=keys).join(roots, on=keys, how="left")
     by_root = pl.col("call").is_in(from_root) & pl.col("root_s").is_not_null()
     only_sends = pl.col("call").is_in(to_root) & (pl.col("rank") != pl.col("partner"))
+    cause = pl.lit(COLLECTIVE_WAIT)
+    late_rank = pl.when(by_root).then("root_rank").otherwise("last_rank")
+    to_s = pl.min_horizontal(pl.when(by_root).then("root_s").otherwise("last_s"), "end_s")
     return joined.filter(~only_sends).select(
-        "rank",
-        "call",
-        cause=pl.lit(COLLECTIVE_WAIT),
-        late_rank=pl.when(by_root).then("root_rank").otherwise("last_rank"),
-        from_s="start_s",
-        to_s=pl.min_horizontal(pl.when(by_root).then("root_s").otherwise("last_s"), "end_s"),
-        end_s="end_s",
+        "rank", "call", cause=cause, late_rank=late_rank, from_s="start_s", to_s=to_s, end_s="end_s"
     )

@@ -163,11 +163,8 @@ class RankExecution:
                 return self._statement(opposite)
         leaps = any(isinstance(part, LEAPS) for part in below(node))
         if not self._is_computing and (leaps or self._structure.talks(node)):
-            raise RefusedSource(
-                f"which way this branch goes depends on {condition.name}, which is not known",
-                line,
-                f"give --set line{line}=0 or 1 for never or always",
-            )
+            reason = f"which way this branch goes depends on {condition.name}, which is not known"
+            raise RefusedSource(reason, line, f"give --set line{line}=0 or 1 for never or always")
         if self._structure.has_loops(node):
             self.own.left_out[line, f"a branch that depends on {condition.name}"] = None
         self._values.forget(self._structure.changed(node))
@@ -235,11 +232,8 @@ class RankExecution:
             turns, self._steps = turns + 1, self._steps + 1
             turns += max(0, repeat(turns))
             if max(self._steps, len(self.own.events)) > STEPS_MAX:
-                raise refused(
-                    node,
-                    f"its loops have more than {STEPS_MAX} iterations that differ",
-                    "ask for fewer",
-                )
+                reason = f"its loops have more than {STEPS_MAX} iterations that differ"
+                raise refused(node, reason, "ask for fewer")
         return NEXT, turns
 
     def _begin(self, node: Any) -> None:

@@ -132,10 +132,8 @@ def _check_operations(calls: Sequence[Sequence[Called]], communicators: Communic
 def _check_alike(first: int, of_first: Sequence[Called], rank: int, own: Sequence[Called]) -> None:
     for event, of_other in zip(own, of_first, strict=False):
         if event.call != of_other.call:
-            raise RefusedSource(
-                f"rank {rank} calls {event.call} where rank {first} calls {of_other.call}",
-                event.line,
-            )
+            reason = f"rank {rank} calls {event.call} where rank {first} calls {of_other.call}"
+            raise RefusedSource(reason, event.line)
     if len(own) != len(of_first):
         later = max(own, of_first, key=len)[min(len(own), len(of_first))]
         raise RefusedSource(

@@ -41,10 +41,8 @@ def check_end(condition: Any, distance: Polynomial, variables: Mapping[str, Vari
         condition.op == "<=" and limit >= largest
     )
     if is_always or (condition.op == ">=" and limit <= 0 and is_unsigned):
-        raise refused(
-            condition,
-            f"this loop never ends: {counter_variable.name} is always {condition.op} {limit}",
-        )
+        reason = f"this loop never ends: {counter_variable.name} is always {condition.op} {limit}"
+        raise refused(condition, reason)
 
 
 def _literal(node: Any) -> int | None:

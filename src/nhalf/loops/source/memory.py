@@ -94,11 +94,8 @@ class Memory:
     def _array(self, place: PointerTarget, node: Any) -> Variable:
         array = self.variables[place.base]
         if array.levels > 1:
-            raise refused(
-                node,
-                f"{array.name} is a pointer to pointers, and its rows may overlap",
-                "declare it as an array of arrays",
-            )
+            reason = f"{array.name} is a pointer to pointers, and its rows may overlap"
+            raise refused(node, reason, "declare it as an array of arrays")
         if not array.element.size_bytes:
             raise refused(node, f"elements of {array.name} are of type {array.element.type_name}")
         return array

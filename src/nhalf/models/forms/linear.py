@@ -1,7 +1,7 @@
 """Hockney's model: one line over all sizes. The simplest model, to compare others with."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from nhalf.models.line import FittedPiece, check_curve, check_range, fit_piece
 class Linear(Model):
     """One start-up time and one rate for all sizes, fitted by least relative error."""
 
-    what: ClassVar[str] = "one line of start-up time and rate over all sizes"
-    formula: ClassVar[str] = "T(n) = t0 + n/r_inf, n_half = t0 r_inf"
-    source: ClassVar[str] = "R. Hockney, Parallel Computing 20 (1994) 389"
+    what = "one line of start-up time and rate over all sizes"
+    formula = "T(n) = t0 + n/r_inf, n_half = t0 r_inf"
+    source = "R. Hockney, Parallel Computing 20 (1994) 389"
 
     piece: FittedPiece
 

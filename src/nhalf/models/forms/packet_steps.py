@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,9 @@ class PacketSteps(Model):
     1..period. `height_ci` is the 95 % interval of the height in seconds.
     """
 
-    what: ClassVar[str] = "a line with equal steps at equal distances: full packets on the wire"
-    formula: ClassVar[str] = "T(n) = t0 + n c + h (1 + floor((n - offset)/period))"
-    source: ClassVar[str] = (
+    what = "a line with equal steps at equal distances: full packets on the wire"
+    formula = "T(n) = t0 + n c + h (1 + floor((n - offset)/period))"
+    source = (
         "steps by K. Qian's fine grid (2004); search over all periods and offsets as in "
         "P. Bloomfield, Fourier Analysis of Time Series (2000), with a saw tooth for the sine"
     )

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -59,9 +59,9 @@ class Segmented(Model):
     information criterion, with the noise that repeated launches show counted as observations.
     """
 
-    what: ClassVar[str] = "a line of start-up time and rate in each range between protocol changes"
-    formula: ClassVar[str] = "T(n) = t0 + n/r_inf, n_half = t0 r_inf"
-    source: ClassVar[str] = (
+    what = "a line of start-up time and rate in each range between protocol changes"
+    formula = "T(n) = t0 + n/r_inf, n_half = t0 r_inf"
+    source = (
         "R. Hockney, Parallel Computing 20 (1994) 389; divisions by R. Bellman, CACM 4 (1961) 284; "
         "their number by G. Schwarz, Annals of Statistics 6 (1978) 461, "
         "N. Zhang and D. Siegmund, Biometrics 63 (2007) 22"

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.gpu_paths import FASTER, STAGED, SaidPaths, Slope, said_paths, slopes
+from nhalf.facts.gpu import FASTER, STAGED, SaidPaths, Slope, said_paths, slopes
 from nhalf.mpi.ucx_paths import WORDS
 from nhalf.present.findings import Finder, Finding
 
@@ -37,25 +37,18 @@ def _said(facts: Facts, of_subject: SaidPaths) -> Finding:
         parts.append(f"{sizes} {WORDS[kind]} ({last.protocol}, {last.lanes})")
     kinds = "; ".join(parts)
     title = facts.titles.get(of_subject.subject, of_subject.subject)
-    return Finding(
-        f"{title} sends messages from GPU memory of {kinds}, as UCX said when they were tried.",
-        55,
-        "gpu-path",
-        pattern="pingpong",
-        label="Path from GPU memory",
-        figure=of_subject.paths[-1].kind,
-    )
+    text = f"{title} sends messages from GPU memory of {kinds}, as UCX said when they were tried."
+    label = "Path from GPU memory"
+    figure = of_subject.paths[-1].kind
+    return Finding(text, 55, "gpu-path", pattern="pingpong", label=label, figure=figure)
 
 
 def _slope(facts: Facts, slope: Slope) -> Finding:
     mpi = slope.subject["mpi"] or slope.subject["transport"]
-    return Finding(
+    text = (
         f"Messages of {format_size(slope.size_bytes)} between GPUs on {facts.titles.get(mpi, mpi)} "
         f"reach {format_rate(slope.rate_Bps)}, {WHAT_RATES_TELL[slope.verdict]} "
-        f"({format_rate(slope.staged_Bps)} by the copies that were measured).",
-        54,
-        "gpu-path-rate",
-        pattern="pingpong",
-        label="Path from GPU memory",
-        figure=slope.verdict,
+        f"({format_rate(slope.staged_Bps)} by the copies that were measured)."
     )
+    label = "Path from GPU memory"
+    return Finding(text, 54, "gpu-path-rate", pattern="pingpong", label=label, figure=slope.verdict)

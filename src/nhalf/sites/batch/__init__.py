@@ -199,10 +199,8 @@ class OptionSystem(BatchSystem):
                 options[-1] += f" {shlex.quote(word)}"
                 takes_value = False
             else:
-                raise InputError(
-                    f"{word!r} in --job is no option of {self.command}",
-                    f'write --job "{self.example}"',
-                )
+                remedy = f'write --job "{self.example}"'
+                raise InputError(f"{word!r} in --job is no option of {self.command}", remedy)
         for option in options:
             self._check_not_refused(option)
         return tuple(options)

@@ -41,11 +41,11 @@ _FORMAT = "|".join(f"{{{field}}}" for field in (*_FIELDS, "exception.note"))
 class Flux(OptionSystem):
     """Flux as the scheduler of a machine, or an instance of it within the job of another one."""
 
-    description: ClassVar[str] = "flux batch of Flux"
-    title: ClassVar[str] = "Flux"
-    command: ClassVar[str] = "flux batch"
-    sentinel: ClassVar[str] = "# flux:"
-    example: ClassVar[str] = "--nodes=4 --time-limit=10m --queue=short"
+    description = "flux batch of Flux"
+    title = "Flux"
+    command = "flux batch"
+    sentinel = "# flux:"
+    example = "--nodes=4 --time-limit=10m --queue=short"
     ours: ClassVar[Mapping[str, set[str]]] = {
         "name": {"--job-name"},
         "nodes": {"-N", "--nodes"},
@@ -67,16 +67,13 @@ class Flux(OptionSystem):
         """Whole hosts, for a time."""
         hosts = f"--requires=hosts:{','.join(request.hosts)}" if request.hosts else ""
         minutes = math.ceil(request.time_s / 60)
+        why = f"{request.time_why.capitalize()}."
         return [
             JobOption("name", "What flux jobs shows.", f"--job-name={shlex.quote(request.name)}"),
             JobOption("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
             JobOption("hosts", "The hosts that --hosts names.", hosts),
             JobOption("exclusive", WHY_EXCLUSIVE, "--exclusive"),
-            JobOption(
-                "time",
-                f"{request.time_why.capitalize()}.",
-                f"--time-limit={minutes}m" if minutes else "",
-            ),
+            JobOption("time", why, f"--time-limit={minutes}m" if minutes else ""),
             JobOption("", WHY_APPEND, "--setopt=output.mode=append"),
             JobOption("", "", f"--output={_output(request.output)}"),
         ]
@@ -89,10 +86,8 @@ class Flux(OptionSystem):
         ):
             raise MissingError(f"flux batch: {outcome.reason}", "look with flux uptime")
         if not outcome.succeeded:
-            raise InputError(
-                f"flux batch: {outcome.reason}",
-                "give other options with --job; flux resource list shows what there is",
-            )
+            remedy = "give other options with --job; flux resource list shows what there is"
+            raise InputError(f"flux batch: {outcome.reason}", remedy)
         job = outcome.stdout.strip()
         if len(job.split()) != 1:
             raise MissingError(f"flux batch names no job: {job!r}", "look with flux jobs")

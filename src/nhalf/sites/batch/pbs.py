@@ -57,11 +57,11 @@ _NAME_LENGTH_MAX = 230
 class Pbs(OptionSystem):
     """OpenPBS and PBS Professional from version 20; without job history they forget ended jobs."""
 
-    description: ClassVar[str] = "qsub of PBS"
-    title: ClassVar[str] = "PBS"
-    command: ClassVar[str] = "qsub"
-    sentinel: ClassVar[str] = "#PBS"
-    example: ClassVar[str] = "-l select=4:ncpus=64:mpiprocs=64 -l walltime=0:10:00 -q short"
+    description = "qsub of PBS"
+    title = "PBS"
+    command = "qsub"
+    sentinel = "#PBS"
+    example = "-l select=4:ncpus=64:mpiprocs=64 -l walltime=0:10:00 -q short"
     ours: ClassVar[Mapping[str, set[str]]] = {
         "name": {"-N"},
         "nodes": {"-l select", "-l nodes"},
@@ -132,10 +132,8 @@ class Pbs(OptionSystem):
         if outcome.stopped or "cannot connect" in outcome.stderr:
             raise MissingError(f"qsub: {outcome.reason}", "look with qstat -B whether PBS is up")
         if not outcome.succeeded:
-            raise InputError(
-                f"qsub: {outcome.reason}",
-                "give other options with --job; qstat -Q and pbsnodes -a show what there is",
-            )
+            remedy = "give other options with --job; qstat -Q and pbsnodes -a show what there is"
+            raise InputError(f"qsub: {outcome.reason}", remedy)
         job = outcome.stdout.strip()
         if not _JOB.fullmatch(job):
             raise MissingError(f"qsub names no job: {outcome.stdout!r}", "look with qstat")

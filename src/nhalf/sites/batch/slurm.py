@@ -45,12 +45,12 @@ _NO_REASON = ("", "None", "(null)")
 class Slurm(OptionSystem):
     """Slurm from version 20 on; without accounting it forgets a job some minutes after its end."""
 
-    description: ClassVar[str] = "sbatch of Slurm"
-    title: ClassVar[str] = "Slurm"
+    description = "sbatch of Slurm"
+    title = "Slurm"
 
-    command: ClassVar[str] = "sbatch"
-    sentinel: ClassVar[str] = "#SBATCH"
-    example: ClassVar[str] = "--nodes=4 --time=10:00"
+    command = "sbatch"
+    sentinel = "#SBATCH"
+    example = "--nodes=4 --time=10:00"
     ours: ClassVar[Mapping[str, set[str]]] = {
         "name": {"-J", "--job-name"},
         "nodes": {"-N", "--nodes"},

@@ -31,10 +31,8 @@ def require_root() -> None:
         )
     outcome = attempt(["unshare", "--net", "--mount", "--uts", "--ipc", "true"])
     if not outcome.succeeded:
-        raise MissingError(
-            f"this kernel or container has no namespaces for a lab: {outcome.reason}",
-            "take a virtual machine, or a container with all capabilities",
-        )
+        message = f"this kernel or container has no namespaces for a lab: {outcome.reason}"
+        raise MissingError(message, "take a virtual machine, or a container with all capabilities")
 
 
 def plan(
@@ -58,10 +56,8 @@ def plan(
 def begin(lab: Lab) -> None:
     """Give a lab a folder; raises InputError if the name is taken."""
     if lab.folder.exists():
-        raise InputError(
-            f"there is a lab called {lab.name} already",
-            f"remove it (nhalf lab down --name {lab.name}) or choose another --name",
-        )
+        remedy = f"remove it (nhalf lab down --name {lab.name}) or choose another --name"
+        raise InputError(f"there is a lab called {lab.name} already", remedy)
     lab.folder.mkdir(mode=0o755)
     lab.save()
 
@@ -286,7 +282,5 @@ def ensure(may_install: bool, say: Callable[[str], None]) -> None:
             say(f"apt-get did not succeed: {outcome.reason}")
     programs = missing_programs()
     if programs:
-        raise MissingError(
-            f"a lab needs programs that are not here: {', '.join(programs)}",
-            f"install Slurm, munge and iproute2 (Debian: apt-get install {' '.join(PACKAGES)})",
-        )
+        remedy = f"install Slurm, munge and iproute2 (Debian: apt-get install {' '.join(PACKAGES)})"
+        raise MissingError(f"a lab needs programs that are not here: {', '.join(programs)}", remedy)

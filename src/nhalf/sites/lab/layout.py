@@ -207,10 +207,8 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
 def folder_of(name: str) -> Path:
     """The folder of a lab of that name; raises InputError if no lab can be called so."""
     if not _NAME.fullmatch(name):
-        raise InputError(
-            f"a lab cannot be called {name!r}",
-            "take up to 20 small letters, digits and dashes, a letter first",
-        )
+        remedy = "take up to 20 small letters, digits and dashes, a letter first"
+        raise InputError(f"a lab cannot be called {name!r}", remedy)
     return ROOT / name
 
 

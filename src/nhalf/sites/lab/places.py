@@ -47,10 +47,8 @@ def kill(find: Callable[[], list[int]]) -> None:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
-            raise FailedError(
-                f"processes {remaining} of the lab cannot be killed",
-                "see what they wait for, try again",
-            )
+            remedy = "see what they wait for, try again"
+            raise FailedError(f"processes {remaining} of the lab cannot be killed", remedy)
         time.sleep(0.02)
 
 

@@ -1,7 +1,6 @@
 """flux run of Flux, inside an instance: a batch job, or what flux alloc or flux start began."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.mpi.job import Launcher, MpiJob
@@ -10,7 +9,7 @@ from nhalf.mpi.job import Launcher, MpiJob
 class Flux(Launcher):
     """Flux's own start of ranks, which serves PMI-1 to them, or PMIx by its plug-in flux-pmix."""
 
-    description: ClassVar[str] = "flux run of Flux"
+    description = "flux run of Flux"
 
     def tokens(self, job: MpiJob) -> list[str]:
         """The tokens `flux run --ntasks=N --input=0 … COMMAND`: all ranks end when one fails.

@@ -13,7 +13,6 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
@@ -94,7 +93,7 @@ def choose(name: str, speaks: Sequence[str], offered: Offer) -> str:
 class Srun(Launcher):
     """Slurm's srun inside an allocation, or with its own allocation."""
 
-    description: ClassVar[str] = "srun of Slurm"
+    description = "srun of Slurm"
 
     def tokens(self, job: MpiJob) -> list[str]:
         """The tokens `srun --ntasks=N --input=0 … COMMAND`: all ranks end when one fails.

@@ -78,10 +78,8 @@ def blocks_of(messages: Messages, ranks: Sequence[int], sizes_bytes: Sequence[in
         if sizes
     ]
     if not blocks:
-        raise InputError(
-            f"{messages.machine.name} has no room for {', '.join(map(str, ranks))} ranks",
-            "ask for fewer: --ranks 2",
-        )
+        message = f"{messages.machine.name} has no room for {', '.join(map(str, ranks))} ranks"
+        raise InputError(message, "ask for fewer: --ranks 2")
     return blocks
 
 

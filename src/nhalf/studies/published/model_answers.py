@@ -38,11 +38,9 @@ Answer = Callable[[Machine, Figure], float]
 def without(machine: Machine, pattern: str) -> Machine:
     """The machine without what was published of a pattern itself, by whatever name."""
     names = {pattern, *(name for name, timed in TIMED_AS.items() if timed == pattern)}
-    return replace(
-        machine,
-        patterns=tuple(model for model in machine.patterns if model.pattern not in names),
-        points=tuple(point for point in machine.points if point.pattern not in names),
-    )
+    patterns = tuple(model for model in machine.patterns if model.pattern not in names)
+    points = tuple(point for point in machine.points if point.pattern not in names)
+    return replace(machine, patterns=patterns, points=points)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import hosts_of
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Protocol, Segment
 from nhalf.machines.message import Messages
 from tests.nhalf.traced_programs import program

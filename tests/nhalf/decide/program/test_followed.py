@@ -12,8 +12,8 @@ from nhalf.decide.program import followed as module
 from nhalf.decide.program.followed import FollowedScript, followed
 from nhalf.decide.program.replay import replay
 from nhalf.decide.program.target import Target
+from nhalf.facts.program.disturbance import undisturbed
 from nhalf.facts.program.script import Script
-from nhalf.facts.program.undisturbed import undisturbed
 from nhalf.loops.program.events import COLLECTIVE, RECEIVED, SENT, Called, RankEvents, WaitedFor
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages

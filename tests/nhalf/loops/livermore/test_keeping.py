@@ -15,8 +15,7 @@ from nhalf.loops.builds import Build
 from nhalf.loops.listing.micro_ops import MicroOperation
 from nhalf.loops.livermore.corpus import kernel_bounds
 from nhalf.loops.livermore.keeping import keep
-from nhalf.loops.livermore.ladders import KernelCode
-from nhalf.loops.livermore.table import Row, rows
+from nhalf.loops.livermore.table import KernelCode, Row, rows
 from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.loops.rungs import Rungs
 from nhalf.machines.processor_file import processor

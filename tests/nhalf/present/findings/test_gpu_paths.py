@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import asdict
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.gpu_paths import slopes
+from nhalf.facts.gpu import slopes
 from nhalf.mpi.ucx_paths import paths
 from nhalf.present.findings.gpu import GpuPaths
 from nhalf.store.record import event

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.machines.processor import Name, Processor, ProcessorOperation
+from nhalf.machines.processor import Name, Processor, ProcessorOperation, time_ratio
 from nhalf.machines.processor_file import processor
-from nhalf.machines.processor_speed import time_ratio
 
 
 def described(clock_hz: float, **per_cycle: float) -> Processor:

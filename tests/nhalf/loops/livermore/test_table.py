@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import sources
-from nhalf.loops.livermore.ladders import executed_cycles
+from nhalf.loops.livermore.table import executed_cycles
 from nhalf.loops.rungs import READABLE, listing
 from tests.nhalf.loops.schedule.test_core import PROCESSOR
 
