@@ -26,10 +26,9 @@ CHART_HEIGHT = 360
 # Binary ticks: every fourth doubling, so that labels do not collide at usual widths.
 SIZE_TICKS = [0, *(2**power for power in range(0, 41, 4))]
 SIZE_LABEL = (
-    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~r') + ' GiB' : "
-    "datum.value >= 1048576 ? format(datum.value / 1048576, '~r') + ' MiB' : "
-    "datum.value >= 1024 ? format(datum.value / 1024, '~r') + ' KiB' : "
-    "format(datum.value, '~r') + ' B'"
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~r') + ' GiB' : datum.value >= "
+    "1048576 ? format(datum.value / 1048576, '~r') + ' MiB' : datum.value >= 1024 ? "
+    "format(datum.value / 1024, '~r') + ' KiB' : format(datum.value, '~r') + ' B'"
 )
 _SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
 TIME_LABEL = _SI_LABEL + "'s'"
@@ -221,6 +220,12 @@ def only_shown() -> str:
     return "datum.pattern === shown"
 
 
+def wide(chart: Any, *choices: alt.Parameter, height: int = CHART_HEIGHT) -> alt.TopLevelMixin:
+    """A chart as wide as its page, with the choices of its reader."""
+    shown: alt.LayerChart = chart.add_params(*choices) if choices else chart
+    return shown.properties(width="container", height=height)
+
+
 PLACES_MAX = 128
 
 
@@ -243,5 +248,4 @@ def rank_bars(
     x = alt.X("place:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0))
     tips = tooltip(rows, "rank", **titles)
     bars = alt.Chart(data_of(rows)).mark_bar().encode(x=x, y=y, color=color, tooltip=tips)
-    chart: alt.Chart = bars.properties(width="container", height=height)
-    return chart
+    return wide(bars, height=height)

@@ -28,6 +28,11 @@ def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:
     return [ordered[round(place * (len(ordered) - 1) / (most - 1))] for place in range(most)]
 
 
+def with_some_sizes(points: pl.DataFrame, most: int = SIZES_MAX) -> pl.DataFrame:
+    """The points of `some_sizes`."""
+    return points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list(), most)))
+
+
 def count_axis(rows: Iterable[Row], field: str, title: str, doubling: bool = False) -> alt.X:
     """An axis of integers, those in a field of `rows`; `doubling` if they grow by factors."""
     ordered = sorted({row[field] for row in rows})
@@ -254,13 +259,13 @@ def curves(
         opacity=common.faded(picked, 1),
         tooltip=[*common.tooltip(rows, series="library", size="size"), *tooltip],
     )
-    return (
+    return common.wide(
         alt.layer(
             *(band, bars, *overlay_layers(behind, value, color)),
             *elsewhere_layers(elsewhere, value, column, color),
             *(line, marks, *marked(color)),
             data=common.data_of(list(rows)),
-        )
-        .add_params(common.pattern_choice(patterns), picked)
-        .properties(width="container", height=common.CHART_HEIGHT)
+        ),
+        common.pattern_choice(patterns),
+        picked,
     )

@@ -76,16 +76,10 @@ def ratio_chart(
 def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
     """The axis of `ratio` over a `ratio_domain`, in multiples of `standard`."""
     low, high = domain
-    return alt.Y(
-        "ratio:Q",
-        title=f"times {standard}",
-        scale=alt.Scale(type="log", nice=False, domain=[low, high], clamp=True),
-        axis=alt.Axis(
-            values=ratio_ticks(low, high),
-            labelExpr="format(datum.value, '~r') + '×'",
-            labelOverlap=True,
-        ),
-    )
+    values = ratio_ticks(low, high)
+    scale = alt.Scale(type="log", nice=False, domain=[low, high], clamp=True)
+    axis = alt.Axis(values=values, labelExpr="format(datum.value, '~r') + '×'", labelOverlap=True)
+    return alt.Y("ratio:Q", title=f"times {standard}", scale=scale, axis=axis)
 
 
 def ratio_domain(ratios: list[float], one_in: int = 25) -> list[float]:

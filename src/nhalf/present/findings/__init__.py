@@ -31,6 +31,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from nhalf.base.numbers import percent
 from nhalf.base.plugins import load
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -60,7 +61,7 @@ class Finding:
     40 are warnings about the measurement. The report shows `label` as a heading and `figure` large
     beside the text; if it is empty, `value` as a ratio or, without an interval, as a count.
 
-    `interval` sets `value` and its ends.
+    `interval` sets `value` and its ends, `share` sets `value` and, in percent, `figure`.
     """
 
     text: str
@@ -76,12 +77,16 @@ class Finding:
     label: str = "How sure"
     figure: str = ""
     interval: InitVar[Interval | None] = None
+    share: InitVar[float | None] = None
 
-    def __post_init__(self, interval: Interval | None) -> None:
+    def __post_init__(self, interval: Interval | None, share: float | None) -> None:
+        values: dict[str, object] = {}
         if interval is not None:
-            numbers = {"value": interval.median, "low": interval.low, "high": interval.high}
-            for name, number in numbers.items():
-                object.__setattr__(self, name, number)
+            values = {"value": interval.median, "low": interval.low, "high": interval.high}
+        if share is not None:
+            values = {"value": share, "figure": percent(share)}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def of(
@@ -90,7 +95,7 @@ class Finding:
         text: str,
         importance: float | tuple[float, float],
         kind: str,
-        label: str,
+        label: str = "How sure",
         **further: Any,
     ) -> Finding:
         """What follows from a fact: with its ratio, library, pattern and size, unless `further`

@@ -65,15 +65,12 @@ def _applications_finding(race: Race, place: str, likewise: str, kind: str, labe
     wins = list(race.wins())
     most, ratio = _largest_win(race)
     also = f" Also faster in {few(wins[1:], KERNELS_MAX)}." if len(wins) > 1 else ""
-    return Finding(
+    text = (
         f"{race.second} runs {most} {times(ratio.median)} as fast as {race.first}, {place} "
-        f"({between(ratio)}).{also}{likewise}",
-        importance=weight(ratio.median, 54, 72),
-        kind=kind,
-        label=label,
-        interval=ratio,
-        pattern=pattern_of(most),
+        f"({between(ratio)}).{also}{likewise}"
     )
+    importance = weight(ratio.median, 54, 72)
+    return Finding(text, importance, kind, label=label, interval=ratio, pattern=pattern_of(most))
 
 
 KERNELS_MAX = 4
@@ -115,15 +112,12 @@ def _changed(title: str, part: str, speed: str, wins: dict[str, Interval]) -> Fi
 
 def _unchanged(title: str, race: Race, kernels: list[str]) -> Finding:
     widest = max((race.ratios[name] for name in kernels), key=lambda ratio: ratio.half_width)
-    return Finding(
+    text = (
         f"{title}: {race.second} instead of the library's own changes {few(kernels, KERNELS_MAX)} "
-        f"by less than {percent(FASTER - 1)} (widest interval {ends(widest)}).",
-        importance=44,
-        kind="application-part-same",
-        label="Exchanged parts",
-        figure="no change",
-        interval=widest,
+        f"by less than {percent(FASTER - 1)} (widest interval {ends(widest)})."
     )
+    kind = "application-part-same"
+    return Finding(text, 44, kind, label="Exchanged parts", figure="no change", interval=widest)
 
 
 HALF_WIDTH_MAX = 0.25

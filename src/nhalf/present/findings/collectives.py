@@ -30,15 +30,13 @@ class FastestCollectives(Finder[Facts]):
             if operations:
                 largest = max(operations, key=lambda match: match.behind.median)
                 where = f" on {largest.where}" if largest.where else ""
-                yield Finding.of(
-                    largest,
+                text = (
                     f"{sentence(name)} collectives: {_who_leads(operations)}. Most in "
-                    f"{largest.pattern}{where}: {largest.worst} takes {_how_long(largest)}.",
-                    (48, 72),
-                    f"collectives-{name}",
-                    f"Collectives, {name}",
-                    interval=largest.behind,
+                    f"{largest.pattern}{where}: {largest.worst} takes {_how_long(largest)}."
                 )
+                kind = f"collectives-{name}"
+                label = f"Collectives, {name}"
+                yield Finding.of(largest, text, (48, 72), kind, label, interval=largest.behind)
 
 
 def _how_long(match: Match) -> str:
@@ -192,18 +190,14 @@ def _grain_finding(crossing: algorithms.WorkGrain) -> Finding:
     alternative = ""
     if crossing.faster_s:
         alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."
-    return Finding(
+    text = (
         f"{crossing.series}: barriers take more than {percent(algorithms.MATTERS)} of the time of "
         f"{crossing.ranks} ranks where there is less than {_time(crossing.grain_s)} of work "
-        f"between them; beyond, a faster barrier gains less than that.{alternative}",
-        importance=46,
-        kind="grain",
-        label="Work between barriers",
-        figure=format_time(crossing.grain_s.median),
-        interval=crossing.grain_s,
-        mpi=crossing.mpi,
-        pattern=algorithms.PATTERN,
+        f"between them; beyond, a faster barrier gains less than that.{alternative}"
     )
+    numbers = {"figure": format_time(crossing.grain_s.median), "interval": crossing.grain_s}
+    pattern, label = algorithms.PATTERN, "Work between barriers"
+    return Finding.of(crossing, text, 46, "grain", label, pattern=pattern, **numbers)
 
 
 def _time(interval: Interval) -> str:
@@ -223,35 +217,29 @@ def _fastest(fastest: multicast.Fastest) -> Finding:
     """The fastest method at the smallest size, and the sizes at which it changes."""
     first = fastest.first
     changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in fastest.changes]
-    return Finding(
+    text = (
         f"{fastest.name}, {fastest.forwarding} multicast to {first['group']} destinations: "
         f"{first['method']} is fastest for {format_size(first['bytes'])} "
         f"({format_time(first['median_s'])}), {times(first['behind'])} as fast as "
-        f"{first['slowest']}" + "".join(f"; {change}" for change in changes) + ".",
-        importance=weight(first["behind"], 44, 64),
-        kind="multicast-fastest",
-        label="Multicast",
-        value=first["behind"],
-        mpi=fastest.mpi,
-        pattern=multicast.PATTERN,
-        size_bytes=first["bytes"],
-        figure=times(first["behind"]),
+        f"{first['slowest']}" + "".join(f"; {change}" for change in changes) + "."
     )
+    numbers = {"value": first["behind"], "figure": times(first["behind"])}
+    about = {"pattern": multicast.PATTERN, "size_bytes": first["bytes"]}
+    importance = weight(first["behind"], 44, 64)
+    kind, label = "multicast-fastest", "Multicast"
+    return Finding.of(fastest, text, importance, kind, label, **numbers, **about)
 
 
 def _spared(saving: multicast.Spared) -> Finding:
-    return Finding.of(
-        saving,
+    text = (
         f"{saving.name}: when adapters forward messages, a multicast to {saving.group} "
         f"destinations takes {format_time(saving.nic_s)} of processor time per node on average "
-        f"instead of {format_time(saving.host_s)}, {times(saving.gain_ratio)} less.",
-        weight(saving.gain_ratio, 42, 60),
-        "multicast-processor",
-        "Saved by adapters",
-        value=saving.gain_ratio,
-        pattern=multicast.PATTERN,
-        figure=times(saving.gain_ratio),
+        f"instead of {format_time(saving.host_s)}, {times(saving.gain_ratio)} less."
     )
+    importance, figure = weight(saving.gain_ratio, 42, 60), times(saving.gain_ratio)
+    about = {"pattern": multicast.PATTERN, "value": saving.gain_ratio, "figure": figure}
+    kind, label = "multicast-processor", "Saved by adapters"
+    return Finding.of(saving, text, importance, kind, label, **about)
 
 
 WEIGHTS = (44, 66)

@@ -12,6 +12,7 @@ from nhalf.present.changes import curve_names
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count
 from nhalf.statistics.doubt import shared_reason, shared_remedies
+from nhalf.statistics.intervals import Interval
 
 CHANGED, SAME = 95, 60
 LABELS = {
@@ -49,19 +50,12 @@ def change_finding(change_of: runs_compared.RunChange, titles: Mapping[str, str]
         "mixed": f"slower than {change_of.before} in places and faster in others",
     }
     further = f"; and {count(len(changed) - 1, 'other curve')}" if len(changed) > 1 else ""
-    return Finding(
-        f"{change_of.now} is {words[verdict]}: {_curve(first, titles)}{further}.",
-        importance=CHANGED,
-        kind="run-change",
-        label=LABELS[verdict],
-        figure=change(first.shown.ratio),
-        value=first.shown.ratio,
-        low=first.shown.low,
-        high=first.shown.high,
-        mpi=first.mpi_b,
-        pattern=first.point["pattern"],
-        size_bytes=first.decisive.size_bytes if first.decisive else None,
-    )
+    text = f"{change_of.now} is {words[verdict]}: {_curve(first, titles)}{further}."
+    shown, size_bytes = first.shown, first.decisive.size_bytes if first.decisive else None
+    numbers = {"interval": Interval(shown.ratio, shown.low, shown.high), "mpi": first.mpi_b}
+    about = {"figure": change(shown.ratio), "size_bytes": size_bytes}
+    kind, label = "run-change", LABELS[verdict]
+    return Finding.of(first.point, text, CHANGED, kind, label, **numbers, **about)
 
 
 def _curve(curve: CurveRatio, titles: Mapping[str, str]) -> str:

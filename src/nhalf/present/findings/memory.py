@@ -73,17 +73,15 @@ class PartialLines(Finder[Facts]):
             pattern = ", ".join(filter(None, (worst.pattern, worst.axes)))
             also = f"; so do {count(len(further), 'further pattern')}" if len(further) > 1 else ""
             also = f"; so does {further[0].pattern}" if len(further) == 1 else also
-            yield Finding.of(
-                worst,
+            text = (
                 f"{worst.series}: a {pattern} of {format_size(worst.size_bytes)} takes "
                 f"{format_time(worst.partial.median)}, one of a whole cache line "
                 f"({memory.LINE_BYTES} B) {format_time(worst.line.median)}: less than a line costs "
-                f"{times(worst.ratio.median)} as much ({between(worst.ratio)}){also}.",
-                (42, 68),
-                "partial-line",
-                "Less than a line",
-                remedy=f"Pad short puts to whole lines of {memory.LINE_BYTES} B here.",
+                f"{times(worst.ratio.median)} as much ({between(worst.ratio)}){also}."
             )
+            kind = "partial-line"
+            remedy = f"Pad short puts to whole lines of {memory.LINE_BYTES} B here."
+            yield Finding.of(worst, text, (42, 68), kind, "Less than a line", remedy=remedy)
 
 
 class SegmentLife(Finder[Facts]):
@@ -107,14 +105,11 @@ def _segment_life_finding(
     costliest = steps.sort("time_s").row(-1, named=True)
     overhead_share = shares.get("setup", 0.0) + shares.get("teardown", 0.0)
     parts = ", ".join(f"{part} {format_time(time_s)}" for part, time_s in times_s.items())
-    return Finding(
+    text = (
         f"{series}: of the life of a segment of {format_size(size_bytes)} ({parts}), "
         f"{percent(overhead_share)} is setup and teardown; {costliest['step']} costs most "
-        f"({format_time(costliest['time_s'])}).",
-        importance=40,
-        kind="segment-life",
-        label="Setup and teardown of a segment",
-        value=overhead_share,
-        pattern=memory.SEGMENT_PATTERN,
-        size_bytes=size_bytes,
+        f"({format_time(costliest['time_s'])})."
     )
+    about = {"pattern": memory.SEGMENT_PATTERN, "size_bytes": size_bytes}
+    kind, label = "segment-life", "Setup and teardown of a segment"
+    return Finding.of(None, text, 40, kind, label, value=overhead_share, **about)

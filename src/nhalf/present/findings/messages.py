@@ -13,6 +13,7 @@ from nhalf.facts.sending import PINGPING, BothWays, both_ways
 from nhalf.facts.series import MAIN_PATTERN, logp_rows
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, ends, sentence, size_range, weight
+from nhalf.statistics.intervals import Interval
 
 EXCEPTIONS_MAX = 3
 """The number of exceptions that are described; the rest are counted."""
@@ -115,19 +116,15 @@ def _findings(facts: Facts, contest: Contest, size: int) -> Iterator[Finding]:
     if interval is None:
         return
     titles = contest.titles
-    yield Finding(
+    text = (
         f"{titles[slow]} needs {format_time(contest.time_s(slow, size))} for the smallest message "
         f"({format_size(size)}) where {titles[fast]} needs "
         f"{format_time(contest.time_s(fast, size))}: {times(interval.median)}, "
-        f"{between(interval)}.",
-        importance=weight(interval.median, 70, 90),
-        kind="smallest-message",
-        label="Smallest message",
-        remedy=_remedy(facts, contest, fast),
-        interval=interval,
-        mpi=slow,
-        size_bytes=size,
+        f"{between(interval)}."
     )
+    about = {"interval": interval, "mpi": slow, "size_bytes": size}
+    about["remedy"] = _remedy(facts, contest, fast)
+    yield Finding.of(None, text, (70, 90), "smallest-message", "Smallest message", **about)
 
 
 def _remedy(facts: Facts, contest: Contest, fast: str) -> str:
@@ -168,19 +165,11 @@ def _both_ways_finding(directions: BothWays) -> Finding:
         text = (
             f"{directions.series}: the two directions do not disturb each other. For "
             f"{directions.size_class} messages ({sizes}) ping-ping moves {rate} of what ping-pong "
-            f"does in each direction (interval "
-            f"{share_span(1 / ratio.high, 1 / ratio.low)})."
+            f"does in each direction (interval {share_span(1 / ratio.high, 1 / ratio.low)})."
         )
-    return Finding.of(
-        directions,
-        text,
-        weight(max(ratio.low, 1.0), 42, 60),
-        "both-ways",
-        "Both ways at once",
-        figure=rate,
-        pattern=PINGPING,
-        size_bytes=directions.last_bytes,
-    )
+    importance, label = weight(max(ratio.low, 1.0), 42, 60), "Both ways at once"
+    about = {"figure": rate, "pattern": PINGPING, "size_bytes": directions.last_bytes}
+    return Finding.of(directions, text, importance, "both-ways", label, **about)
 
 
 def _why(low: float) -> str:
@@ -198,17 +187,12 @@ class Layers(Finder[Facts]):
         for about, parts in own_parts(facts):
             first, last = parts[0], parts[-1]
             more = f" {_sentence(last)}" if last.size_bytes > first.size_bytes else ""
-            yield Finding(
-                f"{about['label']}: {_sentence(first)}{more}",
-                importance=weight(1 / (1 - first.own.median), 46, 58),
-                kind="layers",
-                label="Where the time goes",
-                figure=percent(first.own.median),
-                interval=first.own,
-                mpi=str(about["mpi"]),
-                pattern=MAIN_PATTERN,
-                size_bytes=first.size_bytes,
-            )
+            text = f"{about['label']}: {_sentence(first)}{more}"
+            importance = weight(1 / (1 - first.own.median), 46, 58)
+            numbers = {"figure": percent(first.own.median), "interval": first.own}
+            subject = {"mpi": str(about["mpi"]), "pattern": MAIN_PATTERN}
+            label = "Where the time goes"
+            yield Finding.of(first, text, importance, "layers", label, **numbers, **subject)
 
 
 def _sentence(part: LayerTime) -> str:
@@ -245,22 +229,19 @@ def _busy(row: dict[str, Any]) -> Finding:
         format_time(row[name])
         for name in ("send_overhead_s", "recv_overhead_s", "half_round_trip_s")
     )
-    return Finding(
+    text = (
         f"{row['series']} keeps processors busy for {percent(share)} of the time that a small "
         f"message takes (interval {percent(low)} to {percent(high)}): {send} to send and {receive} "
-        f"to receive it, of {half}. Computing meanwhile hides at most the rest.",
-        importance=42 + 10 * min(1.0, share),
-        kind="processors-busy",
-        label="Busy processors",
-        remedy="Fewer, larger messages cost the processors less.",
-        figure=percent(share),
-        value=share,
-        low=low,
-        high=high,
-        mpi=row["mpi"],
-        pattern="overhead-send",
-        size_bytes=1,
+        f"to receive it, of {half}. Computing meanwhile hides at most the rest."
     )
+    importance, remedy = (
+        42 + 10 * min(1.0, share),
+        "Fewer, larger messages cost the processors less.",
+    )
+    numbers = {"interval": Interval(share, low, high), "figure": percent(share), "size_bytes": 1}
+    about = {"mpi": row["mpi"], "pattern": "overhead-send", "remedy": remedy}
+    kind, label = "processors-busy", "Busy processors"
+    return Finding.of(None, text, importance, kind, label, **numbers, **about)
 
 
 def _unknown(rows: list[dict[str, Any]]) -> Finding:
@@ -269,17 +250,13 @@ def _unknown(rows: list[dict[str, Any]]) -> Finding:
         f"{row['series']} {format_time(row['half_round_trip_s'])} ({_ends(row)})" for row in rows
     )
     first = rows[0]
-    return Finding(
+    text = (
         "The latency L of LogP, without the work of the processors, cannot be distinguished "
-        f"from 0; use half a round trip, the sum L + o_s + o_r, instead: {sums}.",
-        importance=32,
-        kind="latency-unknown",
-        label="LogP",
-        figure=format_time(first["half_round_trip_s"]),
-        mpi=first["mpi"],
-        pattern="roundtrip",
-        size_bytes=0,
+        f"from 0; use half a round trip, the sum L + o_s + o_r, instead: {sums}."
     )
+    about = {"mpi": first["mpi"], "pattern": "roundtrip", "size_bytes": 0}
+    figure = format_time(first["half_round_trip_s"])
+    return Finding.of(None, text, 32, "latency-unknown", "LogP", figure=figure, **about)
 
 
 def _ends(row: dict[str, Any]) -> str:

@@ -59,10 +59,8 @@ def _units(node: NodeFacts) -> Iterator[Finding]:
     if not node.peak_per_s:
         return
     giga = node.peak_per_s / 1e9
-    text = (
-        f"The peak of one core is {format_number(giga)} GFLOP/s at "
-        f"{fixed(node.clock_hz / 1e9, 2)} GHz."
-    )
+    value = node.clock_hz / 1e9
+    text = f"The peak of one core is {format_number(giga)} GFLOP/s at {fixed(value, 2)} GHz."
     yield Finding(
         text, 48, "peak", pattern=UNIT, label="Units", figure=f"{format_number(giga)} GFLOP/s"
     )
@@ -78,15 +76,12 @@ def _doubts(node: NodeFacts) -> Iterator[Finding]:
 
 
 def _roof(roof: Roof) -> Finding:
-    return Finding(
+    text = (
         f"With arrays in memory, a loop on one core needs {format_number(roof.ridge_per_byte)} "
-        "floating-point operations for each byte before its units are the limit.",
-        46,
-        "roofline",
-        pattern=UNIT,
-        label="Ridge point",
-        figure=f"{format_number(roof.ridge_per_byte)} flop/B",
+        "floating-point operations for each byte before its units are the limit."
     )
+    figure = f"{format_number(roof.ridge_per_byte)} flop/B"
+    return Finding(text, 46, "roofline", pattern=UNIT, label="Ridge point", figure=figure)
 
 
 class Ladder(Finder[Facts]):

@@ -31,15 +31,11 @@ class PairMap(Finder[Facts]):
             if row["sentences"]:
                 yield from _slow(row, about)
             elif row["equal"]:
-                yield Finding.of(
-                    row,
-                    f"{sentence(about)}: {row['equal']}.",
-                    40,
-                    "pairs-equal",
-                    "Equal links",
-                    figure=equal_percent(row),
-                    value=row["equal_within_ratio"],
-                )
+                text = f"{sentence(about)}: {row['equal']}."
+                kind = "pairs-equal"
+                label = "Equal links"
+                value = row["equal_within_ratio"]
+                yield Finding.of(row, text, 40, kind, label, figure=equal_percent(row), value=value)
 
 
 def _slow(row: Row, about: str) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from nhalf.facts.series import MAIN_PATTERN, full_name
 from nhalf.facts.tails import JUDGED, tail_overview
 from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import count, sentence, states_text, weight
+from nhalf.present.wording import count, sentence, states_text
 from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import RUN_SUBJECT
 
@@ -33,15 +33,12 @@ class WrongData(Finder[Facts]):
             return
         points = sum(len(curve.sizes_bytes) for curve in wrong)
         more = f"; and {len(wrong) - CURVES_MAX} more" if len(wrong) > CURVES_MAX else ""
-        yield Finding(
+        text = (
             f"{HEADING}: {'; '.join(map(str, wrong[:CURVES_MAX]))}{more}. What arrived was not "
-            f"what was sent: {count(points, 'point')} without a time.",
-            importance=100,
-            kind="wrong-data",
-            remedy="Do not use this library for these operations.",
-            label="Wrong data",
-            value=points,
+            f"what was sent: {count(points, 'point')} without a time."
         )
+        remedy = "Do not use this library for these operations."
+        yield Finding(text, 100, "wrong-data", remedy, label="Wrong data", value=points)
 
 
 FIRST = 99
@@ -57,16 +54,14 @@ class BusyMachine(Finder[Facts]):
             return
         cores = f"{counts.taken_cores:.1f} of {count(counts.allowed, 'core')}"
         number = "all" if counts.busy == counts.launches else f"{counts.busy} of {counts.launches}"
-        yield Finding(
+        text = (
             f"Other processes kept {cores} busy during {number} launches, so that ranks had to "
-            "share cores: times are those of a busy machine, and show how libraries wait there.",
-            importance=FIRST,
-            kind="busy-machine",
-            label="Busy machine",
-            remedy="Measure again on an idle machine; nhalf doctor shows its load.",
-            value=counts.taken_cores,
-            figure=cores,
+            "share cores: times are those of a busy machine, and show how libraries wait there."
         )
+        remedy = "Measure again on an idle machine; nhalf doctor shows its load."
+        cores_taken = counts.taken_cores
+        label, kind = "Busy machine", "busy-machine"
+        yield Finding(text, FIRST, kind, remedy, cores_taken, label=label, figure=cores)
 
 
 class TakenCores(Finder[Facts]):
@@ -76,15 +71,12 @@ class TakenCores(Finder[Facts]):
         share = taken_share(facts)
         if not share or busy_launches(facts) is not None:
             return
-        yield Finding(
+        text = (
             f"{percent(share)} of the measurements were disturbed by other processes on the ranks' "
-            "cores; the state of the machine is unknown there.",
-            importance=36,
-            kind="taken-cores",
-            remedy="Keep the machine idle while it is measured; nhalf doctor shows its load.",
-            value=share,
-            figure=percent(share),
+            "cores; the state of the machine is unknown there."
         )
+        remedy = "Keep the machine idle while it is measured; nhalf doctor shows its load."
+        yield Finding(text, 36, "taken-cores", remedy, share=share)
 
 
 class MachineStatesFinder(Finder[Facts]):
@@ -92,13 +84,10 @@ class MachineStatesFinder(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         for machine in machine_states(facts):
-            yield Finding(
-                states_text(machine),
-                importance=37 + 2 * (1 - machine.states[0].share),
-                kind="machine-states",
-                remedy="A longer --budget, or --resume RUN --budget, adds launches at other times.",
-                value=len(machine.states),
-            )
+            importance = 37 + 2 * (1 - machine.states[0].share)
+            remedy = "A longer --budget, or --resume RUN --budget, adds launches at other times."
+            states = len(machine.states)
+            yield Finding(states_text(machine), importance, "machine-states", remedy, states)
 
 
 DOUBT_WEIGHTS = {
@@ -124,16 +113,17 @@ class Doubts(Finder[Facts]):
             if doubt.name in SAID_ELSEWHERE:
                 continue
             where = "" if doubt.everyone else f" ({few(doubt.series, NAMES_MAX)})"
-            yield Finding(
-                f"{sentence(doubt.meaning)}: {doubt.points} of {count(total, 'point')}{where}.",
-                importance=DOUBT_WEIGHTS.get(doubt.name, 22) + 4 * doubt.points / total,
-                kind=doubt.name,
-                remedy=f"{sentence(doubt.remedy)}." if doubt.remedy else "",
-                value=doubt.points,
-            )
+            text = f"{sentence(doubt.meaning)}: {doubt.points} of {count(total, 'point')}{where}."
+            importance = DOUBT_WEIGHTS.get(doubt.name, 22) + 4 * doubt.points / total
+            remedy = f"{sentence(doubt.remedy)}." if doubt.remedy else ""
+            yield Finding(text, importance, doubt.name, remedy, doubt.points)
 
 
 NAMED_MAX = 3
+MORE_LAUNCHES = (
+    "Leave the machine to itself, or spread more launches over a longer time: "
+    "nhalf run --resume RUN --budget 5m."
+)
 REMEDY = "Measure again: nhalf run --resume RUN --budget 1m."
 FEW_LAUNCHES = 2
 """An interval over this few launches is wide even on a quiet machine."""
@@ -158,35 +148,21 @@ class PrecisionMissed(Finder[Facts]):
 
 
 def _point(row: Row) -> Finding:
-    return Finding(
+    width = half_width_text(row["half_width"])
+    text = (
         f"{_name(row)} is less precise than its neighbours: {format_time(row['median_s'])} "
-        f"{half_width_text(row['half_width'])}, against {half_width_text(row['neighbours'])} "
-        "beside it.",
-        importance=20,
-        kind="precision-missed",
-        remedy=REMEDY,
-        figure=half_width_text(row["half_width"]),
-        value=row["half_width"],
-        mpi=row["mpi"],
-        pattern=row["pattern"],
-        size_bytes=row["bytes"],
+        f"{width}, against {half_width_text(row['neighbours'])} beside it."
     )
+    numbers = {"figure": width, "value": row["half_width"]}
+    return Finding.of(row, text, 20, "precision-missed", remedy=REMEDY, **numbers)
 
 
 def _points(rows: Sequence[Row], complaint: str) -> Finding:
     """Several points in a line, the worst first."""
     verb = "is" if len(rows) == 1 else "are"
     names = few([_name(row) for row in rows], NAMED_MAX)
-    return Finding(
-        f"{count(len(rows), 'point')} {verb} {complaint}: {names}.",
-        importance=21,
-        kind="precision-missed",
-        remedy=REMEDY,
-        value=len(rows),
-        mpi=rows[0]["mpi"],
-        pattern=rows[0]["pattern"],
-        size_bytes=rows[0]["bytes"],
-    )
+    text = f"{count(len(rows), 'point')} {verb} {complaint}: {names}."
+    return Finding.of(rows[0], text, 21, "precision-missed", remedy=REMEDY, value=len(rows))
 
 
 def _name(row: Row) -> str:
@@ -209,15 +185,9 @@ def _allowed(reached: precision.ReachedPrecision, target_share: float) -> Findin
             f"{why}: with {launches} launches, half of the intervals are wider than the times "
             "themselves, too wide to compare libraries."
         )
-    return Finding(
-        text,
-        importance=25 if reached.half_width_share < precision.BLIND else 39,
-        kind="precision-allowed",
-        remedy="Leave the machine to itself, or spread more launches over a longer time: "
-        "nhalf run --resume RUN --budget 5m.",
-        figure=usual,
-        value=reached.half_width_share,
-    )
+    importance = 25 if reached.half_width_share < precision.BLIND else 39
+    share, kind = reached.half_width_share, "precision-allowed"
+    return Finding(text, importance, kind, MORE_LAUNCHES, share, figure=usual)
 
 
 BELOW_PRECISION = 24
@@ -234,16 +204,12 @@ class SpreadPartsFinder(Finder[Facts]):
         widest = parts[0]
         title = facts.titles.get(widest.mpi, widest.mpi)
         visits = f"{title}: visits" if title else "Visits"
-        yield Finding(
+        text = (
             f"{visits} of one launch differ by {percent(widest.visit_share)}, launches by "
-            f"another {percent(widest.launch_share)}: {_why(widest)}.",
-            importance=BELOW_PRECISION,
-            kind="launches-differ",
-            label="Spread of launches",
-            value=widest.launch_share,
-            figure=percent(widest.launch_share),
-            mpi=widest.mpi,
+            f"another {percent(widest.launch_share)}: {_why(widest)}."
         )
+        kind, label, share = "launches-differ", "Spread of launches", widest.launch_share
+        yield Finding.of(widest, text, BELOW_PRECISION, kind, label, share=share)
 
 
 CORES_MINOR = 0.5
@@ -347,20 +313,14 @@ class LongTail(Finder[Facts]):
             if not judged["low_s"] >= LONG_TAIL * row["median_s"]:
                 continue
             low, high = judged["low_s"] / row["median_s"], judged["high_s"] / row["median_s"]
-            yield Finding(
+            ratio = Interval(row["of_median"], low, high)
+            text = (
                 f"{row['series']}: one sample in a hundred of {full_name(row)} at "
                 f"{format_size(row['bytes'])} takes {format_time(judged['time_s'])} or more, "
-                f"{times(row['of_median'])} the median.",
-                importance=weight(row["of_median"], 30, 39),
-                kind="long-tail",
-                remedy="nhalf run noise tells what interrupts the cores.",
-                label="Long tail",
-                figure=times(row["of_median"]),
-                value=row["of_median"],
-                low=low,
-                high=high,
-                mpi=row["mpi"],
-                pattern=row["pattern"],
-                size_bytes=row["bytes"],
+                f"{times(ratio.median)} the median."
             )
+            numbers = {"interval": ratio, "figure": times(ratio.median)}
+            remedy = "nhalf run noise tells what interrupts the cores."
+            kind, label = "long-tail", "Long tail"
+            yield Finding.of(row, text, (30, 39), kind, label, remedy=remedy, **numbers)
             return

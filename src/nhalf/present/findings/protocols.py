@@ -148,18 +148,14 @@ class PacketSteps(Finder[Facts]):
                 continue
             name = library_label(facts, model.transport, model.mpi)
             low_s, high_s = steps.height_ci
-            yield Finding(
+            text = (
                 f"{name}: messages travel in packets. From {steps.offset_bytes} B on, every "
                 f"{steps.period_bytes} B cost {format_time(steps.height_s)} more (interval "
-                f"{format_time(low_s)} to {format_time(high_s)}).",
-                importance=43,
-                kind="packet-steps",
-                label="Packets",
-                figure=f"{steps.period_bytes} B",
-                value=steps.period_bytes,
-                mpi=model.mpi,
-                size_bytes=steps.offset_bytes,
+                f"{format_time(low_s)} to {format_time(high_s)})."
             )
+            numbers = {"figure": f"{steps.period_bytes} B", "value": steps.period_bytes}
+            numbers["size_bytes"] = steps.offset_bytes
+            yield Finding.of(model, text, 43, "packet-steps", "Packets", **numbers)
 
 
 Fallen = tuple[FittedModel, RateFall]
@@ -192,17 +188,14 @@ def _rate_falls_finding(facts: Facts, cache: CoreCache, fallen: list[Fallen]) ->
         for model, fall in fallen
     ]
     libraries = listed(list(dict.fromkeys(names)))
-    return Finding(
+    text = (
         f"From {format_size(first)} to {format_size(last)} the rate falls with {libraries}: "
-        f"the buffers no longer fit the {cache.name} cache, {format_size(cache.size_bytes)}.",
-        importance=weight(largest, 35, 60),
-        kind="rate-falls",
-        label="CoreCache",
-        figure="÷ " + times(largest).removesuffix("x"),
-        pattern=MAIN_PATTERN,
-        size_bytes=first,
-        mpi=fallen[0][0].mpi if len(fallen) == 1 else "",
+        f"the buffers no longer fit the {cache.name} cache, {format_size(cache.size_bytes)}."
     )
+    figure = "÷ " + times(largest).removesuffix("x")
+    mpi = fallen[0][0].mpi if len(fallen) == 1 else ""
+    about = {"size_bytes": first, "mpi": mpi, "figure": figure}
+    return Finding.of(None, text, weight(largest, 35, 60), "rate-falls", "CoreCache", **about)
 
 
 class SettingIgnored(Finder[Facts]):
@@ -210,14 +203,11 @@ class SettingIgnored(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         for ignored in ignored_settings(facts.reported_environments):
-            yield Finding(
+            text = (
                 f"{library_label(facts, '', ignored.mpi)} was started with "
                 f"{ignored.variable}={ignored.value}, but reports {ignored.in_launch} (MPI_T): the "
-                "setting did not take effect.",
-                importance=90,
-                kind="setting-ignored",
-                label="Setting",
-                remedy="Look for a file or a variable of the site that overrides it.",
-                figure="–",
-                mpi=ignored.mpi,
+                "setting did not take effect."
             )
+            remedy = "Look for a file or a variable of the site that overrides it."
+            kind, label = "setting-ignored", "Setting"
+            yield Finding.of(ignored, text, 90, kind, label, remedy=remedy, figure="–")

@@ -61,17 +61,15 @@ class Windows(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         for cost in sending.slower_ways(facts, sending.WINDOWS):
-            yield Finding.of(
-                cost,
+            text = (
                 f"{cost.series}: of the window accesses measured, {cost.pattern} of "
                 f"{format_size(cost.size_bytes)} with {window_name(cost.way)} costs most: "
                 f"{times(cost.ratio.median)} the time of a flush on allocated memory "
-                f"({between(cost.ratio)}).",
-                (40, 60),
-                "windows",
-                "One-sided synchronisation",
-                remedy="Keep the window locked for all (MPI_Win_lock_all), and flush.",
+                f"({between(cost.ratio)})."
             )
+            kind = "windows"
+            remedy = "Keep the window locked for all (MPI_Win_lock_all), and flush."
+            yield Finding.of(cost, text, (40, 60), kind, "One-sided synchronisation", remedy=remedy)
 
 
 WORDS = {
@@ -128,16 +126,14 @@ class Threads(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for cost in sending.slower_ways(facts, sending.THREADS):
             shared = cost.way["communicators"] != "each"
-            yield Finding.of(
-                cost,
+            text = (
                 f"{cost.series}: {cost.pattern} of {format_size(cost.size_bytes)} with "
                 f"{threads_name(cost.way)} at the same time takes {times(cost.ratio.median)} as "
-                f"long as with one ({between(cost.ratio)}).",
-                (40, 60),
-                "threads",
-                "Several threads of each rank",
-                remedy="Try a communicator for each thread." if shared else "",
+                f"long as with one ({between(cost.ratio)})."
             )
+            label = "Several threads of each rank"
+            remedy = "Try a communicator for each thread." if shared else ""
+            yield Finding.of(cost, text, (40, 60), "threads", label, remedy=remedy)
 
 
 PUBLISHED = "GASNet on SCI published 3.28 µs against 14.63 µs, 4.5x."
@@ -242,18 +238,15 @@ class Queues(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         for cost in searched_queues(facts):
-            yield Finding.of(
-                cost,
+            text = (
                 f"{cost.series}: in a queue of {cost.at} ({cost.queue}), a message of "
                 f"{format_size(cost.size_bytes)} that is taken in reverse order takes "
                 f"{format_time(cost.time_s)}, {times(cost.ratio.median)} what it takes in order "
                 f"({between(cost.ratio)}): each {PASSED[cost.queue]} costs "
-                f"{format_time(cost.passed_s)}.",
-                (40, 65),
-                f"queue-{cost.queue}",
-                "Matching",
-                remedy="Receive in the order of arrival (MPI_ANY_SOURCE), or keep queues short.",
+                f"{format_time(cost.passed_s)}."
             )
+            remedy = "Receive in the order of arrival (MPI_ANY_SOURCE), or keep queues short."
+            yield Finding.of(cost, text, (40, 65), f"queue-{cost.queue}", "Matching", remedy=remedy)
 
 
 class FirstMessages(Finder[Facts]):
@@ -261,17 +254,15 @@ class FirstMessages(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         for cost in first_messages(facts):
-            yield Finding.of(
-                cost,
+            text = (
                 f"{cost.series}: the first message to rank {cost.at} takes "
                 f"{format_time(cost.time_s)} until its answer, {times(cost.ratio.median)} what "
-                f"the second one takes ({between(cost.ratio)}).",
-                (40, 60),
-                "first-message",
-                "First messages",
-                remedy="Send a first message to each partner before anything is timed.",
-                size_bytes=None,
+                f"the second one takes ({between(cost.ratio)})."
             )
+            kind = "first-message"
+            label = "First messages"
+            remedy = "Send a first message to each partner before anything is timed."
+            yield Finding.of(cost, text, (40, 60), kind, label, remedy=remedy, size_bytes=None)
 
 
 class Soak(Finder[Facts]):

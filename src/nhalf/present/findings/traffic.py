@@ -12,10 +12,11 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.facts.victims import congested
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, count, weight
+from nhalf.present.wording import between, count
 from nhalf.results.b_eff import PATTERN as B_EFF_PATTERN
 from nhalf.results.traffic import PATTERN as TRAFFIC_PATTERN
 from nhalf.results.traffic import rule_name, setting_name
+from nhalf.statistics.intervals import Interval
 
 
 class Traffic(Finder[Facts]):
@@ -25,18 +26,13 @@ class Traffic(Finder[Facts]):
         for rules in traffic.costly_rules(facts):
             row, ratio = rules.setting, rules.ratio
             name = library_label(facts, row["transport"], row["mpi"])
-            yield Finding(
+            text = (
                 f"{name}, {row['ranks']} processes, {setting_name(row)} messages under full load: "
                 f"with {_choice(rules.slow)}, each sender's throughput is {times(ratio.median)} "
-                f"lower than with {_choice(rules.fast)} ({between(ratio)}).",
-                importance=weight(ratio.median, 42, 66),
-                kind="traffic-rule",
-                label="Traffic",
-                interval=ratio,
-                mpi=row["mpi"],
-                pattern=TRAFFIC_PATTERN,
-                size_bytes=row["bytes"],
+                f"lower than with {_choice(rules.fast)} ({between(ratio)})."
             )
+            about = {"interval": ratio, "pattern": TRAFFIC_PATTERN}
+            yield Finding.of(row, text, (42, 66), "traffic-rule", "Traffic", **about)
 
 
 def _choice(rule: Row) -> str:
@@ -89,17 +85,14 @@ def _slowest_phase_finding(slowest: traffic.SlowestPhase) -> Finding:
         )
     else:
         slow, fast = (f"at distance {phase}" for phase in (slowest.slow, slowest.fast))
-    return Finding.of(
-        slowest,
+    text = (
         f"{slowest.series}, {slowest.ranks} ranks, {slowest.pattern} of "
         f"{format_size(slowest.size_bytes)}: each process that takes part sends "
         f"{format_rate(slowest.slow_Bps)} {slow} and {format_rate(slowest.fast_Bps)} {fast}, "
-        f"{times(ratio.median)} as much" + (f" ({between(ratio)})." if has_interval else "."),
-        (42, 68),
-        "slowest-phase",
-        "Shared paths",
-        figure=times(ratio.median).replace("x", "×"),
+        f"{times(ratio.median)} as much" + (f" ({between(ratio)})." if has_interval else ".")
     )
+    figure = times(ratio.median).replace("x", "×")
+    return Finding.of(slowest, text, (42, 68), "slowest-phase", "Shared paths", figure=figure)
 
 
 MORE = (
@@ -127,37 +120,27 @@ class BEff(Finder[Facts]):
 
 
 def _estimated(who: str, row: Row) -> Finding:
-    return Finding(
-        f"{who}: the effective bandwidth, {format_rate(row['b_eff_Bps'])}, is an estimate from a "
-        f"part of its points: {row['subset']}.",
-        importance=33,
-        kind="b-eff-estimated",
-        remedy=MORE,
-        figure=format_rate(row["b_eff_Bps"]),
-        value=row["b_eff_Bps"],
-        mpi=row["mpi"],
-        pattern=B_EFF_PATTERN,
-        label="Effective bandwidth",
+    figure = format_rate(row["b_eff_Bps"])
+    text = (
+        f"{who}: the effective bandwidth, {figure}, is an estimate from a part of its points: "
+        f"{row['subset']}."
     )
+    about = {"mpi": row["mpi"], "pattern": B_EFF_PATTERN, "label": "Effective bandwidth"}
+    return Finding(text, 33, "b-eff-estimated", MORE, row["b_eff_Bps"], figure=figure, **about)
 
 
 def _scattered(who: str, row: Row) -> Finding:
     share, (low, high) = row["random_ratio"], row["random_ratio_ci"]
-    return Finding(
+    text = (
         f"{who}: when neighbours are spread at random, all processes together reach "
         f"{percent(share)} of the bandwidth of rings of neighbours (interval "
-        f"{share_span(low, high)}).",
-        importance=weight(share, 45, 70),
-        kind="random-neighbours",
-        remedy="Number processes so that those that communicate are close to each other.",
-        value=share,
-        low=low,
-        high=high,
-        mpi=row["mpi"],
-        pattern=B_EFF_PATTERN,
-        label="Random neighbours",
-        figure=percent(share),
+        f"{share_span(low, high)})."
     )
+    remedy = "Number processes so that those that communicate are close to each other."
+    numbers = {"interval": Interval(share, low, high), "figure": percent(share)}
+    about = {"mpi": row["mpi"], "pattern": B_EFF_PATTERN, "remedy": remedy}
+    kind, label = "random-neighbours", "Random neighbours"
+    return Finding.of(None, text, (45, 70), kind, label, **numbers, **about)
 
 
 class Congestion(Finder[Facts]):

@@ -7,7 +7,6 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 import altair as alt
 
-from nhalf.base.rows import Row
 from nhalf.present.wording import Cell, line
 
 BY_SUBJECT = True
@@ -22,9 +21,9 @@ class Table:
 
     @classmethod
     def of(
-        cls, rows: Iterable[Row], columns: Mapping[str, Cell], most: int | None = None
+        cls, rows: Iterable[object], columns: Mapping[str, Cell], most: int | None = None
     ) -> Self | None:
-        """A table of rows by title and column, or what makes its cells; None without rows."""
+        """A table of rows or objects: by title a column, or what makes its cells; None without."""
         cells = [line(row, list(columns.values())) for row in rows]
         if not cells:
             return None

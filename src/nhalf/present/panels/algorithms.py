@@ -35,12 +35,10 @@ class Algorithms(Panel[Facts]):
         shown = common.thin(points, ["series", "pattern", "kind"])
         rows = common.time_rows(shown)
         rows = [{**row, "kind": kind or OWN} for row, kind in zip(rows, shown["kind"], strict=True)]
+        title = "completion time"
         return lines(
             rows,
-            axes=(
-                common.size_axis(),
-                common.log_axis("median", "completion time", rows, common.TIME_LABEL),
-            ),
+            axes=(common.size_axis(), common.log_axis("median", title, rows, common.TIME_LABEL)),
             kinds=[OWN, *sorted({row["kind"] for row in rows} - {OWN})],
             every_kind=False,
             facets=("series", sorted({row["series"] for row in rows})),
@@ -167,15 +165,12 @@ class Multicast(Panel[Facts]):
         settings = list(dict.fromkeys(row["setting"] for row in rows))
         scale = alt.Scale(domain=methods)
         dashes = [[5, 3] if name in multicast.BY_NUMBER else [1, 0] for name in methods]
-        base = alt.Chart().encode(
-            x=count_axis(rows, "group", "destinations"),
-            y=_time_axis(rows),
-            color=alt.Color("method:N", title=None, sort=methods, scale=scale),
-        )
+        x = count_axis(rows, "group", "destinations")
+        color = alt.Color("method:N", title=None, sort=methods, scale=scale)
+        base = alt.Chart().encode(x=x, y=_time_axis(rows), color=color)
+        strokeDash_scale = alt.Scale(domain=methods, range=dashes)
         line = base.mark_line(strokeWidth=2).encode(
-            strokeDash=alt.StrokeDash(
-                "method:N", title=None, sort=methods, scale=alt.Scale(domain=methods, range=dashes)
-            )
+            strokeDash=alt.StrokeDash("method:N", title=None, sort=methods, scale=strokeDash_scale)
         )
         marks = base.mark_point(filled=True, size=46, opacity=1).encode(
             shape=alt.Shape("method:N", title=None, sort=methods, scale=scale),

@@ -199,14 +199,10 @@ class ApplicationCommunication(Panel[Facts]):
         ]
         if not rows:
             return None
+        scale = alt.Scale(domain=[0, 1])
         return dots(
             rows,
-            alt.X(
-                "share:Q",
-                title="share of the time",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format=".0%"),
-            ),
+            alt.X("share:Q", title="share of the time", scale=scale, axis=alt.Axis(format=".0%")),
             sorted({str(row["kind"]) for row in rows}),
             common.tooltip(rows, name="kernel", kind="run by", share="in communication"),
             ("on", "Ranks or threads"),

@@ -14,7 +14,7 @@ from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import some_sizes, time_curves
+from nhalf.present.charts.curves import time_curves, with_some_sizes
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.fastest_by_ranks import fastest_by_ranks
 from nhalf.present.panels import Panel, Table
@@ -65,46 +65,30 @@ class CollectivesByRanks(Panel[Facts]):
         if points.is_empty():
             return None
         shown = pl.concat(
-            operation.filter(
-                pl.col("bytes").is_in(some_sizes(operation["bytes"].to_list(), SIZES_SHOWN))
-            )
+            with_some_sizes(operation, SIZES_SHOWN)
             for _, operation in points.group_by("pattern", maintain_order=True)
         ).sort("pattern", "bytes", "series", "ranks")
         rows = common.time_rows(shown)
         rows = [{**row, "ranks": ranks} for row, ranks in zip(rows, shown["ranks"], strict=True)]
         patterns = sorted({row["pattern"] for row in rows})
         names = sorted({row["series"] for row in rows})
-        ranks = sorted({row["ranks"] for row in rows})
+        scale = alt.Scale(type="log", base=2, nice=False)
+        axis = alt.Axis(values=sorted({row["ranks"] for row in rows}), format="d")
         time_axis = common.log_axis("median", "completion time", rows, common.TIME_LABEL)
+        x = alt.X("ranks:Q", title="ranks", scale=scale, axis=axis)
         base = (
             alt.Chart(common.data_of(rows))
             .transform_filter(common.only_shown())
-            .encode(
-                x=alt.X(
-                    "ranks:Q",
-                    title="ranks",
-                    scale=alt.Scale(type="log", base=2, nice=False),
-                    axis=alt.Axis(values=ranks, format="d"),
-                ),
-                y=time_axis,
-                color=common.color(names),
-                detail="size:N",
-            )
+            .encode(x=x, y=time_axis, color=common.color(names), detail="size:N")
         )
         tooltip = common.tooltip(rows, "series", "ranks", "size", "time", "interval")
-        line = base.mark_line(strokeWidth=2).encode(
-            strokeDash=alt.StrokeDash(
-                "size:N", title="size", sort=list(dict.fromkeys(row["size"] for row in rows))
-            )
-        )
+        sizes = list(dict.fromkeys(row["size"] for row in rows))
+        dashes = alt.StrokeDash("size:N", title="size", sort=sizes)
+        line = base.mark_line(strokeWidth=2).encode(strokeDash=dashes)
         marks = base.mark_point(filled=True, size=42).encode(
             shape=common.shape(names), tooltip=tooltip
         )
-        return (
-            alt.layer(line, marks)
-            .add_params(common.pattern_choice(patterns))
-            .properties(width="container", height=common.CHART_HEIGHT)
-        )
+        return common.wide(alt.layer(line, marks), common.pattern_choice(patterns))
 
 
 class Barriers(Panel[Facts]):
@@ -214,20 +198,13 @@ class Ranks(Panel[Facts]):
             for rank in range(0, len(row["rank_s"]), max(1, len(row["rank_s"]) // RANKS_SHOWN))
         ]
         patterns = sorted({row["pattern"] for row in rows})
-        marks = (
-            alt.Chart()
-            .mark_tick(thickness=3, size=9, opacity=0.75)
-            .encode(
-                x=common.size_axis(),
-                y=alt.Y(
-                    "share:Q",
-                    title="of the operation's time",
-                    axis=alt.Axis(format="%"),
-                    scale=alt.Scale(domainMin=0),
-                ),
-                color=_rank_color(max(row["rank"] for row in rows)),
-                tooltip=common.tooltip(rows, "series", "rank", "size", time="its time"),
-            )
+        axis, scale = alt.Axis(format="%"), alt.Scale(domainMin=0)
+        ticks = alt.Chart().mark_tick(thickness=3, size=9, opacity=0.75)
+        marks = ticks.encode(
+            x=common.size_axis(),
+            y=alt.Y("share:Q", title="of the operation's time", axis=axis, scale=scale),
+            color=_rank_color(max(row["rank"] for row in rows)),
+            tooltip=common.tooltip(rows, "series", "rank", "size", time="its time"),
         )
         chart = common.facets(alt.layer(marks, data=common.data_of(rows)), rows, names)
         shown = chart.transform_filter(common.only_shown())
@@ -265,29 +242,17 @@ class Overlap(Panel[Facts]):
             for row in common.thin(points, ["series", "pattern"]).to_dicts()
         ]
         names = sorted({row["series"] for row in rows})
+        y = common.share_axis("overlap", "hidden behind computing")
         base = (
             alt.Chart(common.data_of(rows))
             .transform_filter(common.only_shown())
-            .encode(
-                x=common.size_axis(),
-                y=common.share_axis("overlap", "hidden behind computing"),
-                color=common.color(names),
-            )
+            .encode(x=common.size_axis(), y=y, color=common.color(names))
         )
-        marks = base.mark_point(filled=True, size=42).encode(
-            shape=common.shape(names),
-            tooltip=common.tooltip(
-                rows,
-                "series",
-                "size",
-                overlap="hidden",
-                pure="operation alone",
-                total="with computing",
-            ),
-        )
+        titles = {"overlap": "hidden", "pure": "operation alone", "total": "with computing"}
+        tooltip = common.tooltip(rows, "series", "size", **titles)
+        marks = base.mark_point(filled=True, size=42)
+        marks = marks.encode(shape=common.shape(names), tooltip=tooltip)
         patterns = sorted({row["pattern"] for row in rows})
-        return (
-            alt.layer(base.mark_line(strokeWidth=2), marks)
-            .add_params(common.pattern_choice(patterns))
-            .properties(width="container", height=common.CHART_HEIGHT)
+        return common.wide(
+            alt.layer(base.mark_line(strokeWidth=2), marks), common.pattern_choice(patterns)
         )

@@ -35,15 +35,9 @@ class Logp(Panel[Facts]):
         scale = alt.Scale(type="log", nice=False, padding=6)
         time_axis = common.log_axis("value", "time per message", rows, common.TIME_LABEL, scale)
         kinds = list(QUANTITIES)
-        base = alt.Chart().encode(
-            x=common.size_axis(),
-            color=alt.Color(
-                "quantity:N",
-                title=None,
-                scale=alt.Scale(domain=kinds),
-                legend=alt.Legend(title=None, symbolOpacity=1),
-            ),
-        )
+        legend = alt.Legend(title=None, symbolOpacity=1)
+        color = alt.Color("quantity:N", title=None, scale=alt.Scale(domain=kinds), legend=legend)
+        base = alt.Chart().encode(x=common.size_axis(), color=color)
         band = base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
         line = base.mark_line(strokeWidth=2).encode(y=time_axis)
         marks = base.mark_point(filled=True, size=34, opacity=1).encode(

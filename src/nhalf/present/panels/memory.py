@@ -36,18 +36,14 @@ class SegmentLife(Panel[Facts]):
             for row in points.iter_rows(named=True)
         ]
         names = sorted({row["series"] for row in rows})
+        color = alt.Color("part:N", title=None, scale=alt.Scale(domain=list(memory.SEGMENT_PARTS)))
+        x = alt.X("size:N", sort=sizes, title="segment size")
+        y = common.share_axis("share", "share of a segment's life")
+        tooltip = common.tooltip(rows, "step", time="takes", percent="share", size="segment")
         bars = (
             alt.Chart()
             .mark_bar(stroke="white", strokeWidth=0.5)
-            .encode(
-                x=alt.X("size:N", sort=sizes, title="segment size"),
-                y=common.share_axis("share", "share of a segment's life"),
-                color=alt.Color(
-                    "part:N", title=None, scale=alt.Scale(domain=list(memory.SEGMENT_PARTS))
-                ),
-                order=alt.Order("place:Q"),
-                tooltip=common.tooltip(rows, "step", time="takes", percent="share", size="segment"),
-            )
+            .encode(x=x, y=y, color=color, order=alt.Order("place:Q"), tooltip=tooltip)
         )
         return common.facets(alt.layer(bars, data=common.data_of(rows)), rows, names)
 

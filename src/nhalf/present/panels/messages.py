@@ -140,12 +140,8 @@ class Bandwidth(Panel[Facts]):
         if points.is_empty():
             return None
         rows = _rate_rows(common.thin(points, ["series", "pattern"]))
-        rate_axis = alt.Y(
-            "median_rate:Q",
-            title="rate",
-            scale=alt.Scale(zero=True),
-            axis=alt.Axis(labelExpr=common.RATE_LABEL, tickCount=6),
-        )
+        axis = alt.Axis(labelExpr=common.RATE_LABEL, tickCount=6)
+        rate_axis = alt.Y("median_rate:Q", title="rate", scale=alt.Scale(zero=True), axis=axis)
         ends = (alt.Y("low_rate:Q"), "high_rate:Q")
         tooltip = common.tooltip(rows, "rate", "time", interval="95 % interval of the time")
         drawn = (rate_axis, "rate_Bps")
@@ -168,15 +164,11 @@ def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
     ]
     if not rows:
         return []
+    tooltip = common.tooltip(rows, "series", n_half="n½", half="half of the highest rate")
     base = (
         alt.Chart(alt.InlineData(values=rows, name="half-rates"))
         .transform_filter(common.only_shown())
-        .encode(
-            x=common.size_axis(),
-            y=alt.Y("median_rate:Q"),
-            color=color,
-            tooltip=common.tooltip(rows, "series", n_half="n½", half="half of the highest rate"),
-        )
+        .encode(x=common.size_axis(), y=alt.Y("median_rate:Q"), color=color, tooltip=tooltip)
     )
     stem = base.mark_rule(strokeDash=[2, 3], opacity=0.8).encode(y2=alt.value("height"))
     return [stem, base.mark_point(shape="diamond", size=130, strokeWidth=2)]
@@ -236,11 +228,9 @@ def _stripes(rows: list[Row]) -> Any:
 
 def _curves(rows: list[Row], names: list[str]) -> list[Any]:
     """The measured dots and the lines of the segments."""
-    base = alt.Chart().encode(
-        x=common.size_axis(),
-        y=common.log_axis("time", "time of one message", rows, common.TIME_LABEL),
-        color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
-    )
+    y = common.log_axis("time", "time of one message", rows, common.TIME_LABEL)
+    color = alt.Color("series:N", scale=alt.Scale(domain=names), legend=None)
+    base = alt.Chart().encode(x=common.size_axis(), y=y, color=color)
     dots = (
         base.transform_filter("datum.kind === 'measured'")
         .mark_point(filled=True, size=26, opacity=0.55)

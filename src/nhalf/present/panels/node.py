@@ -42,21 +42,15 @@ class LoadLatency(Panel[Facts]):
             y=common.log_axis("time_s", "load-to-use latency", rows, common.TIME_LABEL),
             color=alt.Color("kind:N", title=None),
         )
-        points = base.mark_point(filled=True, size=36, opacity=1).encode(
-            tooltip=common.tooltip(
-                rows, size="memory", words="load-to-use latency", cycles="cycles"
-            )
-        )
+        tooltip = common.tooltip(rows, size="memory", words="load-to-use latency", cycles="cycles")
+        points = base.mark_point(filled=True, size=36, opacity=1).encode(tooltip=tooltip)
         layers: list[alt.Chart] = [base.mark_line(), points]
         if marks:
             sizes = alt.Chart(common.data_of(marks)).encode(x=alt.X("bytes:Q"))
+            names = sizes.mark_text(align="right", dx=-4, baseline="top")
             layers.append(sizes.mark_rule(strokeDash=[4, 4], opacity=0.6))
-            layers.append(
-                sizes.mark_text(align="right", dx=-4, baseline="top").encode(
-                    text="name:N", y=alt.value(4)
-                )
-            )
-        return alt.layer(*layers).properties(width="container", height=common.CHART_HEIGHT)
+            layers.append(names.encode(text="name:N", y=alt.value(4)))
+        return common.wide(alt.layer(*layers))
 
 
 def _load_latency_rows(node: NodeFacts) -> list[Row]:
@@ -95,22 +89,14 @@ class Units(Panel[Facts]):
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> Table | None:
-        names = ("name", "width", "per_cycle", "latency_cycles", "doubt")
-        rows = [
-            {name: getattr(operation, name) for name in names}
-            for node in nodes(facts)
-            for operation in node.operations
-        ]
         columns: dict[str, Cell] = {
-            "operation": lambda row: row["name"].replace("_", " "),
+            "operation": lambda unit: unit.name.replace("_", " "),
             "width": "width",
-            "a cycle": lambda row: fixed(row["per_cycle"], 2),
-            "latency, cycles": lambda row: (
-                fixed(row["latency_cycles"], 1) if row["latency_cycles"] else MISSING
-            ),
-            "doubt": lambda row: row["doubt"] or "",
+            "a cycle": lambda unit: fixed(unit.per_cycle, 2),
+            "latency, cycles": lambda unit: fixed(unit.latency_cycles or math.nan, 1),
+            "doubt": lambda unit: unit.doubt or "",
         }
-        return Table.of(rows, columns)
+        return Table.of([unit for node in nodes(facts) for unit in node.operations], columns)
 
 
 FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
@@ -133,24 +119,17 @@ class Roofline(Panel[Facts]):
         if not all_roofs:
             return None
         rows = [row for roof in all_roofs for row in _roofline_rows(roof)]
-        chart: alt.Chart = (
-            alt.Chart(common.data_of(rows))
-            .mark_line(point=True)
-            .encode(
-                x=alt.X(
-                    "per_byte:Q",
-                    title="flop/B",
-                    scale=alt.Scale(type="log", base=2, nice=False),
-                    axis=alt.Axis(labelExpr=_FRACTION, labelOverlap="greedy", tickCount=8),
-                ),
-                y=common.log_axis("giga", "GFLOP/s", rows, _NUMBER),
-                color=alt.Color("level:N", title=None),
-                tooltip=common.tooltip(
-                    rows, level="arrays in", rate="triad", per_byte="flop/B", giga="GFLOP/s"
-                ),
-            )
+        scale = alt.Scale(type="log", base=2, nice=False)
+        axis = alt.Axis(labelExpr=_FRACTION, labelOverlap="greedy", tickCount=8)
+        titles = {"level": "arrays in", "rate": "triad", "per_byte": "flop/B", "giga": "GFLOP/s"}
+        line = alt.Chart(common.data_of(rows)).mark_line(point=True)
+        chart = line.encode(
+            x=alt.X("per_byte:Q", title="flop/B", scale=scale, axis=axis),
+            y=common.log_axis("giga", "GFLOP/s", rows, _NUMBER),
+            color=alt.Color("level:N", title=None),
+            tooltip=common.tooltip(rows, **titles),
         )
-        return chart.properties(width="container", height=common.CHART_HEIGHT)
+        return common.wide(chart)
 
 
 def _roofline_rows(roof: Roof) -> list[Row]:
@@ -225,23 +204,17 @@ class LevelBandwidth(Panel[Facts]):
     patterns = tuple(f"memory-{kernel}" for kernel in KERNELS)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = [
-            row
-            for stream in facts.results.get("stream", [])
-            for row in _level_bandwidth_rows(stream)
-        ]
+        streams = facts.results.get("stream", [])
+        rows = [row for stream in streams for row in _level_bandwidth_rows(stream)]
         if not rows:
             return None
+        rate = common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL)
+        titles = {"kind": "arrays in", "cores": "cores", "words": "rate of all", "mark": "doubt"}
         return lines(
             rows,
-            (
-                count_axis(rows, "cores", "cores", doubling=True),
-                common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
-            ),
+            (count_axis(rows, "cores", "cores", doubling=True), rate),
             facets=("kernel", KERNELS),
-            tooltip=common.tooltip(
-                rows, "kernel", kind="arrays in", cores="cores", words="rate of all", mark="doubt"
-            ),
+            tooltip=common.tooltip(rows, "kernel", **titles),
         )
 
 
@@ -274,12 +247,10 @@ class Sweeps(Panel[Facts]):
         rows = [row for sweep in facts.results.get("sweeps", []) for row in _sweeps_rows(sweep)]
         if not rows:
             return None
+        cycles = alt.Y("cycles:Q", title="cycles of an access", scale=alt.Scale(type="log"))
         return lines(
             rows,
-            (
-                common.memory_axis("array"),
-                alt.Y("cycles:Q", title="cycles of an access", scale=alt.Scale(type="log")),
-            ),
+            (common.memory_axis("array"), cycles),
             kinds=[f"every {stride} B" for stride in SWEEP_STRIDES],
             facets=("access", [f"{kind}s" for kind in KINDS.values()]),
             tooltip=common.tooltip(rows, size="array", kind="access", cycles="cycles"),

@@ -133,26 +133,20 @@ def _layers(
     """Colours, then dots of pairs within hosts, then frames of what is slow."""
     ordered = sorted(row["ratio"] for row in rows)
     most = max(COLOUR_FACTOR_MIN, ordered[-1])
-    color = alt.Color(
-        "ratio:Q",
-        title=relative,
-        scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
-        legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180, titleLimit=300),
-    )
+    scale = alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True)
+    legend = alt.Legend(format=".3~r", tickCount=4, gradientLength=180, titleLimit=300)
+    color = alt.Color("ratio:Q", title=relative, scale=scale, legend=legend)
     tooltip = common.tooltip(
         rows,
         **{"series": "library", "pair": "pair", "time": "time of a message", "rate": "rate"},
         **{"launches": "in its launches", "ratio": relative, "kind": "where"},
     )
+    y = f"ordered === '{BY_NAME}' ? datum.y1 : datum.y2"
+    x = _axis(alt.X, "x", "to", names)
     base = (
         alt.Chart()
-        .transform_calculate(
-            x=f"ordered === '{BY_NAME}' ? datum.x1 : datum.x2",
-            y=f"ordered === '{BY_NAME}' ? datum.y1 : datum.y2",
-        )
-        .encode(
-            x=_axis(alt.X, "x", "to", names), y=_axis(alt.Y, "y", "from", names), tooltip=tooltip
-        )
+        .transform_calculate(x=f"ordered === '{BY_NAME}' ? datum.x1 : datum.x2", y=y)
+        .encode(x=x, y=_axis(alt.Y, "y", "from", names), tooltip=tooltip)
     )
     dots = base.transform_filter("datum.dot === 1").mark_point(
         size=22, filled=True, color="#ffffff", stroke="#14181f", strokeWidth=0.8, opacity=1

@@ -14,7 +14,7 @@ from nhalf.facts import pairs
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import series_names
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import count_axis, dashed_level, lines, some_sizes
+from nhalf.present.charts.curves import count_axis, dashed_level, lines, some_sizes, with_some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_of, texts
@@ -92,12 +92,9 @@ def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
     ordered = sorted(row["ratio"] for row in rows)
     # A few far beyond the others have the last colour as well, or all others would look alike.
     most = max(COLOUR_FACTOR_MIN, ordered[-1 - len(ordered) // 20])
-    color = alt.Color(
-        "ratio:Q",
-        title="times the fastest pair",
-        scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
-        legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180),
-    )
+    scale = alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True)
+    legend = alt.Legend(format=".3~r", tickCount=4, gradientLength=180)
+    color = alt.Color("ratio:Q", title="times the fastest pair", scale=scale, legend=legend)
     layers: list[Any] = []
     # What was measured in one direction only is drawn in both.
     halves = [("first", "second"), ("second", "first")]
@@ -194,7 +191,7 @@ class Load(Panel[Facts]):
         ratios = pairs.load_ratios(facts)
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
-        shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
+        shown = pairs.by_pairs(with_some_sizes(ratios)).sort("bytes", "series", "pairs")
         rows = [
             {
                 **common.pick(row, "series", "pairs"),
@@ -204,25 +201,16 @@ class Load(Panel[Facts]):
                 if row["launches"] > 1 and row["pairs"] > 1
                 else "none",
             }
-            for row in pairs.by_pairs(shown).sort("bytes", "series", "pairs").iter_rows(named=True)
+            for row in shown.iter_rows(named=True)
         ]
         domain = ratio_domain([row["ratio"] for row in rows])
+        pairs_axis = count_axis(rows, "pairs", "pairs at once", doubling=True)
+        titles = {"kind": "size", "time": "time", "ratio": "times one pair"}
         return lines(
             rows,
-            (
-                count_axis(rows, "pairs", "pairs at once", doubling=True),
-                ratio_axis(domain, "one pair's latency"),
-            ),
+            (pairs_axis, ratio_axis(domain, "one pair's latency")),
             facets=("series", series_names(facts)),
-            tooltip=common.tooltip(
-                rows,
-                series="library",
-                pairs="pairs",
-                kind="size",
-                time="time",
-                ratio="times one pair",
-                interval="95 % interval",
-            ),
+            tooltip=common.tooltip(rows, "series", "pairs", **titles, interval="95 % interval"),
             behind=[dashed_level(1)],
         )
 
@@ -240,7 +228,6 @@ class LoadBandwidth(Panel[Facts]):
         points = pairs.rates_of_pairs(facts)
         if points.is_empty():
             return None
-        shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
         rows = [
             {
                 **common.pick(row, "series", "pairs"),
@@ -248,20 +235,16 @@ class LoadBandwidth(Panel[Facts]):
                 "rate": common.digits(row["rate_Bps"]),
                 "interval": interval_of(row),
             }
-            for row in shown.sort("bytes", "series", "pairs").iter_rows(named=True)
+            for row in with_some_sizes(points)
+            .sort("bytes", "series", "pairs")
+            .iter_rows(named=True)
         ]
         rate = common.log_axis("rate", "rate of all pairs", rows, common.RATE_LABEL)
+        titles = {"kind": "size", "words": "all pairs", "each": "each pair"}
+        titles["interval"] = "95 % interval of the time"
         return lines(
             rows,
             (count_axis(rows, "pairs", "pairs at once", doubling=True), rate),
             facets=("series", series_names(facts)),
-            tooltip=common.tooltip(
-                rows,
-                series="library",
-                pairs="pairs",
-                kind="size",
-                words="all pairs",
-                each="each pair",
-                interval="95 % interval of the time",
-            ),
+            tooltip=common.tooltip(rows, "series", "pairs", **titles),
         )

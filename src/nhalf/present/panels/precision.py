@@ -54,20 +54,12 @@ class LaunchSpread(Panel[Facts]):
         ]
         patterns = sorted(points["pattern"].unique())
         names = series_names(facts)
-        base = (
-            alt.Chart()
-            .transform_filter(common.only_shown())
-            .encode(
-                x=common.size_axis(),
-                color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
-            )
-        )
-        deviation = alt.Y(
-            "deviation:Q",
-            title="from the median launch",
-            scale=alt.Scale(domain=_range(points), nice=False, clamp=True),
-            axis=alt.Axis(labelExpr="format(datum.value * 100, '+~r') + ' %'", tickCount=6),
-        )
+        x = common.size_axis()
+        color = alt.Color("series:N", scale=alt.Scale(domain=names), legend=None)
+        base = alt.Chart().transform_filter(common.only_shown()).encode(x=x, color=color)
+        scale = alt.Scale(domain=_range(points), nice=False, clamp=True)
+        axis = alt.Axis(labelExpr="format(datum.value * 100, '+~r') + ' %'", tickCount=6)
+        deviation = alt.Y("deviation:Q", title="from the median launch", scale=scale, axis=axis)
         span = base.mark_rule(strokeWidth=6, opacity=0.16).encode(
             y="min(deviation):Q", y2="max(deviation):Q"
         )

@@ -12,7 +12,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import series_names, with_names
 from nhalf.facts.traffic import DENSE, FANS, b_eff_curves, fans, offered_and_accepted, phases
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import count_axis, lines, some_sizes
+from nhalf.present.charts.curves import count_axis, lines, with_some_sizes
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_of, texts
 from nhalf.results.b_eff import PATTERN as B_EFF_CURVES_PATTERN
@@ -112,10 +112,9 @@ class TrafficDelay(Panel[Facts]):
         if not rows:
             return None
         delay = common.log_axis("delay", "mean waiting time", rows, common.TIME_LABEL)
+        axis = alt.Axis(values=sorted({row["load"] for row in rows}), labelOverlap=True)
         load = alt.X(
-            "load:Q",
-            title="offered load, % of what goes through without pauses",
-            axis=alt.Axis(values=sorted({row["load"] for row in rows}), labelOverlap=True),
+            "load:Q", title="offered load, % of what goes through without pauses", axis=axis
         )
         return lines(
             rows,
@@ -217,7 +216,7 @@ class Dense(Panel[Facts]):
         points = phases(facts)
         if points.is_empty():
             return None
-        shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
+        shown = with_some_sizes(points).sort("bytes", "series", "pattern", "phase")
         rows = [
             {
                 **common.pick(row, "series", "phase"),
@@ -227,7 +226,7 @@ class Dense(Panel[Facts]):
                 "active": f"{row['active']} of {row['ranks']}",
                 "interval": interval_of(row),
             }
-            for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True)
+            for row in shown.iter_rows(named=True)
         ]
         rate = common.log_axis("rate", "rate of one process", rows, common.RATE_LABEL)
         return lines(
@@ -316,12 +315,9 @@ class BEffCurves(Panel[Facts]):
         base = alt.Chart().encode(
             x=common.size_axis("length of a message"), color=common.color(names)
         )
-        band = base.mark_area().encode(
-            y=alt.Y("low:Q", scale=common.LOG_SCALE),
-            y2="high:Q",
-            detail="kind:N",
-            opacity=common.faded(picked, 0.16),
-        )
+        y = alt.Y("low:Q", scale=common.LOG_SCALE)
+        opacity = common.faded(picked, 0.16)
+        band = base.mark_area().encode(y=y, y2="high:Q", detail="kind:N", opacity=opacity)
         line = base.mark_line(strokeWidth=2).encode(
             y=rate_axis,
             strokeDash=alt.StrokeDash("kind:N", title=None, scale=kinds, legend=LEGEND),
@@ -340,8 +336,4 @@ class BEffCurves(Panel[Facts]):
                 interval="95 % interval of a launch",
             ),
         )
-        return (
-            alt.layer(band, line, marks, data=common.data_of(rows))
-            .add_params(picked)
-            .properties(width="container", height=common.CHART_HEIGHT)
-        )
+        return common.wide(alt.layer(band, line, marks, data=common.data_of(rows)), picked)

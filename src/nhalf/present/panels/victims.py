@@ -35,10 +35,9 @@ class Victims(Panel[Facts]):
             [row[end] for row in rows for end in ("low", "high")], len(rows) * 3
         )
         scale = alt.Scale(type="log", nice=False, domain=[low, high], clamp=True)
+        values = ratio_ticks(low, high)
         axis = alt.Axis(
-            values=ratio_ticks(low, high),
-            labelExpr="format(datum.value, '~r') + '×'",
-            labelOverlap=True,
+            values=values, labelExpr="format(datum.value, '~r') + '×'", labelOverlap=True
         )
         return dots(
             rows,

@@ -9,6 +9,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.decide.engine_names import SIMGRID
 from nhalf.decide.estimate.estimate import Estimate, Part
 from nhalf.decide.estimate.formula import Formula, Term
+from nhalf.present.terminal.output import print_lines
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
 from nhalf.present.wording import count
 
@@ -29,16 +30,14 @@ NOT_IN_IT = (
 def show_estimate(console: Console, estimate: Estimate) -> None:
     """Print the headline, a line for each part, and what is left out."""
     names = list(estimate.exponent_per_name)
-    for line in _headline(estimate):
-        console.print(line, markup=False, soft_wrap=True)
+    print_lines(console, *_headline(estimate))
     table = house_table(
         *("part", "line", "count", "bytes", "time", "share"), *(f"with {name}" for name in names)
     )
     for part in estimate.parts:
         add_literal(table, *_cells(part, names))
     print_table(table, console)
-    for line in _notes(estimate):
-        console.print(line, markup=False, soft_wrap=True)
+    print_lines(console, *_notes(estimate))
 
 
 def _headline(estimate: Estimate) -> Iterator[str]:

@@ -13,7 +13,7 @@ from nhalf.facts.program.messages import histogram, message_sizes, sends_by_rank
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import findings
 from nhalf.present.program.answer import answer_lines
-from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.output import print_lines, stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count_text
 
@@ -26,9 +26,8 @@ def show_program(program: Program) -> None:
     """Print what fits on a screen or two; --json and the report have the rest."""
     program = shown_run(program)
     console = stdout_console()
-    console.print(_headline(program), markup=False, soft_wrap=True)
-    for line in answer_lines(program):
-        console.print(line, markup=False, style="bold", soft_wrap=True)
+    print_lines(console, _headline(program))
+    print_lines(console, *answer_lines(program), style="bold")
     for finding in findings(program):
         if finding.kind in ANSWERED:
             continue

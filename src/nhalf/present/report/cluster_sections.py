@@ -13,6 +13,7 @@ from nhalf.present.changes import slower_line
 from nhalf.present.panels import Table
 from nhalf.present.panels.pair_map import pair_matrices
 from nhalf.present.report.caption import captioned
+from nhalf.present.report.page import card_of
 from nhalf.present.report.sections import Section
 from nhalf.results.pair_map.times import natural
 
@@ -30,16 +31,12 @@ SINCE_FIRST = "times the first level"
 
 def cluster_cards(history: History) -> list[dict[str, str]]:
     """A card for each node and each pair that is slower than it was."""
-    return [
-        {
-            "figure": times(change.ratio).replace("x", "×"),
-            "text": f"{slower_line(change)}.",
-            "remedy": "",
-            "kind": "fact",
-            "label": "Node" if len(change.nodes) == 1 else "Link",
-        }
-        for change in slower(history)
-    ]
+    cards = []
+    for change in slower(history):
+        figure = times(change.ratio).replace("x", "×")
+        label = "Node" if len(change.nodes) == 1 else "Link"
+        cards.append(card_of(figure, f"{slower_line(change)}.", label))
+    return cards
 
 
 def cluster_sections(history: History) -> Iterator[Section]:

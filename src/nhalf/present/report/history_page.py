@@ -24,7 +24,7 @@ from nhalf.present.findings import Finding
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
 from nhalf.present.report.cluster_sections import cluster_cards, cluster_sections
-from nhalf.present.report.page import card, rendered
+from nhalf.present.report.page import card, card_of, rendered
 from nhalf.present.report.sections import Section
 from nhalf.statistics.change_points import ERROR
 
@@ -61,11 +61,8 @@ def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
     changed = [changes] if any(row["change"] for row in rows) else []
     has_bars = any(row["low"] is not None for row in rows)
     bars = [ends.mark_rule(strokeWidth=2, opacity=0.5)] if has_bars else []
-    return (
-        alt.layer(*bars, line, marks, *changed, data=common.data_of(rows))
-        .add_params(common.choice("shown", list(names), names[0], "Curve"))
-        .properties(width="container", height=common.CHART_HEIGHT)
-    )
+    chart = alt.layer(*bars, line, marks, *changed, data=common.data_of(rows))
+    return common.wide(chart, common.choice("shown", list(names), names[0], "Curve"))
 
 
 def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
@@ -141,39 +138,25 @@ def history_page(
 
 def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
     called = {id(curve.levels): name for name, curve in zip(names, history.curves, strict=True)}
-    cards = [
-        {
-            "figure": change(shift.ratio),
-            "text": f"{called[id(levels)]}: from {shift.date} on (first run {at_text(shift)}), "
-            f"interval {change_span(shift.ratio, shift.low, shift.high)}.",
-            "remedy": _remedy(shift, str(history.latest)),
-            "kind": "doubt" if shift.verdict == "unclear" else "fact",
-            "label": shift.verdict.capitalize(),
-        }
-        for levels, shift in history.shifts
-        if NODES not in levels.curve or shift.verdict != "slower"
-    ]
-    cards += [
-        {
-            "figure": "?",
-            "text": f"{line}.",
-            "remedy": "Measure with more launches, on a quiet machine.",
-            "kind": "doubt",
-            "label": "Unclear",
-        }
-        for line in unclear_lines(history, names)
-    ]
-    return cards + [
-        {
-            "figure": change(curve.last_ratio),
-            "text": f"{name}: the last run differs from those before.",
-            "remedy": "Another run will show whether that persists.",
-            "kind": "doubt",
-            "label": "Last run",
-        }
-        for name, curve in zip(names, history.curves, strict=True)
-        if curve.last_ratio is not None
-    ]
+    cards = []
+    for levels, shift in history.shifts:
+        if NODES not in levels.curve or shift.verdict != "slower":
+            text = (
+                f"{called[id(levels)]}: from {shift.date} on (first run {at_text(shift)}), "
+                f"interval {change_span(shift.ratio, shift.low, shift.high)}."
+            )
+            label, remedy = shift.verdict.capitalize(), _remedy(shift, str(history.latest))
+            kind = "doubt" if shift.verdict == "unclear" else "fact"
+            cards.append(card_of(change(shift.ratio), text, label, remedy, kind))
+    remedy = "Measure with more launches, on a quiet machine."
+    for line in unclear_lines(history, names):
+        cards.append(card_of("?", f"{line}.", "Unclear", remedy, "doubt"))
+    remedy = "Another run will show whether that persists."
+    for name, curve in zip(names, history.curves, strict=True):
+        if curve.last_ratio is not None:
+            text = f"{name}: the last run differs from those before."
+            cards.append(card_of(change(curve.last_ratio), text, "Last run", remedy, "doubt"))
+    return cards
 
 
 def _remedy(shift: Shift, run: str) -> str:

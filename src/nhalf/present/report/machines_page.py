@@ -23,7 +23,7 @@ from nhalf.present.machines_words import (
 )
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, card_of, rendered
 from nhalf.present.report.sections import Section
 
 FOOTER = (
@@ -78,10 +78,9 @@ def _cards(comparison: compare.MachineComparison) -> list[tuple[float, dict[str,
         if place >= len(factors):
             figure = "⇄"
         subject, _, detail = text.partition(": ")
-        card = {"figure": figure, "text": detail, "remedy": "", "kind": "fact", "label": subject}
         if place >= len(factors) or place not in _lead(factors):
-            card["text"] = f"{subject}: {detail}"
-        cards.append((value, card))
+            detail = f"{subject}: {detail}"
+        cards.append((value, card_of(figure, detail, subject)))
     return cards
 
 

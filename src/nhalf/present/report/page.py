@@ -152,13 +152,14 @@ def card(finding: Finding) -> dict[str, str]:
     kind = "doubt" if finding.importance < WARNING else "fact"
     if finding.kind == "wrong-data":
         kind = "wrong"
-    return {
-        "figure": _figure(finding),
-        "text": finding.text,
-        "remedy": finding.remedy,
-        "kind": kind,
-        "label": finding.label,
-    }
+    return card_of(_figure(finding), finding.text, finding.label, finding.remedy, kind)
+
+
+def card_of(
+    figure: str, text: str, label: str = "", remedy: str = "", kind: str = "fact"
+) -> dict[str, str]:
+    """A card with a large figure, under a label; its kind is a fact, a doubt or wrong data."""
+    return {"figure": figure, "text": text, "remedy": remedy, "kind": kind, "label": label}
 
 
 def _figure(finding: Finding) -> str:

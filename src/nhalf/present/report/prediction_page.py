@@ -16,7 +16,7 @@ from nhalf.present.charts import common
 from nhalf.present.charts.curves import lines
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned, choice_of
-from nhalf.present.report.page import rendered
+from nhalf.present.report.page import card_of, rendered
 from nhalf.present.report.sections import Section
 
 CELL_HEIGHT = 26
@@ -50,16 +50,12 @@ def choice_map(prediction: Prediction) -> alt.Chart:
         )
         .otherwise(alt.value(0.08))
     )
+    axis = alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=4)
     chart: alt.Chart = (
         alt.Chart(common.data_of(rows))
         .mark_rect(stroke="transparent", strokeWidth=2, cornerRadius=2)
         .encode(
-            x=alt.X(
-                "size:N",
-                title="message size",
-                sort=sizes,
-                axis=alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=4),
-            ),
+            x=alt.X("size:N", title="message size", sort=sizes, axis=axis),
             y=alt.Y("ranks:N", title="ranks", sort=ranks),
             color=colour,
             opacity=opacity,
@@ -164,12 +160,8 @@ def _cards(prediction: Prediction) -> list[dict[str, str]]:
             )
         text += "."
         figure = percent(best[way.algorithm] / cells)
-        cards.append((best[way.algorithm], _card(figure, text)))
+        cards.append((best[way.algorithm], card_of(figure, text)))
     return [card for _, card in sorted(cards, key=lambda card: -card[0])]
-
-
-def _card(figure: str, text: str) -> dict[str, str]:
-    return {"figure": figure, "text": text, "remedy": "", "kind": "fact", "label": ""}
 
 
 def _sections(prediction: Prediction) -> list[Section]:
@@ -222,12 +214,10 @@ def _curves(prediction: Prediction) -> alt.TopLevelMixin:
                             "time": format_time(time_s),
                         }
                     )
+    title = "completion time"
     return lines(
         rows,
-        axes=(
-            common.size_axis(),
-            common.log_axis("median", "completion time", rows, common.TIME_LABEL),
-        ),
+        axes=(common.size_axis(), common.log_axis("median", title, rows, common.TIME_LABEL)),
         kinds=[way.algorithm for way in prediction.ways],
         facets=("machine", [prediction.machine]),
         tooltip=common.tooltip(rows, kind="algorithm", size="size", time="time"),

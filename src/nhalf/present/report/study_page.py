@@ -12,7 +12,7 @@ from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, card_of, rendered
 from nhalf.present.report.sections import Section
 from nhalf.present.study_words import (
     DOCUMENT,
@@ -104,13 +104,10 @@ def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
     place = ", of ".join(filter(None, [conclusion.place, ", ".join(conclusion.drawn_on)]))
     source = f" The document, {place}: {conclusion.statement}"
     details = ", ".join(part for part in parts if part).capitalize()
-    return {
-        "figure": study_words.value_text(judgement),
-        "text": claim if is_large else f"{verdict}: {claim}",
-        "remedy": f"{details}.{source if conclusion.statement else ''}",
-        "kind": "fact" if judgement.verdict == HOLDS else "doubt",
-        "label": verdict,
-    }
+    text = claim if is_large else f"{verdict}: {claim}"
+    kind = "fact" if judgement.verdict == HOLDS else "doubt"
+    remedy = f"{details}.{source if conclusion.statement else ''}"
+    return card_of(study_words.value_text(judgement), text, verdict, remedy, kind)
 
 
 def _sections(repetition: Repetition) -> Iterator[Section]:
@@ -173,6 +170,7 @@ def _spec(table: StudyTable, form: FigureForm) -> Row | None:
     unit = form.value.unit
     title = "rate" if unit == "Bps" else "time"
     labels = common.RATE_LABEL if unit == "Bps" else common.TIME_LABEL
+    place = "size" if of_size else "ranks"
     chart = lines(
         rows,
         axes=(
@@ -181,9 +179,7 @@ def _spec(table: StudyTable, form: FigureForm) -> Row | None:
         ),
         kinds=[name for name in names if name in {row["kind"] for row in rows}],
         facets=("figure", [table.title]),
-        tooltip=common.tooltip(
-            rows, kind="machine", place="size" if of_size else "ranks", number=title
-        ),
+        tooltip=common.tooltip(rows, kind="machine", place=place, number=title),
     )
     spec = {**chart.to_dict(), "description": f"{table.title}. {FIGURE_HOW}"}
     return captioned(spec, table.title)
@@ -264,11 +260,9 @@ def _study_card(of: StudyOverview) -> dict[str, str]:
     parts = in_parts(of.at_home)
     of_document, own = parts.get(DOCUMENT, []), parts.get(OWN, [])
     held = sum(judgement.verdict == HOLDS for judgement in of_document)
-    return {
-        "figure": f"{held} of {len(of_document)} {MARKS[HOLDS]}",
-        "text": f"{of.form.title} Where the document says so, {counts_text(of_document)}; of "
-        f"nhalf's own, {counts_text(own)}.",
-        "remedy": of.form.source,
-        "kind": "fact",
-        "label": of.study,
-    }
+    text = (
+        f"{of.form.title} Where the document says so, {counts_text(of_document)}; of nhalf's own, "
+        f"{counts_text(own)}."
+    )
+    figure = f"{held} of {len(of_document)} {MARKS[HOLDS]}"
+    return card_of(figure, text, of.study, of.form.source)

@@ -13,6 +13,7 @@ from nhalf.base.units import format_duration, format_size, format_time
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio
 from nhalf.decide.check.verdict import CheckedRun, format_place
 from nhalf.present.changes import curve_names
+from nhalf.present.terminal.output import print_lines
 from nhalf.present.terminal.tables import raw_text, show_table
 from nhalf.present.wording import count, sentence
 from nhalf.statistics.doubt import Doubt, shared_reason, shared_remedies
@@ -52,7 +53,7 @@ def show_changes(
     with `every_size`, unclear curves and all their sizes have rows as well.
     """
     if words := " ".join(filter(None, (heading, resolution_words(comparison)))):
-        console.print(words, markup=False, soft_wrap=True)
+        print_lines(console, words)
     curves = comparison.by_evidence()
     names = _names(curves)
     # A single curve that is unclear is nothing to sum.
@@ -67,8 +68,7 @@ def show_changes(
     if rows:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
-    for line in open_lines([*doubts, *lost], bool(rows) and not shows_all, run, launch_s):
-        console.print(line, markup=False, soft_wrap=True)
+    print_lines(console, *open_lines([*doubts, *lost], bool(rows) and not shows_all, run, launch_s))
 
 
 def _names(curves: Sequence[CurveRatio]) -> list[str]:
@@ -241,18 +241,15 @@ def show_effects(
             heading=heading,
         )
     else:
-        console.print(heading, markup=False, soft_wrap=True)
-    for name in unmeasured(check):
-        console.print(f"{name}: not measured", markup=False, soft_wrap=True)
+        print_lines(console, heading)
+    print_lines(console, *(f"{name}: not measured" for name in unmeasured(check)))
     wrong = [
         point for answer in check.answers for point in answer.points if point.reason == UNVERIFIED
     ]
-    for point in wrong:
-        console.print(f"{format_place(point.point)}: {point.reason}", markup=False, soft_wrap=True)
-    for note in notes:
-        console.print(note, markup=False, style="dim", soft_wrap=True)
+    print_lines(console, *(f"{format_place(point.point)}: {point.reason}" for point in wrong))
+    print_lines(console, *notes, style="dim")
     if comparison is not None:
-        console.print(tolerance_words(comparison), markup=False, style="dim", soft_wrap=True)
+        print_lines(console, tolerance_words(comparison), style="dim")
     verdict = finding(check)
     console.print(verdict, style=f"bold {COLOURS[verdict]}")
 
@@ -297,8 +294,7 @@ def show_comparison(
         every_size=every_size,
         launch_s=launch_interval_s(run),
     )
-    for note in comparison.notes:
-        console.print(f"{sentence(note)}.", markup=False, soft_wrap=True)
+    print_lines(console, *(f"{sentence(note)}." for note in comparison.notes))
     missing = comparison.not_comparable
     for entry in missing[:MISSING_MAX]:
         listed = few([format_size(size) for size in entry["bytes"]], 6)
@@ -358,10 +354,10 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     ]
     widest = max(comparisons, key=lambda comparison: comparison.detectable_ratio)
     heading = f"Change from {names[0]}. {resolution_words(widest)}".rstrip(". ")
-    console.print(f"{heading}.", markup=False, soft_wrap=True)
+    print_lines(console, f"{heading}.")
     show_table(["curve", *names[1:]], rows)
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
-        console.print(f"{sentence(note)}.", markup=False, soft_wrap=True)
+        print_lines(console, f"{sentence(note)}.")
     for name, comparison in zip(names[1:], comparisons, strict=True):
         console.print(_sentence(comparison, names[0], name))
     console.print(

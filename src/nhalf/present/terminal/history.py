@@ -26,6 +26,7 @@ from nhalf.present.changes import (
     unclear_lines,
 )
 from nhalf.present.terminal.changes import open_lines
+from nhalf.present.terminal.output import print_lines
 from nhalf.present.terminal.tables import raw_text, show_table
 
 
@@ -101,8 +102,7 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     head = f"{len(runs)} {history.occasions}, {first} to {last}{_resolution(history)}"
     screen.print(head, markup=False)
-    for slowdown in slower(history):
-        screen.print(slower_line(slowdown), markup=False, soft_wrap=True)
+    print_lines(screen, *(slower_line(slowdown) for slowdown in slower(history)))
     rows = [
         [
             name,
@@ -161,8 +161,7 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
         show_table([*head, "what else changed"], rows)
     elif not doubts:
         screen.print("No curve changed.")
-    for line in open_lines(doubts, bool(rows), str(history.latest)):
-        screen.print(line, markup=False, soft_wrap=True)
+    print_lines(screen, *open_lines(doubts, bool(rows), str(history.latest)))
     for name, curve in zip(names, history.curves, strict=True):
         if curve.last_ratio is not None:
             screen.print(
@@ -170,8 +169,7 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
                 "tells whether that stays",
                 markup=False,
             )
-    for line in unclear_lines(history, names):
-        screen.print(line, markup=False, soft_wrap=True)
+    print_lines(screen, *unclear_lines(history, names))
     most = max((len(curve.levels.runs) for curve in history.curves), default=RUNS_SURE)
     if most < RUNS_SURE:
         screen.print(

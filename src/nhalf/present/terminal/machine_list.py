@@ -24,6 +24,7 @@ from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.shared import LONG_WITHIN
 from nhalf.machines.topology import Topology, Torus, in_words
+from nhalf.present.terminal.output import print_lines
 from nhalf.present.terminal.tables import print_table, show_table
 from nhalf.present.wording import count, sentence
 
@@ -187,10 +188,8 @@ def show(console: Console, answers: Agreement) -> None:
 
     apart = answers.apart
     agreeing, cells = len(answers.cells) - len(apart), count(len(answers.cells), "cell")
-    console.print(
-        f"{answers.machine}: {agreeing} of {cells} agree within {percent(CLOSE, None)}",
-        markup=False,
-        soft_wrap=True,
+    print_lines(
+        console, f"{answers.machine}: {agreeing} of {cells} agree within {percent(CLOSE, None)}"
     )
     if apart:
         show_table(COLUMNS, [_row(compared) for compared in apart])
@@ -200,7 +199,7 @@ def show(console: Console, answers: Agreement) -> None:
 def _show_missing(console: Console, missing: Mapping[str, str]) -> None:
     for engine, reason in missing.items():
         words = f"{engine} was not asked: {reason}"
-        console.print(words, markup=False, style="dim", soft_wrap=True)
+        print_lines(console, words, style="dim")
 
 
 def show_trial(console: Console, trial: Trial) -> None:

@@ -105,6 +105,12 @@ def stdout_console() -> Console:
     return _console(width=UNLIMITED)
 
 
+def print_lines(screen: Console, *lines: str, style: str | None = None) -> None:
+    """Print lines as they are, without markup; a terminal divides those that are longer."""
+    for line in lines:
+        screen.print(line, markup=False, soft_wrap=True, style=style)
+
+
 def _console(**choices: Any) -> Console:
     """Make a console that raises BrokenPipeError to the caller."""
     from rich.console import Console

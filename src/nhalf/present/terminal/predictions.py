@@ -21,7 +21,7 @@ from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
 from nhalf.decide.ledger.lines import Ledger, Scored
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.terminal import tables
-from nhalf.present.terminal.output import FORM, emit_json, stdout_console
+from nhalf.present.terminal.output import FORM, emit_json, print_lines, stdout_console
 from nhalf.present.wording import Cell, count, known
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ SIZES_WITH_RUNNER_UP = 6
 def show_prediction(prediction: Prediction) -> None:
     """Print what is fastest where, then times; CSV and Markdown have every time."""
     console = stdout_console()
-    console.print(_words(prediction), markup=False, soft_wrap=True)
+    print_lines(console, _words(prediction))
     if FORM.get() == "table":
         console.print(_table(prediction))
     else:
@@ -50,18 +50,16 @@ def show_prediction(prediction: Prediction) -> None:
         tables.show_table(names, [[tables.row_text(row[name]) for name in names] for row in rows])
     shown = prediction.crossovers[:CROSSOVERS_SHOWN]
     for crossover in shown:
-        console.print(
+        print_lines(
+            console,
             f"{crossover.ranks} ranks: {crossover.after} instead of {crossover.before} from "
             f"{crossover.size_bytes} B",
-            markup=False,
             style="dim",
-            soft_wrap=True,
         )
     unlisted = len(prediction.crossovers) - len(shown)
     if unlisted > 0:
         console.print(f"{unlisted} further crossovers (all with --json)", style="dim")
-    for line in prediction.notes:
-        console.print(line, markup=False, style="dim", soft_wrap=True)
+    print_lines(console, *prediction.notes, style="dim")
 
 
 def _words(prediction: Prediction) -> str:
@@ -132,8 +130,7 @@ def show_ledger(console: Console, ledger: Ledger, rows: Sequence[KindCoverage]) 
     tables.show_rows(rows, LEDGER)
     if FORM.get() != "table":
         return
-    for line in _remarks(ledger, rows):
-        console.print(line, markup=False, soft_wrap=True)
+    print_lines(console, *_remarks(ledger, rows))
 
 
 def _remarks(ledger: Ledger, rows: Sequence[KindCoverage]) -> Iterator[str]:
@@ -188,8 +185,7 @@ def show_b_eff(console: Console, predictions: Sequence[PredictedEffectiveBandwid
     rates = [rate for prediction in predictions for rate in prediction.figures.values()]
     if not all(rate.is_certain for rate in rates):
         console.print(f"–: the interval reaches further than a factor of {FACTOR_MAX:g}")
-    for line in _reasons(predictions):
-        console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+    print_lines(console, *(f"• {line}" for line in _reasons(predictions)), style="dim")
 
 
 def _reasons(predictions: Sequence[PredictedEffectiveBandwidth]) -> Iterator[str]:
@@ -209,7 +205,7 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
 
     size = format_size(prediction.size_bytes)
     title = f"{prediction.machine}, {prediction.layout}, all ranks send without pause, {size}"
-    console.print(title, markup=False, soft_wrap=True)
+    print_lines(console, title)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("to")
     table.add_column("of")
@@ -223,8 +219,7 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
         predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
         tables.add_literal(table, *where, predicted, between, published)
     tables.print_table(table, console)
-    for line in prediction.reasons:
-        console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+    print_lines(console, *(f"• {line}" for line in prediction.reasons), style="dim")
 
 
 DRAIN: dict[str, Cell] = {
@@ -277,9 +272,8 @@ def _as_json(replay: PingPongReplay) -> dict[str, Any]:
 def _replay_table(replay: PingPongReplay) -> Table:
     worst = replay.worst
     caption = (
-        f"error: median {percent(replay.median_error, 1)}, worst "
-        f"{percent(abs(worst.error), 1)} at {format_size(worst.size_bytes)}; "
-        "'model' is what the fitted segments alone say"
+        f"error: median {percent(replay.median_error, 1)}, worst {percent(abs(worst.error), 1)} at "
+        f"{format_size(worst.size_bytes)}; 'model' is what the fitted segments alone say"
     )
     title = f"{replay.mpi}, ping-pong, {replay.placement}"
     names = ("measured", "model", "simulated", "error")

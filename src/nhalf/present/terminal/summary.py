@@ -20,7 +20,7 @@ from nhalf.facts.guidelines import Verdict, guidelines, worst_by_guideline
 from nhalf.facts.nccl import choices
 from nhalf.facts.overview import LibraryOverview, PatternOverview, overview, patterns_overview
 from nhalf.measure.loop.ending import RunOutcome
-from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.output import print_lines, stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_rows, show_table
 from nhalf.present.wording import Cell, count, n_half_ends, n_half_text
 from nhalf.results import kinds
@@ -71,9 +71,9 @@ def show_outcome(outcome: RunOutcome, facts: Facts, report: Path | None) -> None
     for row in unresolved(facts, outcome.unmeasured):
         if row["unmeasured"]:
             console.print(_unmeasured_line(row), markup=False, style="yellow")
-    console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
+    print_lines(console, f"\nrun     {outcome.run.path}")
     if report is not None:
-        console.print(f"report  {report}", markup=False, soft_wrap=True)
+        print_lines(console, f"report  {report}")
 
 
 def _show_collectives(facts: Facts) -> None:
@@ -152,9 +152,7 @@ def show_points(facts: Facts) -> None:
     ):
         title = facts.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
         place = f"  {placement}" if placements else ""
-        console.print(
-            f"\n{pattern}  {ranks_text(ranks)}{place}  {title}", markup=False, soft_wrap=True
-        )
+        print_lines(console, f"\n{pattern}  {ranks_text(ranks)}{place}  {title}")
         ordered = points.sort(
             pl.col("algorithm") != NATIVE, "algorithm", "axes", "bytes", maintain_order=True
         )

@@ -12,7 +12,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.precision import with_repetitions
 from nhalf.facts.tails import quantile_rows
-from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.output import print_lines, stdout_console
 from nhalf.present.terminal.tables import show_frame, show_table
 from nhalf.present.wording import count, quantile_name, quantile_span
 from nhalf.statistics.tails import samples_needed
@@ -35,13 +35,12 @@ def show_quantiles(facts: Facts, shares: Sequence[float], form: str) -> None:
         library = str(carrier(first["mpi"], first["transport"]))
         words = [first["pattern"], first["algorithm"], first["axes"], ranks_text(first["ranks"])]
         words += [first["placement"], facts.titles.get(library, library)]
-        console.print("\n" + "  ".join(filter(None, words)), markup=False, soft_wrap=True)
+        print_lines(console, "\n" + "  ".join(filter(None, words)))
         columns = ("size", "quantile", "time", "95 % interval", "of the median", "samples")
         finite = curve.filter(pl.col("time_s").is_not_nan())
         if not finite.is_empty():
             show_table(columns, [_cells(row) for row in finite.to_dicts()])
-        for line in (*_not_known(curve), _batches(curve)):
-            console.print(line, markup=False, soft_wrap=True)
+        print_lines(console, *(*_not_known(curve), _batches(curve)))
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from nhalf.base.units import format_time
 from nhalf.experiment.why.explanation import Explanation, Investigation
 from nhalf.experiment.why.proof import Proof
 from nhalf.experiment.why.switch import Ways
+from nhalf.present.terminal.output import print_lines
 from nhalf.present.terminal.tables import add_literal, house_table, print_table
 from nhalf.statistics.intervals import Interval
 
@@ -24,8 +25,7 @@ NOTHING = 0.05
 
 def show_explanation(console: Console, explained: Explanation) -> None:
     """Print the answer, the table of what was named, and what was not tried."""
-    for line in _answer(explained):
-        console.print(line, markup=False, soft_wrap=True)
+    print_lines(console, *_answer(explained))
     for cause in explained.causes:
         _show_cause(console, explained, cause)
     _show_limits(console, explained)
@@ -139,12 +139,11 @@ def _show_cause(console: Console, explained: Explanation, cause: Proof) -> None:
     table.add_row("everything else", "", "", _share(cause.remainder_share), "", rounds)
     print_table(table, console)
     if not explained.ways.are_exact:
-        console.print(
+        print_lines(
+            console,
             f"proof: {cause.launches} launches in turns, apart from those of the search "
             f"({explained.launches} in all, {explained.mixtures} mixtures); at most 1 % of "
             "searches name a difference without an effect",
-            markup=False,
-            soft_wrap=True,
         )
 
 
@@ -154,15 +153,14 @@ def _show_limits(console: Console, explained: Explanation) -> None:
         f"{switch.name} ({_short(switch.title_of_sides)})" for switch in explained.ways.not_tried
     ]
     if not_tried:
-        console.print(f"not tried: {_listed(not_tried)}", markup=False, soft_wrap=True)
+        print_lines(console, f"not tried: {_listed(not_tried)}")
     if explained.does_not_run:
         switches, reason = explained.does_not_run[0]
         names = _listed([switch.name for switch in switches])
-        console.print(
+        print_lines(
+            console,
             f"{len(explained.does_not_run)} mixtures do not run, first that with {names} of B: "
             f"{_short(reason)}",
-            markup=False,
-            soft_wrap=True,
         )
 
 

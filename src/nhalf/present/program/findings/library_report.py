@@ -27,16 +27,13 @@ class BeyondEagerLimit(Finder[Program]):
         if use is None or use.longer == 0:
             return
         share = use.longer / use.messages
-        yield Finding(
+        text = (
             f"{percent(share)} of the messages between ranks of one host ({whole(use.longer)} of "
             f"{whole(use.messages)}) are of {format_size(use.size_bytes)} or more, which is "
-            f"{use.parameter} by MPI_T: they wait for their receivers (rendezvous).",
-            importance=50,
-            kind="beyond-eager-limit",
-            label="Eager limit",
-            value=share,
-            size_bytes=use.size_bytes,
+            f"{use.parameter} by MPI_T: they wait for their receivers (rendezvous)."
         )
+        kind = "beyond-eager-limit"
+        yield Finding(text, 50, kind, label="Eager limit", value=share, size_bytes=use.size_bytes)
 
 
 class ForcedAlgorithms(Finder[Program]):

@@ -63,14 +63,9 @@ class ShapeOfMessages(Finder[Program]):
 
 def _finding(text: str, shape: naming.TrafficShape, share: float, remedy: str) -> Finding:
     """Headed by the shape: the share says nothing without its sentence."""
+    figure = shape.name or "irregular"
     return Finding(
-        text,
-        importance=80,
-        kind="shape",
-        remedy=remedy,
-        value=share,
-        label="Communication pattern",
-        figure=shape.name or "irregular",
+        text, 80, "shape", remedy, value=share, label="Communication pattern", figure=figure
     )
 
 
@@ -87,14 +82,10 @@ class AsInClosedForm(Finder[Program]):
             return
         runs = "1 run" if comparison.runs == 1 else f"{comparison.runs} runs"
         head = f"{comparison.kernel} on {comparison.ranks} ranks, {runs}"
-        yield Finding(
-            f"{head}: {_words(comparison)}",
-            importance=70 if comparison.is_equal else 95,
-            kind="closed-form",
-            value=float(comparison.different),
-            label="Closed form",
-            figure="equal" if comparison.is_equal else f"{comparison.different} differ",
-        )
+        text, different = f"{head}: {_words(comparison)}", comparison.different
+        importance, figure = (70, "equal") if comparison.is_equal else (95, f"{different} differ")
+        label, value = "Closed form", float(different)
+        yield Finding(text, importance, "closed-form", value=value, label=label, figure=figure)
 
 
 def _words(comparison: ClosedForm) -> str:
@@ -130,15 +121,10 @@ class HotRank(Finder[Program]):
         if ratio < RATIO_MIN:
             return
         is_master = naming.communication_shape(program).name == MASTER_WORKER
-        yield Finding(
-            f"Rank {rank} receives {percent(received[rank] / received.sum())} of all messages, "
-            f"{times(ratio)} the mean.",
-            importance=60,
-            kind="hot-rank",
-            remedy="Use several masters, or hand out larger pieces of work." if is_master else "",
-            value=ratio,
-            label="Hot rank",
-        )
+        remedy = "Use several masters, or hand out larger pieces of work." if is_master else ""
+        share = percent(received[rank] / received.sum())
+        text = f"Rank {rank} receives {share} of all messages, {times(ratio)} the mean."
+        yield Finding(text, 60, "hot-rank", remedy, value=ratio, label="Hot rank")
 
 
 SAVED_SHARE_MIN = 0.1
@@ -156,17 +142,13 @@ class BetterPlacement(Finder[Program]):
             return
         share = placement.saved_bytes / placement.before_bytes
         hosts = list(dict.fromkeys(program.hosts))
-        yield Finding(
+        text = (
             f"{format_size(placement.before_bytes)} go from node to node; a different placement of "
             f"the ranks on the same nodes sends {format_size(placement.saved_bytes)} less "
-            f"({percent(share)}).",
-            importance=72,
-            kind="placement",
-            remedy=_remedy(hosts, placement.groups),
-            value=share,
-            label="Placement",
-            figure=f"-{percent(share)}",
+            f"({percent(share)})."
         )
+        remedy, figure = _remedy(hosts, placement.groups), f"-{percent(share)}"
+        yield Finding(text, 72, "placement", remedy, value=share, label="Placement", figure=figure)
 
 
 def _remedy(hosts: Sequence[str], groups: Sequence[int]) -> str:

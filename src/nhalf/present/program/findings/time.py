@@ -29,15 +29,11 @@ class TimeInMpi(Finder[Program]):
             return
         low, high = percent(in_mpi.least_share), percent(in_mpi.most_share)
         spread = "" if low == high else f" ({low} to {high})"
-        yield Finding(
+        text = (
             f"Ranks spend {percent(in_mpi.mean_share)} of the run in MPI{spread}; "
-            f"{in_mpi.call} takes {percent(in_mpi.call_share)} of that.",
-            importance=70,
-            kind="time-in-mpi",
-            value=in_mpi.mean_share,
-            label="Time in MPI",
-            figure=percent(in_mpi.mean_share),
+            f"{in_mpi.call} takes {percent(in_mpi.call_share)} of that."
         )
+        yield Finding(text, 70, "time-in-mpi", label="Time in MPI", share=in_mpi.mean_share)
 
 
 WAITING_SHARE_MIN = 0.05
@@ -73,15 +69,9 @@ class Waiting(Finder[Program]):
             remedy = f"Rank {least['rank']} waits least ({least_share}): rebalance the work."
         who = f"Rank {most['rank']} waits" if share > EQUAL * mean else "Ranks wait"
         beside = f"; the mean of all ranks is {percent(mean)}" if share > EQUAL * mean else ""
-        yield Finding(
-            f"{who} for {percent(share)} of the run, mostly {cause}{beside}.",
-            importance=75 if share > 0.2 else 55,
-            kind="waiting",
-            remedy=remedy,
-            value=share,
-            label="Waiting",
-            figure=percent(share),
-        )
+        text = f"{who} for {percent(share)} of the run, mostly {cause}{beside}."
+        importance = 75 if share > 0.2 else 55
+        yield Finding(text, importance, "waiting", remedy=remedy, share=share, label="Waiting")
 
 
 LATE_MESSAGES_SHARE_MIN = 0.03
@@ -100,20 +90,18 @@ class LateMessages(Finder[Program]):
         is_sender = row["cause"] == LATE_SENDER
         does = "sends" if is_sender else "receives"
         way = "from" if is_sender else "to"
-        yield Finding(
+        remedy = (
+            f"Look at what rank {row['late_rank']} does beforehand: nhalf export TRACE --to chrome "
+            "shows it beside the others."
+        )
+        text = (
             f"Rank {row['late_rank']} {does} late: rank {row['rank']} waits "
             f"{format_time(row['waiting_s'])} ({percent(share)} of the run) for "
             f"{row['messages']} of {row['of_messages']} messages {way} it, "
             f"{format_time(row['longest_s'])} for the worst ({format_size(row['size_bytes'])}, "
-            f"{format_time(row['from_s'])} after the start).",
-            importance=58,
-            kind="late-messages",
-            remedy=f"Look at what rank {row['late_rank']} does beforehand: nhalf export TRACE --to "
-            "chrome shows it beside the others.",
-            value=share,
-            label="Late messages",
-            figure=percent(share),
+            f"{format_time(row['from_s'])} after the start)."
         )
+        yield Finding(text, 58, "late-messages", remedy, share=share, label="Late messages")
 
 
 RATIO_MIN = 1.1
@@ -134,14 +122,13 @@ class Imbalance(Finder[Program]):
         if mean <= 0 or most < RATIO_MIN * mean or most - mean < SAVED_SHARE_MIN:
             return
         rank = computing.arg_max()
+        ratio = most / mean
+        text = (
+            f"Rank {rank} spends {times(ratio)} the mean time of all ranks outside MPI: with equal "
+            f"shares of the work the run could be up to {percent(most - mean)} shorter."
+        )
         yield Finding(
-            f"Rank {rank} spends {times(most / mean)} the mean time of all ranks outside MPI: "
-            f"with equal shares of the work the run could be up to {percent(most - mean)} shorter.",
-            importance=68,
-            kind="imbalance",
-            value=most / mean,
-            label="Load imbalance",
-            figure=times(most / mean),
+            text, 68, "imbalance", value=ratio, label="Load imbalance", figure=times(ratio)
         )
 
 
@@ -167,17 +154,12 @@ class CostlyCollective(Finder[Program]):
         if row["operation"] in TUNED and waits < 0.5:
             arguments = f"--pattern {row['operation']} --ranks {row['ranks']}"
             remedy = f"Choose its algorithm: nhalf tune {arguments}."
-        yield Finding(
+        text = (
             f"{row['call']}{size} takes {percent(share)} of the run: "
             f"{count(row['operations'], 'operation')} among {row['ranks']} ranks, "
-            f"{format_time(row['time_s'] / max(1, row['operations']))} each{late}.",
-            importance=65,
-            kind="costly-collective",
-            remedy=remedy,
-            value=share,
-            label="Collectives",
-            figure=percent(share),
+            f"{format_time(row['time_s'] / max(1, row['operations']))} each{late}."
         )
+        yield Finding(text, 65, "costly-collective", remedy, share=share, label="Collectives")
 
 
 class Phases(Finder[Program]):
@@ -210,13 +192,9 @@ class Incomplete(Finder[Program]):
         cut = [str(record.rank) for record in trace.ranks if not record.finished]
         unfinished = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
         details = f"{unfinished if cut else ''}{' '.join(trace.notes)}"
-        yield Finding(
-            f"The trace is incomplete: it ends where it was cut. {details}".strip(),
-            importance=100,
-            kind="incomplete",
-            label="Incomplete",
-            figure=f"{len(cut)} of {program.ranks}" if cut else "",
-        )
+        text = f"The trace is incomplete: it ends where it was cut. {details}".strip()
+        figure = f"{len(cut)} of {program.ranks}" if cut else ""
+        yield Finding(text, 100, "incomplete", label="Incomplete", figure=figure)
 
 
 class Others(Finder[Program]):
@@ -226,10 +204,7 @@ class Others(Finder[Program]):
         lines = list(others_lines(program))
         share = most_taken_share(traced_run(program))
         if lines:
-            text = " ".join(lines)
-            yield Finding(
-                text, 99, "others", value=share, label="Off its core", figure=percent(share)
-            )
+            yield Finding(" ".join(lines), 99, "others", share=share, label="Off its core")
 
 
 class SharedProcessorsFinder(Finder[Program]):
@@ -238,11 +213,6 @@ class SharedProcessorsFinder(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         shared = shared_processors(program)
         if shared:
-            yield Finding(
-                sharing_text(shared),
-                importance=98,
-                kind="shared-processors",
-                remedy=REMEDY,
-                value=shared[0].threads_each,
-                label="Threads on a processor" if shared[0].has_threads else "Ranks on a processor",
-            )
+            label = f"{'Threads' if shared[0].has_threads else 'Ranks'} on a processor"
+            number, kind = shared[0].threads_each, "shared-processors"
+            yield Finding(sharing_text(shared), 98, kind, REMEDY, value=number, label=label)

@@ -134,10 +134,8 @@ class OverTime(Panel[Program]):
         ]
         rules = alt.Chart(common.data_of(borders)).mark_rule(strokeDash=[4, 4]).encode(x="border:Q")
         layers = (lines, rules) if borders else (lines,)
-        return (
-            alt.layer(*layers)
-            .add_params(common.choice("chosen", [CALLS, BYTES], CALLS, "Show"))
-            .properties(width="container", height=common.CHART_HEIGHT)
+        return common.wide(
+            alt.layer(*layers), common.choice("chosen", [CALLS, BYTES], CALLS, "Show")
         )
 
 
@@ -213,31 +211,21 @@ class Timeline(Panel[Program]):
         rows = _stretches(program, by_rank, step, edges_s)
         used = [state for state in state_facts.STATES if any(row["state"] == state for row in rows)]
         unit = "rank" if step == 1 else f"groups of {step} ranks"
-        x = alt.X(
-            "from:Q",
-            title="time",
-            scale=alt.Scale(domain=[0, common.digits(float(edges_s[-1] - edges_s[0]))], nice=False),
-            axis=alt.Axis(labelExpr=common.TIME_LABEL, labelOverlap="greedy", labelSeparation=12),
-        )
+        scale = alt.Scale(domain=[0, common.digits(float(edges_s[-1] - edges_s[0]))], nice=False)
+        axis = alt.Axis(labelExpr=common.TIME_LABEL, labelOverlap="greedy", labelSeparation=12)
+        x = alt.X("from:Q", title="time", scale=scale, axis=axis)
         y = alt.Y(
             "place:O", title=unit, axis=alt.Axis(labelOverlap=True, labelAngle=0, domain=False)
         )
+        color_scale = alt.Scale(domain=list(state_facts.STATES))
+        sort = list(state_facts.STATES)
+        legend = alt.Legend(values=used, labelLimit=320)
+        color = alt.Color("state:N", title=None, scale=color_scale, sort=sort, legend=legend)
+        tooltip = common.tooltip(rows, "rank", state="does", at="at", share="of that time")
         bars = (
             alt.Chart(common.data_of(rows))
             .mark_rect()
-            .encode(
-                x=x,
-                x2="to:Q",
-                y=y,
-                color=alt.Color(
-                    "state:N",
-                    title=None,
-                    scale=alt.Scale(domain=list(state_facts.STATES)),
-                    sort=list(state_facts.STATES),
-                    legend=alt.Legend(values=used, labelLimit=320),
-                ),
-                tooltip=common.tooltip(rows, "rank", state="does", at="at", share="of that time"),
-            )
+            .encode(x=x, x2="to:Q", y=y, color=color, tooltip=tooltip)
         )
         line = (
             alt.Chart(common.data_of(_path(program, parts, step, float(edges_s[0]))))
@@ -247,7 +235,7 @@ class Timeline(Panel[Program]):
         edge = line.mark_line(style=PATH_EDGE, strokeWidth=5, strokeJoin="round")
         path = line.mark_line(style=PATH, strokeWidth=2, strokeJoin="round")
         height = max(common.CHART_HEIGHT - 100, min(640, ROW_HEIGHT * places))
-        return alt.layer(bars, edge, path).properties(width="container", height=height)
+        return common.wide(alt.layer(bars, edge, path), height=height)
 
 
 def _stretches(

@@ -66,15 +66,12 @@ class Matrix(Panel[Program]):
         unit = "rank" if step == 1 else f"groups of {step} ranks"
         axis = alt.Axis(labelOverlap=True, ticks=False, domain=False, labelAngle=0)
         titles = {"from": "from", "to": "to", "bytes_text": "bytes", "messages": "messages"}
+        x = alt.X("x:O", title=f"to {unit}", axis=axis)
+        y = alt.Y("y:O", title=f"from {unit}", axis=axis)
         chart: alt.Chart = (
             alt.Chart(common.data_of(rows))
             .mark_rect()
-            .encode(
-                x=alt.X("x:O", title=f"to {unit}", axis=axis),
-                y=alt.Y("y:O", title=f"from {unit}", axis=axis),
-                color=size,
-                tooltip=common.tooltip(rows, **titles),
-            )
+            .encode(x=x, y=y, color=size, tooltip=common.tooltip(rows, **titles))
             .transform_filter("datum.order === ordered && datum.measure === chosen")
             .add_params(
                 common.choice("chosen", [BYTES, MESSAGES], BYTES, "Show"),
@@ -167,11 +164,9 @@ class MessageSizes(Panel[Program]):
         ]
         kinds = list(KINDS.values())
         color = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
-        base = alt.Chart(common.data_of(rows)).encode(
-            x=common.size_axis().scale(type="symlog", constant=1, domain=_reach(rows)),
-            y=common.share_axis("share", "share of this size or smaller"),
-            color=color,
-        )
+        x = common.size_axis().scale(type="symlog", constant=1, domain=_reach(rows))
+        y = common.share_axis("share", "share of this size or smaller")
+        base = alt.Chart(common.data_of(rows)).encode(x=x, y=y, color=color)
         lines = base.mark_line(interpolate="step-after", strokeWidth=2)
         points = base.mark_point(filled=True, size=42, opacity=1).encode(
             shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
@@ -179,7 +174,7 @@ class MessageSizes(Panel[Program]):
                 rows, size="size", count="messages of this size", kind="share", share="no larger"
             ),
         )
-        return alt.layer(lines, points).properties(width="container", height=common.CHART_HEIGHT)
+        return common.wide(alt.layer(lines, points))
 
 
 def _reach(rows: list[Row]) -> list[float]:

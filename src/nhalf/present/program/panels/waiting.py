@@ -48,24 +48,16 @@ class Efficiencies(Panel[Program]):
             labelPadding=LABEL_WIDTH,
         )
         y = alt.Y("name:N", sort=names, axis=axis)
+        x_axis = alt.Axis(format="%")
+        scale = alt.Scale(domain=[0, 1], nice=False)
+        color_scale = alt.Scale(domain=[KEPT, LOST])
+        x = alt.X("share:Q", title=None, axis=x_axis, stack="zero", scale=scale)
+        color = alt.Color("part:N", title=None, scale=color_scale, sort=[KEPT, LOST])
+        tooltip = common.tooltip(rows, name="efficiency", meaning="is", text="share")
         bars = (
             alt.Chart(common.data_of(rows))
             .mark_bar(height={"band": 0.7})
-            .encode(
-                x=alt.X(
-                    "share:Q",
-                    title=None,
-                    axis=alt.Axis(format="%"),
-                    stack="zero",
-                    scale=alt.Scale(domain=[0, 1], nice=False),
-                ),
-                y=y,
-                color=alt.Color(
-                    "part:N", title=None, scale=alt.Scale(domain=[KEPT, LOST]), sort=[KEPT, LOST]
-                ),
-                order=alt.Order("place:Q"),
-                tooltip=common.tooltip(rows, name="efficiency", meaning="is", text="share"),
-            )
+            .encode(x=x, y=y, color=color, order=alt.Order("place:Q"), tooltip=tooltip)
         )
         labels = (
             alt.Chart(common.data_of([row for row in rows if row["part"] == KEPT]))
@@ -129,13 +121,10 @@ class Delays(Panel[Program]):
         ]
         shown = [name for name in DOING.values() if any(row["doing"] == name for row in rows)]
         axis = alt.Axis(labelExpr=common.TIME_LABEL)
-        color = alt.Color(
-            "doing:N",
-            title=None,
-            scale=alt.Scale(domain=list(STATES)),
-            sort=list(DOING.values()),
-            legend=alt.Legend(values=shown),
-        )
+        scale = alt.Scale(domain=list(STATES))
+        sort = list(DOING.values())
+        legend = alt.Legend(values=shown)
+        color = alt.Color("doing:N", title=None, scale=scale, sort=sort, legend=legend)
         title = "waiting of others"
         y = alt.Y("seconds:Q", title=title, axis=axis)
         return rank_bars(rows, y, color, common.CHART_HEIGHT - 100, doing="meanwhile", time=title)
@@ -218,11 +207,8 @@ class Tolerance(Panel[Program]):
             return None
         names = list(dict.fromkeys(str(row["what"]) for row in rows))
         axis = alt.Axis(labelExpr=common.TIME_LABEL, labelOverlap="greedy", labelSeparation=12)
-        base = (
-            alt.Chart(common.data_of(rows))
-            .transform_filter("datum.what === chosen")
-            .encode(x=alt.X("added:Q", title="added", axis=axis))
-        )
+        x = alt.X("added:Q", title="added", axis=axis)
+        base = alt.Chart(common.data_of(rows)).transform_filter("datum.what === chosen").encode(x=x)
         title, form = "run time lost", alt.Axis(labelExpr=_SHARE)
         band = base.mark_area(fillOpacity=0.25).encode(
             y=alt.Y("low:Q", title=title, axis=form), y2="high:Q"
@@ -231,11 +217,7 @@ class Tolerance(Panel[Program]):
             y=alt.Y("lost:Q", title=title, axis=form),
             tooltip=common.tooltip(rows, added_text="added", lost_text="lost", interval="interval"),
         )
-        return (
-            alt.layer(band, line)
-            .add_params(common.choice("chosen", names, names[0], "Grows"))
-            .properties(width="container", height=common.CHART_HEIGHT)
-        )
+        return common.wide(alt.layer(band, line), common.choice("chosen", names, names[0], "Grows"))
 
 
 def _tolerance_rows(program: Program) -> list[Row]:
