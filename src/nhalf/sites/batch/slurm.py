@@ -72,21 +72,17 @@ class Slurm(OptionSystem):
 
     def requests(self, request: JobRequest) -> list[JobOption]:
         """Whole hosts, for a time, and a script that goes on when a host is lost."""
-        hosts = ",".join(request.hosts)
+        hosts = f"--nodelist={','.join(request.hosts)}" if request.hosts else ""
         minutes = math.ceil(request.time_s / 60)
+        limit = f"--time={minutes}" if minutes else ""
+        goes_on = "The loss of a host does not end the job: the others continue."
         return [
             JobOption("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
             JobOption("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
-            JobOption(
-                "hosts", "The hosts that --hosts names.", f"--nodelist={hosts}" if hosts else ""
-            ),
+            JobOption("hosts", "The hosts that --hosts names.", hosts),
             JobOption("exclusive", WHY_EXCLUSIVE, "--exclusive"),
-            JobOption(
-                "time", f"Minutes: {request.time_why}.", f"--time={minutes}" if minutes else ""
-            ),
-            JobOption(
-                "kill", "The loss of a host does not end the job: the others continue.", "--no-kill"
-            ),
+            JobOption("time", f"Minutes: {request.time_why}.", limit),
+            JobOption("kill", goes_on, "--no-kill"),
             JobOption("requeue", WHY_AGAIN, "--requeue"),
             JobOption("", WHY_APPEND, "--open-mode=append"),
             JobOption("", "", f"--output={_output(request.output)}"),
@@ -190,18 +186,13 @@ def _check_accepted(outcome: ProgramOutcome) -> None:
         return
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
     message = re.sub(r"^(sbatch: )?((fatal|error): )*", "", lines[0] if lines else outcome.reason)
-    unreachable_texts = (
-        "Unable to contact",
-        "timed out",
-        "cannot stat file",
-        "Unable to process config",
-    )
+    down = ("Unable to contact", "timed out", "cannot stat file", "Unable to process config")
     if any(text in line for line in lines for text in ("resolve_ctls", "configuration source")):
         raise MissingError(
             "there is no Slurm here: sbatch finds no configuration of a cluster",
             "submit on a login node, or run here without --submit",
         )
-    if outcome.stopped or any(text in line for line in lines for text in unreachable_texts):
+    if outcome.stopped or any(text in line for line in lines for text in down):
         raise MissingError(f"sbatch: {message}", "look with sinfo whether Slurm is up")
     raise InputError(
         f"sbatch: {message}", "give other options with --job; sinfo shows what there is"
