@@ -172,19 +172,12 @@ class Multicast(Panel[Facts]):
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash("method:N", title=None, sort=methods, scale=strokeDash_scale)
         )
+        titles = {"method": "way", "forwarding": "copies", "setting": "message"}
+        titles |= {"group": "destinations", "time": "completion", "cpu": "a host's processor, mean"}
+        titles |= {"links": "links used", "concentration": "link concentration"}
         marks = base.mark_point(filled=True, size=46, opacity=1).encode(
             shape=alt.Shape("method:N", title=None, sort=methods, scale=scale),
-            tooltip=common.tooltip(
-                rows,
-                method="way",
-                forwarding="copies",
-                setting="message",
-                group="destinations",
-                time="completion",
-                cpu="a host's processor, mean",
-                links="links used",
-                concentration="link concentration",
-            ),
+            tooltip=common.tooltip(rows, **titles),
         )
         layers = alt.layer(line, marks, data=common.data_of(rows))
         return (

@@ -41,19 +41,13 @@ class ApplicationSpeedup(Panel[Facts]):
             rows += [_perfect(name, number) for number in workers]
         axis = alt.Axis(values=common.log_ticks(row["speedup"] for row in rows), format="~r")
         speedup = alt.Y("speedup:Q", title="speed-up", scale=common.LOG_SCALE, axis=axis)
+        titles = {"kind": "run by", "workers": "ranks or threads", "speedup": "speed-up"}
+        titles |= {"base": "against", "time": "time", "interval": "95 % interval"}
         return lines(
             rows,
             (count_axis(rows, "workers", "ranks or threads", doubling=True), speedup),
             ("name", names),
-            common.tooltip(
-                rows,
-                kind="run by",
-                workers="ranks or threads",
-                speedup="speed-up",
-                base="against",
-                time="time",
-                interval="95 % interval",
-            ),
+            common.tooltip(rows, **titles),
             kinds,
         )
 
@@ -100,21 +94,12 @@ class ApplicationTimes(Panel[Facts]):
             return None
         ticks = _ticks(max(row["ratio"] for row in rows))
         axis = alt.Axis(values=ticks, labelExpr="format(datum.value, '~r') + '×'")
-        return dots(
-            rows,
-            alt.X("ratio:Q", title="times the fastest", scale=common.LOG_SCALE, axis=axis),
-            sorted({row["kind"] for row in rows}),
-            common.tooltip(
-                rows,
-                name="kernel",
-                kind="run by",
-                time="time",
-                interval="95 % interval",
-                rate="Mop/s",
-            ),
-            ("on", "Ranks or threads"),
-            level=1,
-        )
+        titles = {"name": "kernel", "kind": "run by", "time": "time", "interval": "95 % interval"}
+        titles |= {"rate": "Mop/s"}
+        value = alt.X("ratio:Q", title="times the fastest", scale=common.LOG_SCALE, axis=axis)
+        kinds = sorted({row["kind"] for row in rows})
+        tooltip = common.tooltip(rows, **titles)
+        return dots(rows, value, kinds, tooltip, ("on", "Ranks or threads"), level=1)
 
 
 def _ticks(most: float) -> list[float]:

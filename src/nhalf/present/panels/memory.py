@@ -79,6 +79,8 @@ class Memory(Panel[Facts]):
             }
             for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
         ]
+        titles = {"series": "on", "kind": "access", "ranks": "ranks", "words": "rate of all"}
+        titles |= {"size": "each array", "interval": "95 % interval of the time"}
         return lines(
             rows,
             (
@@ -86,14 +88,6 @@ class Memory(Panel[Facts]):
                 common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
             ),
             facets=("series", sorted({row["series"] for row in rows})),
-            tooltip=common.tooltip(
-                rows,
-                series="on",
-                kind="access",
-                ranks="ranks",
-                words="rate of all",
-                size="each array",
-                interval="95 % interval of the time",
-            ),
+            tooltip=common.tooltip(rows, **titles),
             choice=("kernel", "Kernel"),
         )

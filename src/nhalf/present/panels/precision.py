@@ -63,16 +63,11 @@ class LaunchSpread(Panel[Facts]):
         span = base.mark_rule(strokeWidth=6, opacity=0.16).encode(
             y="min(deviation):Q", y2="max(deviation):Q"
         )
+        titles = {"series": "library", "size": "size", "launch": "launch"}
+        titles |= {"time": "median of the launch", "deviation": "from the median"}
         dots = base.mark_point(filled=True, size=22, opacity=0.75).encode(
             y=deviation,
-            tooltip=common.tooltip(
-                rows,
-                series="library",
-                size="size",
-                launch="launch",
-                time="median of the launch",
-                deviation="from the median",
-            ),
+            tooltip=common.tooltip(rows, **titles),
         )
         layers = alt.layer(span, dots, data=common.data_of(rows))
         return common.facets(layers, rows, names).add_params(common.pattern_choice(patterns))

@@ -35,16 +35,10 @@ def rules_of(rows: list[Row]) -> list[str]:
 
 def tooltip(rows: list[Row]) -> list[alt.Tooltip]:
     """What is said of a load."""
-    return common.tooltip(
-        rows,
-        series="library",
-        kind="to",
-        load="load, % of saturation",
-        offered_text="offered, per sender",
-        accepted_text="accepted, per sender",
-        share="of what was offered",
-        delay_text="delay",
-    )
+    titles = {"series": "library", "kind": "to", "load": "load, % of saturation"}
+    titles |= {"offered_text": "offered, per sender", "accepted_text": "accepted, per sender"}
+    titles |= {"share": "of what was offered", "delay_text": "delay"}
+    return common.tooltip(rows, **titles)
 
 
 def _load_row(row: Row) -> Row:
@@ -153,21 +147,15 @@ class Fan(Panel[Facts]):
         rows = _fan_rows(common.thin(points, ["series", "pattern"]))
         time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
         shown_kinds = {row["kind"] for row in rows}
+        titles = {"series": "library", "kind": "traffic", "size": "size", "words": "per message"}
+        titles |= {"round": "whole round", "rate": "rate of all"}
+        titles |= {"interval": "95 % interval of the round"}
         return lines(
             rows,
             (common.size_axis(), time_axis),
             kinds=[kind for kind in (*FAN_KINDS.values(), OWN) if kind in shown_kinds],
             facets=("series", series_names(facts)),
-            tooltip=common.tooltip(
-                rows,
-                series="library",
-                kind="traffic",
-                size="size",
-                words="per message",
-                round="whole round",
-                rate="rate of all",
-                interval="95 % interval of the round",
-            ),
+            tooltip=common.tooltip(rows, **titles),
         )
 
 
@@ -229,20 +217,14 @@ class Dense(Panel[Facts]):
             for row in shown.iter_rows(named=True)
         ]
         rate = common.log_axis("rate", "rate of one process", rows, common.RATE_LABEL)
+        titles = {"series": "library", "phase": "phase", "kind": "size"}
+        titles |= {"active": "processes taking part", "words": "each of these"}
+        titles |= {"all": "all together", "interval": "95 % interval of the time"}
         return lines(
             rows,
             (count_axis(rows, "phase", "phase"), rate),
             facets=("pattern", list(PATTERNS.values())),
-            tooltip=common.tooltip(
-                rows,
-                series="library",
-                phase="phase",
-                kind="size",
-                active="processes taking part",
-                words="each of these",
-                all="all together",
-                interval="95 % interval of the time",
-            ),
+            tooltip=common.tooltip(rows, **titles),
             choice=("series", "Library"),
         )
 
@@ -323,17 +305,12 @@ class BEffCurves(Panel[Facts]):
             strokeDash=alt.StrokeDash("kind:N", title=None, scale=kinds, legend=LEGEND),
             opacity=common.faded(picked, 1),
         )
+        titles = {"series": "library", "kind": "neighbours", "size": "length", "text": "rate"}
+        titles |= {"interval": "95 % interval of a launch"}
         marks = base.mark_point(filled=True, size=38).encode(
             y=rate_axis,
             shape=alt.Shape("kind:N", title=None, scale=kinds, legend=LEGEND),
             opacity=common.faded(picked, 1),
-            tooltip=common.tooltip(
-                rows,
-                series="library",
-                kind="neighbours",
-                size="length",
-                text="rate",
-                interval="95 % interval of a launch",
-            ),
+            tooltip=common.tooltip(rows, **titles),
         )
         return common.wide(alt.layer(band, line, marks, data=common.data_of(rows)), picked)

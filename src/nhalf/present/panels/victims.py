@@ -39,23 +39,11 @@ class Victims(Panel[Facts]):
         axis = alt.Axis(
             values=values, labelExpr="format(datum.value, '~r') + '×'", labelOverlap=True
         )
-        return dots(
-            rows,
-            alt.X("ratio:Q", title="times as long as in quiet", scale=scale, axis=axis),
-            KINDS,
-            common.tooltip(
-                rows,
-                victim="victims",
-                name="load",
-                kind="of",
-                quiet="in quiet",
-                loaded="beside the load",
-                times="times as long",
-                interval="95 % interval",
-            ),
-            ("victim", "Victims"),
-            1,
-        )
+        titles = {"victim": "victims", "name": "load", "kind": "of", "quiet": "in quiet"}
+        titles |= {"loaded": "beside the load", "times": "times as long"}
+        titles |= {"interval": "95 % interval"}
+        value = alt.X("ratio:Q", title="times as long as in quiet", scale=scale, axis=axis)
+        return dots(rows, value, KINDS, common.tooltip(rows, **titles), ("victim", "Victims"), 1)
 
 
 def _rows(operation: CongestedOperation) -> Iterator[Row]:

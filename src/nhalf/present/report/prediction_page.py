@@ -51,24 +51,14 @@ def choice_map(prediction: Prediction) -> alt.Chart:
         .otherwise(alt.value(0.08))
     )
     axis = alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=4)
+    titles = {"ranks": "ranks", "size": "size", "algorithm": "fastest", "parts": "in parts of"}
+    titles |= {"time": "time", "second": "second"}
+    x = alt.X("size:N", title="message size", sort=sizes, axis=axis)
+    y = alt.Y("ranks:N", title="ranks", sort=ranks)
     chart: alt.Chart = (
         alt.Chart(common.data_of(rows))
         .mark_rect(stroke="transparent", strokeWidth=2, cornerRadius=2)
-        .encode(
-            x=alt.X("size:N", title="message size", sort=sizes, axis=axis),
-            y=alt.Y("ranks:N", title="ranks", sort=ranks),
-            color=colour,
-            opacity=opacity,
-            tooltip=common.tooltip(
-                rows,
-                ranks="ranks",
-                size="size",
-                algorithm="fastest",
-                parts="in parts of",
-                time="time",
-                second="second",
-            ),
-        )
+        .encode(x=x, y=y, color=colour, opacity=opacity, tooltip=common.tooltip(rows, **titles))
         .add_params(picked)
         .properties(width="container", height=height)
     )
