@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, OVERLAPPING
+from nhalf.base.rows import members
 from nhalf.machines import machine
 from nhalf.models.forms import Curve
 from nhalf.models.forms.packet_steps import PacketSteps
@@ -187,15 +188,11 @@ def _fitted(key: dict[str, Any], curve: Curve) -> machine.FittedModel:
 
 
 def _steps(curve: Curve) -> machine.PeriodicSteps | None:
-    packet_steps = PacketSteps.fit(curve)
-    if packet_steps.period_bytes is None or packet_steps.offset_bytes is None:
+    steps = PacketSteps.fit(curve)
+    if steps.period_bytes is None or steps.offset_bytes is None:
         return None
-    return machine.PeriodicSteps(
-        offset_bytes=packet_steps.offset_bytes,
-        period_bytes=packet_steps.period_bytes,
-        height_s=packet_steps.height_s,
-        height_ci=packet_steps.height_ci,
-    )
+    names = ("offset_bytes", "period_bytes", "height_s", "height_ci")
+    return machine.PeriodicSteps(**members(steps, *names))
 
 
 def _segment(curve: Curve, piece: FittedPiece) -> machine.Segment:
