@@ -211,10 +211,15 @@ double idle_until(T& transport, double clock_s) {
   return now_s;
 }
 
+template <Transport T>
+void idle_for(T& transport, double seconds) {
+  idle_until(transport, transport.now_s() + seconds);
+}
+
 /// Lets a microsecond pass for each round.
 template <Transport T>
 void pass_rounds(T& transport, std::uint64_t rounds) {
-  idle_until(transport, transport.now_s() + 1e-6 * static_cast<double>(rounds));
+  idle_for(transport, 1e-6 * static_cast<double>(rounds));
 }
 
 /// Every rank's numbers at rank 0, rank by rank; empty elsewhere. All ranks give equally many.

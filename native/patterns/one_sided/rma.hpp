@@ -2,6 +2,7 @@
 // numbers that are changed in one step.
 #pragma once
 
+#include "patterns/bases/beside_work.hpp"
 #include "patterns/bases/one_sided/accessing.hpp"
 
 namespace nhalf {
@@ -72,12 +73,60 @@ class RmaPut : public Accessing<T> {
   }
 };
 
+inline constexpr std::array target_axis{
+    AxisInfo{"target", "apart", "apart",
+             "what rank 1 does meanwhile: apart, it is not in the time; waits, in a barrier that "
+             "ends each access and is timed with it; computes, as long as that takes, before it "
+             "calls the barrier"}};
+inline constexpr auto put_axes = joined(access_axes, target_axis);
+
 inline constexpr PatternInfo rma_put_info{
     .name = "rma-put",
     .what = "rank 0 puts into a window of rank 1; time of an access with its puts",
     .needs = "windows",
-    .axes = access_axes};
-NHALF_PATTERN(rma_put_info, RmaPut);
+    .axes = put_axes};
+
+/// Whether puts go on while their target calls nothing of the library shows in the overlap of
+/// target=computes: Truly_passive_put of the Intel MPI Benchmarks (IMB-RMA).
+template <Windows T>
+class RmaPutBesideTarget : public RmaPut<T> {
+ public:
+  RmaPutBesideTarget(T& transport, const Case& point)
+      : RmaPut<T>(transport, point),
+        work_(transport, does(point) == computes),
+        meets_(does(point) != apart) {
+    if (meets_ && (this->is_active(point) || this->accessed_.links > 1))
+      throw InputError(
+          "with target=waits or computes, one way and with an access in which the "
+          "target has no part: flush, flush-local, lock or lock-all");
+  }
+
+  bool verify() override {
+    work_.leave_out();
+    return RmaPut<T>::verify();
+  }
+  void prepare() override { work_.learn(*this); }
+  void run(std::uint64_t rounds) override {
+    if (!meets_) return RmaPut<T>::run(rounds);
+    for (; rounds > 0; --rounds) {
+      if (!this->accessed_.origins.empty()) idle_for(this->transport_, work_.now_s());
+      RmaPut<T>::run(1);
+      this->transport_.barrier();
+    }
+  }
+  std::vector<Value> values() override { return work_.values(*this); }
+
+ private:
+  enum Target : std::size_t { apart, waits, computes };
+  static std::size_t does(const Case& point) {
+    constexpr std::string_view words[] = {"apart", "waits", "computes"};
+    return point.choice("target", words);
+  }
+
+  BesideWork<T> work_;
+  bool meets_;
+};
+NHALF_PATTERN(rma_put_info, RmaPutBesideTarget);
 
 inline constexpr PatternInfo rma_put_all_info{
     .name = "rma-put-all",

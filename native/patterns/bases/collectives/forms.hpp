@@ -5,8 +5,8 @@
 #include <deque>
 #include <iterator>
 
+#include "patterns/bases/beside_work.hpp"
 #include "patterns/bases/collectives/operation.hpp"
-#include "timing/statistics.hpp"
 
 namespace nhalf {
 inline constexpr std::array work_axes{
@@ -17,103 +17,32 @@ inline constexpr std::array beside_axis{AxisInfo{
     "beside", "none", "none",
     "1024:4096: of these sizes further ones are started after it, and waited for with it"}};
 
-/// The part of an operation that is hidden behind work, from 0 to 1: (pure + work - total) /
-/// min(pure, work), as the Intel MPI Benchmarks' user guide defines it for IMB-NBC.
-inline double overlap_share(double pure_s, double work_s, double total_s) {
-  const double shorter_s = std::min(pure_s, work_s);
-  if (shorter_s <= 0) return 0;
-  return std::clamp((pure_s + work_s - total_s) / shorter_s, 0.0, 1.0);
-}
-
-/// The work between start and wait of an operation, and what it hides.
-///
-/// With work=1 the work is spinning on the clock, as long as the operation takes without it: the
-/// median over the slowest ranks, found after the verification. Samples then hold start, work and
-/// wait. In the end both are timed in turn, from a barrier on, so that the overlap compares like
-/// with like. Apart from the operations, which are many: it is compiled once.
+/// The work between start and wait of an operation, if work=1. Samples then hold all three.
 template <NonBlockingCollectives T>
-class WorkBetween {
+class WorkBetween : public BesideWork<T> {
  public:
   WorkBetween(T& transport, const Case& point)
-      : transport_(transport), tests_(point.axes.number("tests", 0)) {
-    constexpr std::string_view words[] = {"0", "1"};
-    works_ = point.choice("work", words) == 1;
+      : BesideWork<T>(transport, works(point)), tests_(point.axes.number("tests", 0)) {
     if (tests_ < 0) throw InputError("axis tests is from 0 up");
   }
 
-  void leave_out() { work_s_ = 0; }
-  void learn(Pattern& operation) {
-    work_s_ = 0;
-    if (works_) work_s_ = pure_s(operation);
-  }
-  [[nodiscard]] bool is_now() const { return work_s_ > 0; }
-
   /// Equal pieces of work with a test after each but the last; tests come on top of the work.
   void work(typename T::CollectiveRequest& request) {
-    const double piece_s = work_s_ / (tests_ + 1);
+    const double piece_s = this->now_s() / (tests_ + 1);
     for (int i = 0; i < tests_; ++i) {
-      idle_until(transport_, transport_.now_s() + piece_s);
-      transport_.test(request);
+      idle_for(this->transport_, piece_s);
+      this->transport_.test(request);
     }
-    idle_until(transport_, transport_.now_s() + piece_s);
-  }
-
-  std::vector<Value> values(Pattern& operation) {
-    if (!works_) return {};
-    const double work_s = work_s_;
-    std::vector<double> pure, total;
-    for (int i = repetitions(work_s); i > 0; --i) {
-      pure.push_back(slowest_s(operation, 0));
-      total.push_back(slowest_s(operation, work_s));
-    }
-    const double alone_s = median(pure);
-    const double together_s = median(total);
-    return {{"pure_s", alone_s},
-            {"work_s", work_s},
-            {"total_s", together_s},
-            {"overlap", overlap_share(alone_s, work_s, together_s)}};
+    idle_for(this->transport_, piece_s);
   }
 
  private:
-  /// Enough repetitions for a tenth of a second and for a median; every rank makes as many. Virtual
-  /// time needs one.
-  int repetitions(double pure_s) const {
-    if (is_exact<T> || has_virtual_clock(transport_)) return 1;
-    return static_cast<int>(std::clamp(0.1 / std::max(pure_s, 1e-9), 3.0, 51.0));
+  static bool works(const Case& point) {
+    constexpr std::string_view words[] = {"0", "1"};
+    return point.choice("work", words) == 1;
   }
 
-  /// The slowest rank's time of one operation with this much work; at rank 0 only.
-  double slowest_s(Pattern& operation, double work_s) {
-    work_s_ = work_s;
-    transport_.barrier();
-    const double began_s = transport_.now_s();
-    operation.run(1);
-    const double own_s = transport_.now_s() - began_s;
-    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
-    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
-  }
-
-  /// The time of an operation without work, at every rank; taken again until it does not fall any
-  /// more, for libraries may be quicker after some tens of operations.
-  double pure_s(Pattern& operation) {
-    constexpr int looks = 10;
-    double found_s = slowest_s(operation, 0);
-    share(transport_, found_s);
-    double before_s = std::numeric_limits<double>::infinity();
-    for (int look = 0; look < looks && found_s < 0.9 * before_s; ++look) {
-      std::vector<double> times;
-      for (int i = repetitions(found_s); i > 0; --i) times.push_back(slowest_s(operation, 0));
-      before_s = found_s;
-      found_s = median(times);
-      share(transport_, found_s);
-    }
-    return found_s;
-  }
-
-  T& transport_;
   int tests_;
-  bool works_ = false;
-  double work_s_ = 0;
 };
 
 /// The operation Blocking, with its buffers, data and checks, as it is started and waited for.
@@ -137,7 +66,7 @@ class Overlapped : public Blocking {
     T& transport = this->transport_;
     for (; rounds > 0; --rounds) {
       auto request = start();
-      if (work_.is_now()) work_.work(request);
+      if (work_.now_s() > 0) work_.work(request);
       transport.wait(request);
       for (auto& beside : beside_) transport.wait(*beside);
     }

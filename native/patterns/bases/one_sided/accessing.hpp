@@ -87,6 +87,9 @@ class Accessing : public Pattern {
         takes_part_(!accessed_.targets.empty() || access_of(point) == WindowAccess::fence ||
                     (access_of(point) == WindowAccess::pscw && !accessed_.origins.empty())) {}
 
+  /// Whether the targets of a point's accesses take part in them.
+  static bool is_active(const Case& point) { return access_of(point) >= WindowAccess::fence; }
+
   /// Accesses, each with its operations on every target: `operate(target)` is compiled into this.
   template <class Operate>
   void accesses(std::uint64_t rounds, Operate operate) {

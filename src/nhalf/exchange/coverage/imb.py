@@ -21,6 +21,7 @@ MEMORIES = {"device": "device", "pinned": "host", "managed": "shared", "host": "
 """The suite's words for where buffers lie: `host` is what cudaMallocHost gives."""
 
 RMA = "rma"
+BUSY_TARGET = "target=computes"
 
 IMB = Suite(
     "imb",
@@ -74,8 +75,7 @@ IMB = Suite(
             Test("Fetch_and_op", "rma-fetch-and-op", transport=RMA),
             Test("Compare_and_swap", "rma-compare-and-swap", transport=RMA),
             Test(
-                "Truly_passive_put",
-                why_not="a put while the target computes: `rma-put` has a target that waits",
+                "Truly_passive_put", "rma-put", BUSY_TARGET, RMA, "with `target=waits` as `pure_s`"
             ),
         ],
         "IMB-EXT": [

@@ -264,7 +264,9 @@ def _point(cells: dict[str, float], timed: str, table: _Table, part: LogPart) ->
     size_bytes = _own_size(size_bytes, table, ranks)
     pattern, axes = _identity(table, ranks, cells)
     messages = _messages(pattern, ranks, axes)
-    if timed == _OVERLAPPED:
+    if "target" in axes:
+        axes["target"] = "computes" if timed == _OVERLAPPED else "waits"
+    elif timed == _OVERLAPPED:
         axes["work"] = "1"
     # A rate counts the messages of all ranks: the time is that of one from each sender.
     rate = cells.get("Msg/sec", 0.0)

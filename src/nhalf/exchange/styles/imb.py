@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from nhalf.base.rows import Row
 from nhalf.exchange import styles
-from nhalf.exchange.coverage.imb import IMB, MEMORIES
+from nhalf.exchange.coverage.imb import BUSY_TARGET, IMB, MEMORIES
 from nhalf.exchange.styles import Style
 
 ONE_TIME = ("PingPong", "PingPing", "PingPongAnySource", "PingPingAnySource", "PingPongMT")
@@ -52,7 +52,9 @@ def _columns(benchmark: str) -> list[str]:
     if benchmark in RATES:
         return ["#bytes", "#repetitions", "Mbytes/sec", "Msg/sec"]
     size = [] if "barrier" in benchmark.lower() else ["#bytes"]
-    if "work=1" in Imb.benchmarks[benchmark]:
+    if BUSY_TARGET in Imb.benchmarks[benchmark]:
+        times = ["t_pure[usec]", "t_ovrl[usec]"]
+    elif "work=1" in Imb.benchmarks[benchmark]:
         times = ["t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"]
     else:
         times = ["t_min[usec]", "t_max[usec]", "t_avg[usec]"]

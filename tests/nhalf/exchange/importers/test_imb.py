@@ -152,8 +152,10 @@ def test_a_pure_time_is_read_beside_one_of_zero() -> None:
         "#bytes #repetitions   t_pure[usec] t_ovrl[usec]\n16  100  3.00  0.00\n64  100  4.00  5.0\n"
     )
     log = read_text(text)
+    assert {point.pattern for point in log.points} == {"rma-put"}
+    waits, computes = {"target": "waits"}, {"target": "computes"}
     assert [(p.samples_s[0], dict(p.axes)) for p in log.points] == [
-        (pytest.approx(3e-6), {}), (pytest.approx(4e-6), {}), (pytest.approx(5e-6), {"work": "1"}),
+        (pytest.approx(3e-6), waits), (pytest.approx(4e-6), waits), (pytest.approx(5e-6), computes),
     ]  # fmt: skip
 
 

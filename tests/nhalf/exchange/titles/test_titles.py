@@ -37,6 +37,8 @@ def wanted(entry: Entry) -> set[tuple[str, str, str]]:
     points = {(entry.pattern, entry.transport, axes)}
     if "work=1" in axes:
         points.add((entry.pattern, entry.transport, ""))
+    if axes == "target=computes":
+        points.add((entry.pattern, entry.transport, "target=waits"))
     return points
 
 
