@@ -63,14 +63,14 @@ BUDGET_LINES = {
     "native/calls": 880,
     "apps/npb": 11_970,
     "native/composer": 740,
-    "native/contract": 1_770,
+    "native/contract": 1_780,
     "native/fabric": 5_250,
     "native/host": 1_950,
     "native/interposer": 5_160,  # trials of a class pay for themselves
     "native/multicast": 1_100,
     "native/network": 1_510,
     "native/node": 3_870,
-    "native/patterns": 8_540,
+    "native/patterns": 8_580,
     "native/pgas": 460,
     "native/preloaded": 1_010,
     "native/probe": 1_140,
@@ -78,7 +78,7 @@ BUDGET_LINES = {
     "native/simulator": 1_290,
     "native/timing": 2_100,
     "native/trace": 5_110,
-    "native/transports": 9_870,
+    "native/transports": 9_900,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
 included. To raise one takes a reason, in the message of the commit that does it."""

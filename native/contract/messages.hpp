@@ -26,6 +26,16 @@ concept Tagged =
       transport.recv_tagged(peer, tag, in);
     };
 
+/// Several messages of one rank to another, and as many back, all begun before any is waited for. A
+/// transport has it whose sends alone end when their data is there.
+template <class T>
+concept SeveralAtOnce =
+    Transport<T> && requires(T& transport, int peer, std::size_t count, ConstBytes out, Bytes in) {
+      transport.send_several(peer, count, out);
+      transport.recv_several(peer, count, in);
+      transport.exchange_several(peer, count, out, in);
+    };
+
 /// Sends and receives that are prepared once, started as often as one likes, and released.
 ///
 /// A prepared message is a Request like any other: `wait` ends what `start` began, and it can be

@@ -4,6 +4,7 @@
 // Operations of NCCL between buffers in GPU memory, in the processes that MPI starts.
 #pragma once
 
+#include "contract/messages.hpp"
 #include "contract/pattern.hpp"
 #include "host/gpu_memory.hpp"
 #include "transports/bases/progressing_control.hpp"
@@ -27,9 +28,9 @@ class NcclTransport : public MpiControl {
   static constexpr bool has_gpu_memory_only = true;
   static constexpr bool has_own_operations_only = true;
   static constexpr bool offers(const PatternInfo& pattern) {
-    constexpr std::string_view names[] = {"pingpong",  "exchange",      "bcast",     "reduce",
-                                          "gather",    "scatter",       "allgather", "alltoall",
-                                          "allreduce", "reduce-scatter"};
+    constexpr std::string_view names[] = {"pingpong",  "exchange", "stream",    "bibw",
+                                          "bcast",     "reduce",   "gather",    "scatter",
+                                          "allgather", "alltoall", "allreduce", "reduce-scatter"};
     return std::ranges::find(names, pattern.name) != std::end(names);
   }
 
@@ -86,6 +87,23 @@ class NcclTransport : public MpiControl {
     grouped([&](const auto& calls, auto check) {
       check(put(calls, to, out));
       check(take(calls, from, in));
+    });
+  }
+
+  /// One after the other on the stream, and one wait; both ways in one group, which alone makes
+  /// progress both ways.
+  void send_several(int peer, std::size_t count, ConstBytes data) {
+    repeat("ncclSend", count, [&](const auto& calls) { return put(calls, peer, data); });
+  }
+  void recv_several(int peer, std::size_t count, Bytes data) {
+    repeat("ncclRecv", count, [&](const auto& calls) { return take(calls, peer, data); });
+  }
+  void exchange_several(int peer, std::size_t count, ConstBytes out, Bytes in) {
+    grouped([&](const auto& calls, auto check) {
+      for (; count > 0; --count) {
+        check(put(calls, peer, out));
+        check(take(calls, peer, in));
+      }
     });
   }
 
@@ -226,6 +244,13 @@ class NcclTransport : public MpiControl {
     if (phases_ != nullptr) phases_->known();
     watchdog_.end();
   }
+  template <class Call>
+  void repeat(std::string_view name, std::size_t count, Call call) {
+    operate(name, [&](const nccl::Library& calls) {
+      for (; count > 1; --count) calls.check(call(calls), name);
+      return call(calls);
+    });
+  }
   template <class Call, class... Arguments>
   void run(std::string_view name, Call call, Arguments... arguments) {
     operate(name, [&](const nccl::Library& calls) {
@@ -251,7 +276,8 @@ class NcclTransport : public MpiControl {
   bool shares_gpu_ = false;
 };
 
-static_assert(Duplex<NcclTransport> && Collectives<NcclTransport> && Reductions<NcclTransport>);
+static_assert(Duplex<NcclTransport> && SeveralAtOnce<NcclTransport>);
+static_assert(Collectives<NcclTransport> && Reductions<NcclTransport>);
 }  // namespace nhalf
 
 NHALF_TRANSPORT(nhalf::NcclTransport);

@@ -1,6 +1,7 @@
 // Messages that follow one another without waiting: one way, and both ways at once.
 #pragma once
 
+#include "contract/messages.hpp"
 #include "patterns/bases/pair.hpp"
 
 namespace nhalf {
@@ -14,10 +15,22 @@ class Stream : public Pair<T> {
     T& transport = this->transport_;
     const int peer = this->peer();
     if (this->leads()) {
-      for (auto i = rounds; i > 0; --i) transport.send(peer, this->out_.bytes());
+      if constexpr (SeveralAtOnce<T>) {
+        windows(rounds, message_window, [&](std::size_t together) {
+          transport.send_several(peer, together, this->out_.bytes());
+        });
+      } else {
+        for (auto i = rounds; i > 0; --i) transport.send(peer, this->out_.bytes());
+      }
       transport.recv(peer, Bytes{});
     } else if (this->takes_part()) {
-      for (auto i = rounds; i > 0; --i) transport.recv(peer, this->in_.bytes());
+      if constexpr (SeveralAtOnce<T>) {
+        windows(rounds, message_window, [&](std::size_t together) {
+          transport.recv_several(peer, together, this->in_.bytes());
+        });
+      } else {
+        for (auto i = rounds; i > 0; --i) transport.recv(peer, this->in_.bytes());
+      }
       transport.send(peer, ConstBytes{});
     }
   }
@@ -68,5 +81,28 @@ class Bibw : public Pair<T> {
 
   std::vector<typename T::Request> sends_;
 };
-NHALF_PATTERN(bibw, Bibw);
+
+template <SeveralAtOnce T>
+class BibwAtOnce : public Pair<T> {
+ public:
+  using Pair<T>::Pair;
+
+  void run(std::uint64_t rounds) override {
+    if (!this->takes_part()) return;
+    windows(rounds, message_window, [&](std::size_t together) {
+      this->transport_.exchange_several(this->peer(), together, this->out_.bytes(),
+                                        this->in_.bytes());
+    });
+  }
+};
+
+template <class T>
+struct BibwChoice {};
+template <NonBlocking T>
+struct BibwChoice<T> : std::type_identity<Bibw<T>> {};
+template <SeveralAtOnce T>
+struct BibwChoice<T> : std::type_identity<BibwAtOnce<T>> {};
+template <class T>
+using BibwOf = typename BibwChoice<T>::type;
+NHALF_PATTERN(bibw, BibwOf);
 }  // namespace nhalf

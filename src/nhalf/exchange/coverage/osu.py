@@ -23,7 +23,6 @@ SHMEM = "shmem"
 NO_NBI = "puts and gets of `shmem` block until the data may be used again"
 NOT_ITS_OWN = "collective operations over `shmem` are nhalf's, made of its puts"
 NCCL = "nccl"
-NO_WINDOW = "has no pattern of NCCL yet: `nhalf import` reads its table"
 
 OSU = Suite(
     "osu",
@@ -115,7 +114,8 @@ OSU = Suite(
         ],
         "NCCL": [
             Test("osu_xccl_latency", "pingpong", transport=NCCL),
-            *(Test(f"osu_xccl_{name}", why_not=NO_WINDOW) for name in ("bw", "bibw")),
+            Test("osu_xccl_bw", "stream", transport=NCCL),
+            Test("osu_xccl_bibw", "bibw", transport=NCCL),
             *(
                 Test(f"osu_xccl_{name}", pattern, transport=NCCL)
                 for name, pattern in OPERATIONS.items()

@@ -21,6 +21,7 @@ OPERATIONS = {
 PERSISTENT = "_persistent"
 XCCL = "osu_xccl_"
 """How tests of NCCL begin; the rest is the name of the test of MPI."""
+XCCL_PAIRS = ("osu_xccl_latency", "osu_xccl_bw", "osu_xccl_bibw")
 OVERLAP_COLUMNS = ("Overall(us)", "Compute(us)", "Pure Comm.(us)", "Overlap(%)")
 
 
@@ -38,7 +39,7 @@ class Osu(Style):
 
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
         yield ""
-        is_pair = benchmark == "osu_xccl_latency"
+        is_pair = benchmark in XCCL_PAIRS
         memory = parse_axes(rows[0]["axes"]).get("memory", "device" if is_pair else "")
         yield from _heading(benchmark, memory)
         if benchmark == "osu_mbw_mr":

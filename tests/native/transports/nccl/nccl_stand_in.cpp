@@ -155,24 +155,42 @@ std::vector<std::byte> combined(const Communicator* among, std::size_t from_byte
   return sum;
 }
 
+constexpr int under_way = -1;
+int put(const Message& message) {
+  auto& box = message.among->shared->messages[message.among->rank][message.peer];
+  if (box.is_full.load() != 0) return under_way;
+  const int result = read_device(box.data, message.out, message.size_bytes);
+  box.size_bytes = message.size_bytes;
+  box.is_full = 1;
+  return result;
+}
+int take(const Message& message) {
+  auto& box = message.among->shared->messages[message.peer][message.among->rank];
+  if (box.is_full.load() != 1) return under_way;
+  if (box.size_bytes != message.size_bytes) return invalid_usage;
+  const int result = write_device(message.in, box.data, message.size_bytes);
+  box.is_full = 0;
+  return result;
+}
+
 int run(const std::vector<Message>& messages) {
   profiler.message();
   take_time();
-  for (const auto& [among, peer, size_bytes, out, in] : messages) {
-    if (out == nullptr) continue;
-    auto& box = among->shared->messages[among->rank][peer];
-    while (box.is_full.load() != 0) sched_yield();
-    if (const int result = read_device(box.data, out, size_bytes); result != success) return result;
-    box.size_bytes = size_bytes;
-    box.is_full = 1;
-  }
-  for (const auto& [among, peer, size_bytes, out, in] : messages) {
-    if (in == nullptr) continue;
-    auto& box = among->shared->messages[peer][among->rank];
-    while (box.is_full.load() != 1) sched_yield();
-    if (box.size_bytes != size_bytes) return invalid_usage;
-    if (const int result = write_device(in, box.data, size_bytes); result != success) return result;
-    box.is_full = 0;
+  // Those of one pair and way keep their order; all others go on meanwhile.
+  std::vector<bool> is_over(messages.size());
+  for (std::size_t left = messages.size(); left > 0; sched_yield()) {
+    std::array<std::array<bool, 2>, ranks_max> is_held{};
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const bool is_out = messages[i].out != nullptr;
+      auto& held = is_held[static_cast<std::size_t>(messages[i].peer)][is_out ? 1 : 0];
+      if (is_over[i] || held) continue;
+      const int result = is_out ? put(messages[i]) : take(messages[i]);
+      held = result == under_way;
+      if (held) continue;
+      if (result != success) return result;
+      is_over[i] = true;
+      --left;
+    }
   }
   return success;
 }

@@ -117,11 +117,13 @@ def test_osu_tests_of_nccl_have_titles_that_the_import_knows(
     (title,) = [line for line in text if line.startswith("# OSU ")]
     _, identity = identity_of(title.removeprefix("# OSU "))
     assert (identity.transport, identity.pattern, identity.is_known) == ("nccl", pattern, True)
-    assert identity.ranks == (2 if pattern == "pingpong" else 0)
+    is_pair = pattern in ("pingpong", "stream", "bibw")
+    assert identity.ranks == (2 if is_pair else 0)
     start = text.index(title)
-    if benchmark == "osu_xccl_latency":
+    if is_pair:
         place = "# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)"
-        assert text[start + 1 : start + 3] == [place, "# Size       Avg Latency(us)"]
+        column = "  Avg Latency(us)" if pattern == "pingpong" else " Bandwidth (MB/s)"
+        assert text[start + 1 : start + 3] == [place, f"# Size     {column}"]
     else:
         assert text[start + 1].split()[1:4] == ["Size", "Avg", "Latency(us)"]
 

@@ -27,7 +27,7 @@ from tests.probes import is_built
 NATIVE = Path(__file__).parents[3] / "native"
 FOUND = sorted(libraries(), key=lambda one: (one.vendor != "mpich", not one.abi))
 PATTERNS = (
-    *("pingpong", "exchange", "bcast", "reduce", "allreduce", "allgather"),
+    *("pingpong", "exchange", "stream", "bibw", "bcast", "reduce", "allreduce", "allgather"),
     *("reduce-scatter", "alltoall", "gather", "scatter"),
 )
 IN_PLACE = ("reduce", "allreduce", "allgather", "gather", "scatter")
@@ -105,6 +105,14 @@ def test_every_operation_moves_the_right_data(ranks: int) -> None:
     assert {tuple(answer["gpus"]) for answer in found} == {("0000:a0:00.0",) * ranks}
 
 
+@pytest.mark.usefixtures("stand_ins")
+def test_messages_in_windows_are_timed_one_way_and_both_ways() -> None:
+    found = answers(2, points(("stream", "bibw"), (5000,)), timed=True)
+    assert [answer["verified"] for answer in found] == [True, True]
+    assert [answer["bytes_per_time"] for answer in found] == [5000, 10_000]
+    assert all(answer["batch"] >= 16 and min(answer["samples_s"]) > 0 for answer in found)
+
+
 CHOICES = [
     ("allreduce", 8, {"nccl_tree_ll_channels": 2}),
     ("allreduce", 65_536, {"nccl_ring_ll128_channels": 24}),
@@ -176,7 +184,7 @@ def test_wrong_data_is_found_in_every_operation(monkeypatch: pytest.MonkeyPatch)
     ("question", "words"),
     [
         ("pattern=pingpong bytes=0", "no message has 0 bytes here"),
-        ("pattern=stream bytes=8", "the transport does not offer it"),
+        ("pattern=many-to-one bytes=8", "the transport does not offer it"),
         ("pattern=alltoall bytes=8 axis.place=in", "leave out place=in"),
         ("pattern=reduce-scatter bytes=8 axis.place=in", "leave out place=in"),
         ("pattern=allreduce bytes=8 axis.op=user", "by op=sum, min or max"),
