@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parent / "native/host/gpu_stand_in.cpp"
 
 @functools.cache
 def gpu_stand_in(without: str = "") -> Path:
-    """Its file, which NHALF_CUDA_LIBRARY can name; `without` a call, which is 'launch'.
+    """Its file, which NHALF_CUDA_LIBRARY can name; `without` 'launch', a call, or 'graphs'.
 
     Skips the test where there is no compiler of C++.
     """

@@ -78,7 +78,7 @@ BUDGET_LINES = {
     "native/simulator": 1_290,
     "native/timing": 2_100,
     "native/trace": 5_110,
-    "native/transports": 9_900,
+    "native/transports": 9_950,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
 included. To raise one takes a reason, in the message of the commit that does it."""

@@ -205,6 +205,7 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
                           .axes = point.below("axis."),
                           .hosts = session.hosts};
   nhalf::check_axes(entry.info, where.axes, nhalf::further_axes<ProbeTransport>(entry.info));
+  if constexpr (requires { transport.choose(where.axes); }) transport.choose(where.axes);
   const auto effort = effort_of(point, entry.info.timing, session.clock.is_virtual);
   const bool verify_only = point.number("verify_only", 0) != 0;
   if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {

@@ -123,6 +123,7 @@ inline json::Object description_of(const PatternInfo& info, bool present,
 /// Axes that patterns have by their transport.
 template <class T>
 std::span<const AxisInfo> further_axes(const PatternInfo& info) {
+  if constexpr (requires { T::axes; }) return T::axes;
   return has_memory_axis<T>(info) ? std::span(&memory_axis, 1) : std::span<const AxisInfo>();
 }
 

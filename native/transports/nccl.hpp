@@ -25,6 +25,10 @@ class NcclTransport : public MpiControl {
       ClockError::described[1]};
   static constexpr TransportInfo info{"nccl", "NCCL's operations between buffers in GPU memory",
                                       described};
+  static constexpr AxisInfo axes[] = {
+      {"by", "launches", "launches",
+       "graph: what an operation puts on the stream is captured by its first call, and launched by "
+       "all others as a graph"}};
   static constexpr bool has_gpu_memory_only = true;
   static constexpr bool has_own_operations_only = true;
   static constexpr bool offers(const PatternInfo& pattern) {
@@ -55,6 +59,7 @@ class NcclTransport : public MpiControl {
   }
   ~NcclTransport() {
     if (std::uncaught_exceptions() > 0) return;
+    graphs_.clear();
     barrier();
     watchdog_.look_at(nullptr);
     watchdog_.begin();
@@ -84,27 +89,31 @@ class NcclTransport : public MpiControl {
     }
   }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
-    grouped([&](const auto& calls, auto check) {
-      check(put(calls, to, out));
-      check(take(calls, from, in));
-    });
+    grouped(key_of("exchange", to, from, out.data(), in.data(), out.size(), in.size()),
+            [&](const auto& calls, auto check) {
+              check(put(calls, to, out));
+              check(take(calls, from, in));
+            });
   }
 
   /// One after the other on the stream, and one wait; both ways in one group, which alone makes
   /// progress both ways.
   void send_several(int peer, std::size_t count, ConstBytes data) {
-    repeat("ncclSend", count, [&](const auto& calls) { return put(calls, peer, data); });
+    const auto key = key_of("several sends", peer, count, data.data(), data.size());
+    repeat("ncclSend", key, count, [&](const auto& calls) { return put(calls, peer, data); });
   }
   void recv_several(int peer, std::size_t count, Bytes data) {
-    repeat("ncclRecv", count, [&](const auto& calls) { return take(calls, peer, data); });
+    const auto key = key_of("several receives", peer, count, data.data(), data.size());
+    repeat("ncclRecv", key, count, [&](const auto& calls) { return take(calls, peer, data); });
   }
   void exchange_several(int peer, std::size_t count, ConstBytes out, Bytes in) {
-    grouped([&](const auto& calls, auto check) {
-      for (; count > 0; --count) {
-        check(put(calls, peer, out));
-        check(take(calls, peer, in));
-      }
-    });
+    grouped(key_of("several", peer, count, out.data(), in.data(), in.size()),
+            [&](const auto& calls, auto check) {
+              for (auto left = count; left > 0; --left) {
+                check(put(calls, peer, out));
+                check(take(calls, peer, in));
+              }
+            });
   }
 
   void bcast(int root, Bytes data) {
@@ -133,39 +142,52 @@ class NcclTransport : public MpiControl {
   // NCCL's guide makes these of sends and receives in a group.
 
   void scatter(int root, ConstBytes in, Bytes out) {
-    grouped([&](const auto& calls, auto check) {
-      for (int peer = 0; rank() == root && peer < size(); ++peer)
-        if (const auto block = block_of(in, peer, out.size()); block.data() != out.data())
-          check(put(calls, peer, block));
-      if (rank() != root || block_of(in, root, out.size()).data() != out.data())
-        check(take(calls, root, out));
-    });
+    grouped(key_of("scatter", root, in.data(), out.data(), out.size()),
+            [&](const auto& calls, auto check) {
+              for (int peer = 0; rank() == root && peer < size(); ++peer)
+                if (const auto block = block_of(in, peer, out.size()); block.data() != out.data())
+                  check(put(calls, peer, block));
+              if (rank() != root || block_of(in, root, out.size()).data() != out.data())
+                check(take(calls, root, out));
+            });
   }
   void gather(int root, ConstBytes in, Bytes out) {
-    grouped([&](const auto& calls, auto check) {
-      for (int peer = 0; rank() == root && peer < size(); ++peer)
-        if (const auto block = block_of(out, peer, in.size()); block.data() != in.data())
-          check(take(calls, peer, block));
-      if (rank() != root || block_of(out, root, in.size()).data() != in.data())
-        check(put(calls, root, in));
-    });
+    grouped(key_of("gather", root, in.data(), out.data(), in.size()),
+            [&](const auto& calls, auto check) {
+              for (int peer = 0; rank() == root && peer < size(); ++peer)
+                if (const auto block = block_of(out, peer, in.size()); block.data() != in.data())
+                  check(take(calls, peer, block));
+              if (rank() != root || block_of(out, root, in.size()).data() != in.data())
+                check(put(calls, root, in));
+            });
   }
   /// Throws InputError in place, which sends and receives at once cannot be.
   void alltoall(ConstBytes in, Bytes out) {
     if (in.data() == out.data())
       throw InputError("NCCL has no all-to-all in place: leave out place=in");
     const auto block_bytes = in.size() / static_cast<std::size_t>(size());
-    grouped([&](const auto& calls, auto check) {
-      for (int peer = 0; peer < size(); ++peer) {
-        check(put(calls, peer, block_of(in, peer, block_bytes)));
-        check(take(calls, peer, block_of(out, peer, block_bytes)));
-      }
-    });
+    grouped(key_of("alltoall", in.data(), out.data(), in.size()),
+            [&](const auto& calls, auto check) {
+              for (int peer = 0; peer < size(); ++peer) {
+                check(put(calls, peer, block_of(in, peer, block_bytes)));
+                check(take(calls, peer, block_of(out, peer, block_bytes)));
+              }
+            });
   }
   // What NCCL does not have; no pattern of it is offered.
   void alltoallv(ConstBytes, PerRank, PerRank, Bytes, PerRank, PerRank) { refuse("alltoallv"); }
   void scan(ConstBytes, Bytes) { refuse("scan"); }
   void synchronise() { refuse("barrier"); }
+
+  /// What the axes of the next point ask for. Throws InputError.
+  void choose(const Options& axes_of_point) {
+    const auto by = axes_of_point.text("by", "launches");
+    if (by != "launches" && by != "graph") throw InputError("axis by has no value '" + by + "'");
+    by_graph_ = by == "graph";
+    graphs_.clear();
+    if (by_graph_ && gpu::driver().graph_launch == nullptr)
+      throw InputError("the GPU driver has no graphs: leave out by=graph");
+  }
 
   /// Throws InputError for what NCCL does not combine.
   void reduce_by(const Reduction& reduction) { combination_ = nccl::Combination::of(reduction); }
@@ -228,12 +250,37 @@ class NcclTransport : public MpiControl {
     throw InputError("NCCL has no " + operation);
   }
 
+  /// An operation by its name and what it is given: the same one has the same graph.
+  using Key = std::array<std::uintptr_t, 8>;
+  template <class... Words>
+  static Key key_of(Words... words) {
+    const auto number = [](auto word) {
+      if constexpr (std::is_pointer_v<decltype(word)>)
+        return reinterpret_cast<std::uintptr_t>(word);
+      else
+        return static_cast<std::uintptr_t>(word);
+    };
+    return {number(words)...};
+  }
+
+  template <class Call>
+  void launch_graph(std::string_view name, const Key& key, Call call) {
+    auto& graph = graphs_[key];
+    if (graph.get() == nullptr)
+      graph =
+          gpu::graph_of(stream_.get(), [&] { nccl::library().check(call(nccl::library()), name); });
+    gpu::driver().check(gpu::driver().graph_launch(graph.get(), stream_.get()), name);
+  }
+
   /// From the call until the host knows that the stream is empty.
   template <class Call>
-  void operate(std::string_view name, Call call) {
+  void operate(std::string_view name, const Key& key, Call call) {
     watchdog_.begin();
     if (phases_ != nullptr) phases_->begin(stream_.get());
-    nccl::library().check(call(nccl::library()), name);
+    if (by_graph_)
+      launch_graph(name, key, call);
+    else
+      nccl::library().check(call(nccl::library()), name);
     if (phases_ != nullptr) phases_->returned(stream_.get());
     waiting_.until([&] {
       const int state = gpu::driver().stream_query(stream_.get());
@@ -245,21 +292,21 @@ class NcclTransport : public MpiControl {
     watchdog_.end();
   }
   template <class Call>
-  void repeat(std::string_view name, std::size_t count, Call call) {
-    operate(name, [&](const nccl::Library& calls) {
-      for (; count > 1; --count) calls.check(call(calls), name);
+  void repeat(std::string_view name, const Key& key, std::size_t count, Call call) {
+    operate(name, key, [&](const nccl::Library& calls) {
+      for (auto left = count; left > 1; --left) calls.check(call(calls), name);
       return call(calls);
     });
   }
   template <class Call, class... Arguments>
   void run(std::string_view name, Call call, Arguments... arguments) {
-    operate(name, [&](const nccl::Library& calls) {
+    operate(name, key_of(name.data(), arguments...), [&](const nccl::Library& calls) {
       return (calls.*call)(arguments..., communicator_, stream_.get());
     });
   }
   template <class Calls>
-  void grouped(Calls several) {
-    operate("ncclGroupEnd", [&](const nccl::Library& calls) {
+  void grouped(const Key& key, Calls several) {
+    operate("ncclGroupEnd", key, [&](const nccl::Library& calls) {
       calls.check(calls.group_start(), "ncclGroupStart");
       several(calls, [&](int result) { calls.check(result, "ncclSend or ncclRecv"); });
       return calls.group_end();
@@ -274,6 +321,8 @@ class NcclTransport : public MpiControl {
   nccl::Combination combination_;
   nccl::Phases* phases_ = nullptr;
   bool shares_gpu_ = false;
+  bool by_graph_ = false;
+  std::map<Key, gpu::OwnedGraphProgram> graphs_;
 };
 
 static_assert(Duplex<NcclTransport> && SeveralAtOnce<NcclTransport>);

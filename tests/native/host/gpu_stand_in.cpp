@@ -20,8 +20,9 @@
 #include <cstdio>
 #include <thread>
 #include <utility>
+#include <vector>
 
-#include "gpu_stand_in_memory.hpp"
+#include "gpu_stand_in_kernels.hpp"
 
 /// What stands before the name of a kernel in its text.
 #ifndef NHALF_STAND_IN_ENTRY
@@ -33,87 +34,6 @@ struct Handle {
   std::array<char, 64> bytes;
 };
 
-std::byte expected(std::size_t at, std::uint32_t seed) {
-  const auto mixed = static_cast<std::uint32_t>(at % 4093 + 1) * 2654435761U + seed * 40503U;
-  return static_cast<std::byte>((mixed >> 13) ^ mixed);
-}
-
-template <class Value>
-Value argument(void** arguments, int number) {
-  Value value;
-  std::memcpy(&value, arguments[number], sizeof value);
-  return value;
-}
-
-int run_fill(void** arguments) {
-  const auto size_bytes = argument<std::uint64_t>(arguments, 1);
-  std::byte* data = behind(argument<Address>(arguments, 0), size_bytes, false);
-  if (data == nullptr) return invalid_value;
-  for (std::size_t at = 0; at < size_bytes; ++at)
-    data[at] = expected(at, argument<std::uint32_t>(arguments, 2));
-  return success;
-}
-
-int run_verify(void** arguments) {
-  const auto size_bytes = argument<std::uint64_t>(arguments, 1);
-  const std::byte* data = behind(argument<Address>(arguments, 0), size_bytes, false);
-  std::byte* sum = behind(argument<Address>(arguments, 3), sizeof(std::uint64_t), false);
-  if (data == nullptr || sum == nullptr) return invalid_value;
-  std::uint64_t wrong = 0;
-  std::memcpy(&wrong, sum, sizeof wrong);
-  for (std::size_t at = 0; at < size_bytes; ++at)
-    if (data[at] != expected(at, argument<std::uint32_t>(arguments, 2))) ++wrong;
-  std::memcpy(sum, &wrong, sizeof wrong);
-  return success;
-}
-
-int run_clock(void** arguments) {
-  const auto cycles = argument<std::uint64_t>(arguments, 1);
-  const double clock_hz = setting("NHALF_STAND_IN_CLOCK_HZ", 1e9);
-  std::byte* times = behind(argument<Address>(arguments, 0), 4 * sizeof(std::uint64_t), false);
-  if (times == nullptr) return invalid_value;
-  const double start_s = state().device_s;
-  const double end_s = start_s + static_cast<double>(cycles) / clock_hz;
-  const std::array<std::uint64_t, 4> readings{
-      static_cast<std::uint64_t>(start_s * clock_hz), static_cast<std::uint64_t>(start_s * 1e9),
-      static_cast<std::uint64_t>(start_s * clock_hz) + cycles,
-      static_cast<std::uint64_t>(end_s * 1e9)};
-  std::memcpy(times, readings.data(), sizeof readings);
-  state().device_s = end_s;
-  return success;
-}
-
-int run_empty(void**) {
-  return success;
-}
-
-/// Answers flags in a thread of its own, each after NHALF_STAND_IN_FLAG_S of the device's time.
-int run_flag(void** arguments) {
-  auto* flag = reinterpret_cast<std::uint32_t*>(argument<Address>(arguments, 0));
-  const auto rounds = argument<std::uint32_t>(arguments, 1);
-  state().running = std::thread([=] {
-    const std::atomic_ref<std::uint32_t> seen(*flag);
-    for (std::uint32_t i = 0; i < rounds; ++i) {
-      while (seen.load() != 2 * i + 1) std::this_thread::yield();
-      const std::lock_guard hold(state().lock);
-      state().host_s += setting("NHALF_STAND_IN_FLAG_S", 2e-6);
-      state().device_s = std::max(state().device_s, state().host_s);
-      seen.store(2 * i + 2);
-    }
-  });
-  return success;
-}
-
-/// The kernels that the stand-in knows, by the names of their entries.
-struct Kernel {
-  const char* name;
-  int (*run)(void** arguments);
-};
-constexpr std::array known_kernels{
-    Kernel{"nhalf_fill", run_fill}, Kernel{"nhalf_verify", run_verify},
-    Kernel{"nhalf_clock", run_clock}, Kernel{"nhalf_empty", run_empty},
-    Kernel{"nhalf_flag", run_flag}};
-
 /// A host that waits for the device waits until then, if it is to.
 int wait_for_device(double since_s) {
   if (setting("NHALF_STAND_IN_WAITS", 0) > 0)
@@ -121,13 +41,20 @@ int wait_for_device(double since_s) {
   return success;
 }
 
+/// What another library puts on a stream.
+struct Task {
+  void (*run)(void*);
+  void* data;
+};
 struct Stream {
   double waited_s = 0;
   /// Kernels of a graph that is captured; below 0 if none is.
   int captured = -1;
+  std::vector<Task> tasks{};
 };
 struct Graph {
   int kernels = 0;
+  std::vector<Task> tasks{};
 };
 struct Event {
   double recorded_s = 0;
@@ -354,11 +281,19 @@ int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsig
 #ifndef NHALF_STAND_IN_WITHOUT_GRAPHS
 int cuStreamBeginCapture_v2(void* stream, int) {
   static_cast<Stream*>(stream)->captured = 0;
+  static_cast<Stream*>(stream)->tasks.clear();
   return success;
 }
 int cuStreamEndCapture(void* stream, void** graph) {
-  *graph = new Graph{std::exchange(static_cast<Stream*>(stream)->captured, -1)};
+  *graph = new Graph{std::exchange(static_cast<Stream*>(stream)->captured, -1),
+                     static_cast<Stream*>(stream)->tasks};
   return success;
+}
+/// Whether a stream is captured, and the task is now a part of its graph.
+bool nhalf_stand_in_captures(void* stream, void (*run)(void*), void* data) {
+  if (stream == nullptr || static_cast<Stream*>(stream)->captured < 0) return false;
+  static_cast<Stream*>(stream)->tasks.push_back({run, data});
+  return true;
 }
 int cuGraphInstantiate_v2(void** program, void* graph, void*, char*, std::size_t) {
   state().host_s += setting("NHALF_STAND_IN_GRAPH_S", 1e-5);
@@ -366,8 +301,12 @@ int cuGraphInstantiate_v2(void** program, void* graph, void*, char*, std::size_t
   return success;
 }
 int cuGraphLaunch(void* program, void*) {
-  const std::lock_guard hold(state().lock);
-  enqueue(static_cast<Graph*>(program)->kernels * setting("NHALF_STAND_IN_NODE_S", 1e-6));
+  const auto& graph = *static_cast<Graph*>(program);
+  {
+    const std::lock_guard hold(state().lock);
+    enqueue(graph.kernels * setting("NHALF_STAND_IN_NODE_S", 1e-6));
+  }
+  for (const auto& task : graph.tasks) task.run(task.data);
   return success;
 }
 int cuGraphDestroy(void* graph) {

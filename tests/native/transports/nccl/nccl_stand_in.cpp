@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <string>
 #include <vector>
@@ -65,6 +66,16 @@ struct UniqueId {
 
 int (*copy_out)(void*, Address, std::size_t) = nullptr;
 int (*copy_in)(Address, const void*, std::size_t) = nullptr;
+bool (*captures)(void* stream, void (*run)(void*), void* data) = nullptr;
+
+/// Works now, or whenever a graph that is captured from the stream is launched.
+int on_stream(void* stream, const std::function<int()>& work) {
+  auto* kept = new std::function<int()>(work);
+  const auto run = [](void* data) { (*static_cast<std::function<int()>*>(data))(); };
+  if (captures != nullptr && captures(stream, run, kept)) return success;
+  delete kept;
+  return work();
+}
 
 struct Communicator {
   Shared* shared;
@@ -115,14 +126,16 @@ int write_device(void* to, std::byte* from, std::size_t size_bytes) {
 
 /// All ranks' parts lie in shared memory while `use` makes this rank's result of them.
 template <class Use>
-int together(Communicator* among, const void* in, std::size_t size_bytes, Use use) {
+int together(void* stream, Communicator* among, const void* in, std::size_t size_bytes, Use use) {
   profiler.collective(size_bytes);
-  take_time();
-  const int result = read_device(among->shared->parts[among->rank].data, in, size_bytes);
-  among->meet();
-  const int used = result == success ? use() : result;
-  among->meet();
-  return used;
+  return on_stream(stream, [=] {
+    take_time();
+    const int result = read_device(among->shared->parts[among->rank].data, in, size_bytes);
+    among->meet();
+    const int used = result == success ? use() : result;
+    among->meet();
+    return used;
+  });
 }
 
 template <class N>
@@ -174,7 +187,6 @@ int take(const Message& message) {
 }
 
 int run(const std::vector<Message>& messages) {
-  profiler.message();
   take_time();
   // Those of one pair and way keep their order; all others go on meanwhile.
   std::vector<bool> is_over(messages.size());
@@ -195,10 +207,15 @@ int run(const std::vector<Message>& messages) {
   return success;
 }
 
-int start(const Message& message) {
-  if (group_depth == 0) return run({message});
-  group.push_back(message);
-  return success;
+thread_local void* group_stream = nullptr;
+int start(const std::vector<Message>& messages, void* stream) {
+  if (group_depth > 0) {
+    group.push_back(messages.front());
+    group_stream = stream;
+    return success;
+  }
+  profiler.message();
+  return on_stream(stream, [=] { return run(messages); });
 }
 }  // namespace
 
@@ -235,6 +252,7 @@ int ncclCommInitRank(Communicator** communicator, int ranks, UniqueId id, int ra
   if (driver == nullptr) return system_error;
   copy_out = reinterpret_cast<decltype(copy_out)>(dlsym(driver, "cuMemcpyDtoH_v2"));
   copy_in = reinterpret_cast<decltype(copy_in)>(dlsym(driver, "cuMemcpyHtoD_v2"));
+  captures = reinterpret_cast<decltype(captures)>(dlsym(driver, "nhalf_stand_in_captures"));
   const int file = open(id.bytes.data(), O_RDWR | O_CLOEXEC);
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return system_error;
@@ -262,44 +280,45 @@ int ncclGroupEnd() {
   if (--group_depth > 0) return success;
   const auto messages = std::move(group);
   group.clear();
-  return run(messages);
+  return start(messages, group_stream);
 }
-int ncclSend(const void* out, std::size_t count, int type, int peer, Communicator* among, void*) {
-  return start({among, peer, count * bytes_of(type), out, nullptr});
+int ncclSend(const void* out, std::size_t count, int type, int peer, Communicator* among,
+             void* stream) {
+  return start({{among, peer, count * bytes_of(type), out, nullptr}}, stream);
 }
-int ncclRecv(void* in, std::size_t count, int type, int peer, Communicator* among, void*) {
-  return start({among, peer, count * bytes_of(type), nullptr, in});
+int ncclRecv(void* in, std::size_t count, int type, int peer, Communicator* among, void* stream) {
+  return start({{among, peer, count * bytes_of(type), nullptr, in}}, stream);
 }
 int ncclBroadcast(const void* in, void* out, std::size_t count, int type, int root,
-                  Communicator* among, void*) {
+                  Communicator* among, void* stream) {
   const auto size_bytes = count * bytes_of(type);
-  return together(among, in, size_bytes, [&] {
+  return together(stream, among, in, size_bytes, [=] {
     const auto* data = among->shared->parts[root].data;
     std::vector<std::byte> copy(data, data + size_bytes);
     return write_device(out, copy.data(), size_bytes);
   });
 }
 int ncclReduce(const void* in, void* out, std::size_t count, int type, int operation, int root,
-               Communicator* among, void*) {
+               Communicator* among, void* stream) {
   const auto size_bytes = count * bytes_of(type);
-  return together(among, in, size_bytes, [&] {
+  return together(stream, among, in, size_bytes, [=] {
     if (among->rank != root) return int{success};
     auto sum = combined(among, 0, size_bytes, type, operation);
     return write_device(out, sum.data(), size_bytes);
   });
 }
 int ncclAllReduce(const void* in, void* out, std::size_t count, int type, int operation,
-                  Communicator* among, void*) {
+                  Communicator* among, void* stream) {
   const auto size_bytes = count * bytes_of(type);
-  return together(among, in, size_bytes, [&] {
+  return together(stream, among, in, size_bytes, [=] {
     auto sum = combined(among, 0, size_bytes, type, operation);
     return write_device(out, sum.data(), size_bytes);
   });
 }
 int ncclAllGather(const void* in, void* out, std::size_t count, int type, Communicator* among,
-                  void*) {
+                  void* stream) {
   const auto size_bytes = count * bytes_of(type);
-  return together(among, in, size_bytes, [&] {
+  return together(stream, among, in, size_bytes, [=] {
     std::vector<std::byte> all;
     for (int rank = 0; rank < among->ranks; ++rank) {
       const auto* part = among->shared->parts[rank].data;
@@ -309,9 +328,9 @@ int ncclAllGather(const void* in, void* out, std::size_t count, int type, Commun
   });
 }
 int ncclReduceScatter(const void* in, void* out, std::size_t count, int type, int operation,
-                      Communicator* among, void*) {
+                      Communicator* among, void* stream) {
   const auto size_bytes = count * bytes_of(type);
-  return together(among, in, size_bytes * static_cast<std::size_t>(among->ranks), [&] {
+  return together(stream, among, in, size_bytes * static_cast<std::size_t>(among->ranks), [=] {
     auto sum = combined(among, static_cast<std::size_t>(among->rank) * size_bytes, size_bytes, type,
                         operation);
     return write_device(out, sum.data(), size_bytes);

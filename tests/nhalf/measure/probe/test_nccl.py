@@ -23,6 +23,7 @@ from nhalf.sites.placement import FREE
 from tests.nhalf.measure.probe.test_transports import ENDS_WITHIN_S, killed
 from tests.patience import duration, patience_s
 from tests.probes import is_built
+from tests.stand_in_gpu import gpu_stand_in
 
 NATIVE = Path(__file__).parents[3] / "native"
 FOUND = sorted(libraries(), key=lambda one: (one.vendor != "mpich", not one.abi))
@@ -111,6 +112,47 @@ def test_messages_in_windows_are_timed_one_way_and_both_ways() -> None:
     assert [answer["verified"] for answer in found] == [True, True]
     assert [answer["bytes_per_time"] for answer in found] == [5000, 10_000]
     assert all(answer["batch"] >= 16 and min(answer["samples_s"]) > 0 for answer in found)
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_graphs_of_operations_move_the_right_data_each_time() -> None:
+    asked = points(PATTERNS, (4, 5000), "axis.by=graph")
+    asked += points(("bcast", "gather"), (5000,), "axis.root=1 axis.by=graph")
+    asked += points(("allreduce",), (5000,), "axis.place=in axis.by=graph")
+    found = answers(2, [*asked, "pattern=bcast bytes=8 axis.by=magic"])
+    assert found.pop()["message"] == "axis by has no value 'magic'"
+    assert [answer["verified"] for answer in found] == [True] * len(asked)
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_nccl_is_called_once_for_a_graph_that_is_launched_often(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counts = {}
+    for by in ("launches", "graph"):
+        events = tmp_path / by
+        monkeypatch.setenv("NHALF_STAND_IN_NCCL_EVENTS", str(events))
+        answers(2, [f"pattern=allreduce bytes=800 axis.by={by}"], timed=True)
+        counts[by] = int(events.read_text().split()[-1])
+    assert counts["graph"] <= 4
+    assert counts["launches"] > 10
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_a_driver_without_graphs_refuses_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NHALF_CUDA_LIBRARY", str(gpu_stand_in(without="graphs")))
+    refused, plain = answers(
+        2, points(("bcast",), (8,), "axis.by=graph") + points(("bcast",), (8,))
+    )
+    assert refused["message"] == "the GPU driver has no graphs: leave out by=graph"
+    assert plain["verified"]
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_a_graph_that_moves_wrong_data_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FAULT, "wrong-data")
+    found = answers(2, points(("allreduce", "bibw"), (5000,), "axis.by=graph"))
+    assert [answer["verified"] for answer in found] == [False, False]
 
 
 CHOICES = [
