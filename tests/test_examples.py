@@ -101,7 +101,7 @@ def name_of(path: Path) -> str:
     return path.stem if path in PAGES else path.parent.name
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=name_of)
 def test_example(transcript: Path, tmp_path: Path, start_nhalf: Callable[..., Any]) -> None:
     text = transcript_of(transcript)

@@ -131,7 +131,7 @@ def asked(call: Call, words: list[str], runs: list[Path], form: str) -> Any:
     return ended
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
 def test_tables_are_printed_for_other_programs(
     call: Call, runs: list[Path], words: list[str]

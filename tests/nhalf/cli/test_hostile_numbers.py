@@ -217,7 +217,7 @@ def _junit_texts(path: Path) -> Iterator[str]:
     path.unlink()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("area", AREAS)
 def test_no_verb_prints_what_nobody_can_believe(
     area: str, tmp_path_factory: pytest.TempPathFactory

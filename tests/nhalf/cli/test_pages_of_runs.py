@@ -126,6 +126,7 @@ def test_one_run_alone_is_compared_with_nothing(call: Call, monday: Path) -> Non
         ("compare", "sp2-mpl", "altix-bx2", "--report"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_no_page_takes_the_place_of_a_run_s_own(
     call: Call, monday: Path, tuesday: Path, tmp_path: Path, words: tuple[str, ...]
 ) -> None:

@@ -68,6 +68,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("words", VERBS.values(), ids=VERBS.keys())
+@pytest.mark.sampled(4)
 def test_it_is_said_first(call: Call, right: Path, wrong: Path, words: tuple[str, ...]) -> None:
     paths = {"right": str(right), "wrong": str(wrong), "wrong:intel": f"{wrong}:intel"}
     given = [paths.get(word, word) for word in words]

@@ -61,7 +61,7 @@ def _nhalf(library: Library, *words: str) -> ProgramOutcome:
     return run(command, patience_s(TIMEOUT_S), own)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_case
 @pytest.mark.parametrize(
     "sanitizer", ["address", *(pytest.param(name, marks=pytest.mark.full) for name in ("thread",))]
@@ -77,7 +77,7 @@ def test_a_sanitized_program_is_traced(
     assert "MPI_Allreduce" in outcome.stdout + outcome.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_case
 def test_a_sanitized_program_is_tried(library: Library, compiler: Path, tmp_path: Path) -> None:
     """Its errors are found, too."""

@@ -73,6 +73,7 @@ def test_absurd_numbers_are_recognised() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(3)
 def test_no_table_finding_or_page_says_what_nobody_can_believe(
     seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

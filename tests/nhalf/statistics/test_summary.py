@@ -83,7 +83,7 @@ def test_a_machine_without_noise_has_exact_intervals(make_measurements: Make) ->
 samples = st.lists(st.floats(min_value=1e-7, max_value=1e-3), min_size=1, max_size=9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.dictionaries(
         st.tuples(st.integers(0, 3), st.integers(0, 6)), samples, min_size=1, max_size=12
@@ -127,7 +127,7 @@ def test_a_point_measured_twice_in_a_launch_counts_as_one_launch() -> None:
     st.integers(1, 2),
 )
 @example([[1.4e-6] * 20, [1.95e-6] * 105], 1)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_a_value_lies_in_its_interval(visits: list[list[float]], launches: int) -> None:
     """Also that of one launch, which visited a point for longer in one state than in another."""
     rows = [(8, number, visit) for number in range(launches) for visit in visits]

@@ -115,6 +115,7 @@ def test_conclusions_fit_the_terminal(
 
 
 @pytest.mark.parametrize("machine", ["sp2-mpl", "mine"])
+@pytest.mark.sampled(1)
 def test_a_run_in_virtual_time_is_of_its_machine_of_record(
     call: Call, tmp_path: Path, machine: str
 ) -> None:

@@ -162,7 +162,7 @@ def aware(stand_in: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> st
 def words_for(library: str, folder: Path, memory: str = "host-device") -> tuple[Any, ...]:
     axes = ("--axis", f"memory={memory}", "--bytes", "8,5000", "--launches", "1")
     asked = ("--pattern", "pingpong,allreduce", *axes, "--mpi", library)
-    return ("run", *asked, "--budget", duration(6), "--out", folder)
+    return ("run", *asked, "--budget", duration(3), "--out", folder)
 
 
 @pytest.mark.usefixtures("stand_in")

@@ -48,7 +48,7 @@ def questions(subject: Subject) -> Iterator[str]:
                 yield f"pattern={info.name} bytes={size} verify_only=1{given}"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", SETTINGS)
 def test_every_kind_of_active_message_arrives(subject: Subject, options: str) -> None:
     asked = list(questions(subject))

@@ -166,6 +166,7 @@ CHOICES = [
 
 @pytest.mark.usefixtures("stand_ins")
 @pytest.mark.parametrize("version", [22304, 22403, 22703, 22803, 23007])
+@pytest.mark.sampled(2)
 def test_what_nccl_takes_is_named_and_asked_for_once_a_point(
     version: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

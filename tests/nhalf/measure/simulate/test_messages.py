@@ -53,7 +53,7 @@ def curves(machine: Machine) -> list[tuple[FittedModel, int]]:
     return found
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_ping_pongs_are_the_published_ones(ask: Ask, name: str) -> None:
     machine = catalogue.machine(name)
@@ -101,7 +101,7 @@ def box(topology: Topology, **network: Any) -> Machine:
     )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "node", "further"),
     [
@@ -152,7 +152,7 @@ def test_work_beside_an_operation_is_done(ask: Ask) -> None:
     assert 0 <= values["overlap"] <= 1
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [*range(1, 18)])
 def test_operations_give_the_right_data(ask: Ask, ranks: int) -> None:
     # Each choice of algorithms has odd and even numbers, and powers of two.

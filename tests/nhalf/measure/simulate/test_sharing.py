@@ -102,6 +102,7 @@ def test_a_memory_is_filled_before_it_is_shared(rates: Rates) -> None:
 
 
 @pytest.mark.parametrize("each_Bps", [RATE_Bps, RATE_Bps / 10])
+@pytest.mark.sampled(1)
 def test_a_link_is_filled_before_it_is_shared(rates: Rates, each_Bps: float) -> None:
     of = machine(None, RATE_Bps, each_Bps)
     assert rates("2x4", of) == expected(LINK * RATE_Bps, each_Bps)

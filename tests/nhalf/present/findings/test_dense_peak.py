@@ -96,6 +96,7 @@ def test_the_highest_of_many_noisy_rates_is_no_peak(seed: int, make_measurements
 
 @needs_probes
 @pytest.mark.parametrize("pattern", ["dense-alltoall", "dense-pairwise", "dense-cumulative"])
+@pytest.mark.sampled(1)
 def test_the_model_machine_peaks_where_its_rendezvous_begins(
     pattern: str, call: Call, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def test_a_name_that_is_a_script_shows_as_text(browser: webdriver.Chrome, report
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.sampled(1)
 def test_a_phone_shows_all_without_scrolling_sideways(
     browser: webdriver.Chrome, report: Path, scheme: str
 ) -> None:

@@ -45,7 +45,7 @@ def test_placements(
     out = tmp_path / "run"
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "8", "--launches", "1"]
     command += ["--precision", "0.9", "--placement", ",".join(placements), "--launcher", launcher]
-    command += ["--mpi", library.name, "--budget", duration(20), "--json", "--out", str(out)]
+    command += ["--mpi", library.name, "--budget", duration(9), "--json", "--out", str(out)]
     allocation = ["salloc", "--nodes=4"] if launcher == "mpirun" else []
     outcome = cluster.run(*allocation, *command)
     assert outcome.returncode == 0, outcome.stderr
