@@ -19,9 +19,7 @@ DRAWN_FACTOR = 4.0
 and would flatten every curve. Tooltips and tables give the whole interval."""
 BANDS_MAX = 4
 """With more curves, intervals are only bars: overlapping bands hide their curves."""
-FACET_WIDTH = 330
-FACET_HEIGHT = 210
-CHART_HEIGHT = 360
+FACET_WIDTH, FACET_HEIGHT, CHART_HEIGHT = 330, 210, 360
 
 # Binary ticks: every fourth doubling, so that labels do not collide at usual widths.
 SIZE_TICKS = [0, *(2**power for power in range(0, 41, 4))]
@@ -34,6 +32,8 @@ _SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
 TIME_LABEL = _SI_LABEL + "'s'"
 RATE_LABEL = _SI_LABEL + "'B/s'"
 BYTES_LABEL = _SI_LABEL + "'B'"
+# A chart is checked once, when it is whole, and not each of its parts before.
+alt.utils.schemapi.disable_debug_mode()
 LOG_SCALE = alt.Scale(type="log", nice=False, padding=8)
 
 
