@@ -107,7 +107,11 @@ def preloaded(
                 job.wait(patience_s(TIMEOUT_S))
 
 
-STARTS = [traced, pytest.param(preloaded, marks=pytest.mark.full)]
+STARTS = [
+    pytest.param(traced, True, id="traced-until-named"),
+    *(pytest.param(one, False, marks=pytest.mark.full) for one in (traced, preloaded)),
+]
+"""How the program is started, and whether it is ended as soon as somebody is named."""
 
 
 @contextmanager
@@ -165,20 +169,26 @@ def test_counters_while_it_runs(program: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_library
-@pytest.mark.parametrize("started", STARTS)
+@pytest.mark.parametrize(("started", "is_enough"), STARTS)
 def test_a_rank_that_becomes_late_is_named_and_no_other(
-    started: Callable[..., Any], program: Path, tmp_path: Path
+    started: Callable[..., Any], is_enough: bool, program: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "job"
-    with started(program, folder, STEP_US, patience_s(9), LATE, 2, 1.5), watching(folder) as watch:
-        out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
+    asked = (program, folder, STEP_US, patience_s(9), LATE, 2, 1.5)
+    lines = []
+    with started(*asked) as job, watching(folder) as watch:
+        assert watch.stdout is not None
+        for line in watch.stdout:
+            lines.append(line.rstrip("\n").split("  ", 1)[1])
+            if is_enough and " enters " in line and job.poll() is None:
+                job.send_signal(signal.SIGTERM)
+        _, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
     assert (watch.returncode, err) == (0, "")
-    lines = [line.split("  ", 1)[1] for line in out.splitlines()]
     assert lines[0].startswith(f"watching {RANKS} ranks of ")
-    assert lines[-1].startswith("the program has ended; watched for ")
+    assert lines[-1].startswith("killed: " if is_enough else "the program has ended; watched for ")
     late = [line for line in lines if " enters " in line]
     assert late
-    assert all(line.startswith(f"rank {LATE} on ") for line in lines[1 : 1 + len(late)]), out
+    assert all(line.startswith(f"rank {LATE} on ") for line in lines[1 : 1 + len(late)]), lines
 
 
 @needs_library
