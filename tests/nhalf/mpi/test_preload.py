@@ -46,7 +46,7 @@ def answers(library: Library, ranks: int, points: list[str]) -> dict[str, dict[s
 
 
 def blocking() -> list[str]:
-    sizes = (0, 4, 1000, 300_000)
+    sizes = (0, 4, 300_000)
     plain = [f"pattern={one} bytes={size}" for one, size in product(("bcast", *IN_PLACE), sizes)]
     placed = [f"pattern={one} bytes=1000 axis.place=in" for one in IN_PLACE]
     return [*plain, *placed, "pattern=barrier bytes=0"]

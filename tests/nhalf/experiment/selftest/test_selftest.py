@@ -86,6 +86,7 @@ def test_simulated_launches_differ_and_repeat() -> None:
 @pytest.mark.slow
 def test_promises_hold_on_a_few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LEAST_RUNS", 10)
+    monkeypatch.setattr(module, "LEAST_NIGHTS", 2)
     monkeypatch.setattr(module, "DIFFERING", (0.02, 0.15))
     check_promises(10)
 
