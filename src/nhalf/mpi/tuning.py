@@ -81,6 +81,24 @@ class OwnTable(Tuner):
         ways = [way for way, without in WAYS_WITHOUT.items() if operation not in without]
         return [*names, *cut, *ways] if names and operation not in OTHER_SIZES else []
 
+    def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
+        """Whether an algorithm does anything else with this many ranks than shared memory.
+
+        Two ranks have no leader, and combine terms before anything could be stored past a cache.
+        """
+        is_alike = algorithm == HIERARCHICAL or (
+            algorithm == STREAMING and operation in ("reduce", "allreduce")
+        )
+        return super().suits(operation, algorithm, ranks) and not (is_alike and ranks < 3)
+
+    def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
+        """The rules, of which those for a way on one node end with the sizes for which it is."""
+        most_bytes = {way: most for way, (_, most) in TRIED_BYTES.items()}
+        return [
+            replace(rule, to_bytes=min(rule.to_bytes, most_bytes.get(rule.algorithm, math.inf)))
+            for rule in rules
+        ]
+
     def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
         """Whether a message of this size has more parts of the size before this one than one.
 

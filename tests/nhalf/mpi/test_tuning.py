@@ -88,6 +88,27 @@ def test_what_is_cut_as_by_the_size_before_or_cannot_gain_is_not_tried(
     assert tuner_for(LIBRARY, to="nhalf").differs("bcast", algorithm, size) is differs
 
 
+def test_two_ranks_go_no_way_that_is_shared_memory_for_them() -> None:
+    tuner = tuner_for(LIBRARY, to="nhalf")
+    for operation in ("bcast", "allreduce"):
+        assert [tuner.suits(operation, HIERARCHICAL, ranks) for ranks in (2, 3)] == [False, True]
+        assert tuner.suits(operation, SHARED_MEMORY, 2)
+        assert tuner.suits(operation, SINGLE_COPY, 2)
+    assert [tuner.suits("allreduce", STREAMING, ranks) for ranks in (2, 3)] == [False, True]
+    assert tuner.suits("bcast", STREAMING, 2)
+
+
+def test_a_rule_ends_with_the_sizes_for_which_its_way_is() -> None:
+    rules = [
+        Rule("bcast", 2, 8, 512, math.inf, HIERARCHICAL),
+        Rule("bcast", 2, 8, 64, 511, HIERARCHICAL),
+        Rule("bcast", 2, 8, 65536, math.inf, SINGLE_COPY),
+        Rule("bcast", 2, 8, 0, math.inf, "binomial"),
+    ]
+    written = tuner_for(LIBRARY, to="nhalf").expressible(rules)
+    assert written == [Rule("bcast", 2, 8, 512, 4096, HIERARCHICAL), *rules[1:]]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

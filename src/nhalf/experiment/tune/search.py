@@ -30,7 +30,7 @@ from nhalf.experiment.race import (
 from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.facts.facts import Facts
 from nhalf.facts.guidelines import Verdict, violations
-from nhalf.measure.plan.plan import Block, sizes_text
+from nhalf.measure.plan.plan import Block, sizes_of, sizes_text
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
 from nhalf.mpi.tuner import Tuner
 
@@ -180,12 +180,17 @@ def _won(race: MeasuredTimes, request: TuningRequest) -> dict[TuningCell, list[A
 
 
 def screen_algorithms(bench: LibraryBench, request: TuningRequest) -> MeasuredTimes:
-    """One launch of every algorithm at every cell, in whichever state of the machine that was."""
+    """One launch of every algorithm that differs at a size, in whichever state of the machine."""
     names_by_group = {
         (operation, ranks): [
             name
             for name in bench.tuner.algorithms(operation)
-            if bench.tuner.suits(operation, name, ranks) and bench.tuner.writable(operation, name)
+            if bench.tuner.suits(operation, name, ranks)
+            and bench.tuner.writable(operation, name)
+            and any(
+                bench.tuner.differs(operation, name, size)
+                for size in _sizes(operation, request.sizes, ranks)
+            )
         ]
         for operation in request.operations
         for ranks in request.ranks
@@ -219,6 +224,11 @@ def screen_algorithms(bench: LibraryBench, request: TuningRequest) -> MeasuredTi
         }
         for cell, times in bench.times("look", medians, slots).items()
     }
+
+
+def _sizes(operation: str, sizes: str, ranks: int) -> Sequence[int]:
+    """The sizes of an operation, in bytes: 0 of a barrier."""
+    return (0,) if operation == "barrier" else sizes_of(sizes, ranks).size_bytes
 
 
 def race_round(

@@ -347,6 +347,28 @@ def test_what_is_another_one_at_a_size_does_not_race_there(bench: MadeBench) -> 
         assert set(times) == expected
 
 
+def test_what_is_another_one_at_no_size_is_not_even_launched(
+    bench: MadeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Alike(Made):
+        def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
+            return algorithm != "tree"
+
+    launched: list[int] = []
+    measure = MadeBench.measure
+
+    def counted(self: MadeBench, name: str, blocks: Sequence[Block], *more: Any, **how: Any) -> Any:
+        launched.extend(len(block.settings or ()) for block in blocks)
+        return measure(self, name, blocks, *more, **how)
+
+    monkeypatch.setattr(MadeBench, "measure", counted)
+    screen_algorithms(bench, ASKED)
+    bench.tuner = Alike(LIBRARY)
+    screen_algorithms(bench, ASKED)
+    everything, fewer = launched[: len(launched) // 2], launched[len(launched) // 2 :]
+    assert fewer == [number - 1 for number in everything]
+
+
 @pytest.mark.parametrize(
     "error", [BudgetSpentError(2.5), MissingError("nothing could be measured", "run nhalf doctor")]
 )
