@@ -1,20 +1,24 @@
 """nhalf's own collectives, loaded before the library, which learn while the program runs.
 
 They learn in all calls to a size, after some of the library's own (docs/preload.md). What they may
-bring is bounded by the time in such calls; how much it is, only launches tell.
+bring is bounded by the time in such calls. How much it is, only launches tell: those to come, or
+those of an earlier run that has kept what it learned.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.experiment.improve.call_cells import collective_rows
+from nhalf.base.numbers import percent
+from nhalf.experiment.improve.call_cells import TUNED, collective_rows
 from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.change import LEAST_SHARE, Candidate, LaunchChange
-from nhalf.experiment.improve.situation import Situation
+from nhalf.experiment.improve.situation import Situation, upper_share
 from nhalf.facts.program.program import Program
+from nhalf.mpi.kept_lessons import kept_lessons
 from nhalf.mpi.preload import (
     KEEP,
     TABLE,
@@ -33,6 +37,8 @@ ROUTED = (
 MOST_BYTES = (1 << 21) - 1
 """No larger message, vector or block learns (native/interposer/lessons.hpp)."""
 MOST_BYTES_BY_TABLE = 8192
+WHOLE = ("alltoall", "reduce_scatter_block")
+"""Their traced sizes are those of all blocks together."""
 RULED = ("reduce", "allreduce")
 """What need not learn: reductions of some types take shared memory to this size from the first call
 on (native/interposer/choices.hpp)."""
@@ -40,6 +46,10 @@ LIBRARY_CALLS, LIBRARY_CALLS_LATER = 128, 12
 """This many first calls of a class of sizes are the library's own: before ranks share memory, and
 afterwards, or where an earlier run has learned (native/interposer/learning.hpp)."""
 PROMISE_SHARE = 0.4
+TEXT = (
+    "collectives go the way that nhalf's library learns to be the fastest: shared memory,"
+    " single copies, or the library's own"
+)
 NAME = "nhalf's collectives"
 PRELOAD = "LD_PRELOAD"
 
@@ -51,15 +61,20 @@ class OwnCollectives(CandidateSource):
         """The library to preload, which may have to be compiled once; not if it cannot help."""
         if situation.library is None or situation.is_virtual or not situation.is_on_one_host:
             return
+        affected = _affected(situation)
         candidate = situation.candidate(
             NAME,
-            "collectives go the way that nhalf's library learns to be the fastest: shared memory,"
-            " single copies, or the library's own",
+            TEXT,
             f"leave out nhalf's library in {PRELOAD}",
             LaunchChange(),
-            _affected(situation),
+            affected,
             PROMISE_SHARE,
         )
+        saved = _learned_share(situation, affected)
+        if saved is not None:
+            saved = min(saved, candidate.upper_share)
+            text = f"{TEXT}; as an earlier run has learned, about {percent(saved, 1)} less time"
+            candidate = replace(candidate, text=text, expected_share=saved)
         if candidate.upper_share >= LEAST_SHARE:
             loaded = _loaded(situation)
             candidate = replace(
@@ -76,6 +91,34 @@ def _affected(situation: Situation) -> list[Affected]:
     return list(learning_calls(situation.program, has_lessons=bool(variables.get(KEEP))))
 
 
+def _learned_share(situation: Situation, affected: Sequence[Affected]) -> float | None:
+    """What earlier runs would have saved of the time; None if nothing of these calls is known."""
+    file, program = situation.launch.variables.get(KEEP), situation.program
+    if not file or program is None:
+        return None
+    lessons = kept_lessons(Path(file), program.trace.library)
+    shares = []
+    for calls in affected:
+        (name,) = calls.operations
+        blocks = calls.ranks if name in WHOLE else 1
+        size_class = int(calls.from_bytes // blocks).bit_length()
+        from_bytes = 1 << size_class >> 1
+        time_share = lessons.get((calls.ranks, TUNED.get(name, name), from_bytes))
+        if time_share is not None:
+            own_share = min(upper_share(program, calls), _time_share(program, calls))
+            shares.append(own_share / situation.timed_share * (1 - time_share))
+    return sum(shares) if shares else None
+
+
+def _time_share(program: Program, calls: Affected) -> float:
+    """The share of its time that a rank is in calls of an operation, as a mean of all ranks."""
+    sizes = pl.col("size_bytes").is_between(calls.from_bytes, calls.to_bytes)
+    is_chosen = pl.col("operation").is_in(calls.operations) & (pl.col("ranks") == calls.ranks)
+    time_s = float(collective_rows(program).filter(is_chosen & sizes)["time_s"].sum())
+    whole_s = program.trace.end_s - program.trace.start_s
+    return time_s / program.ranks / whole_s if whole_s > 0 else 0.0
+
+
 def learning_calls(program: Program, has_lessons: bool = False) -> Iterator[Affected]:
     """The calls of a program that may leave the library's own way, by operation, ranks and class.
 
@@ -85,7 +128,7 @@ def learning_calls(program: Program, has_lessons: bool = False) -> Iterator[Affe
         pl.col("operation").is_in(ROUTED) & (pl.col("ranks") > 1)
     )
     block_bytes = (
-        pl.when(pl.col("operation") == "reduce_scatter_block")
+        pl.when(pl.col("operation").is_in(WHOLE))
         .then(pl.col("size_bytes") // pl.col("ranks"))
         .otherwise("block_bytes")
         .alias("block_bytes")

@@ -108,6 +108,34 @@ def test_lessons_of_an_earlier_run_let_rare_calls_learn() -> None:
     assert tried(rare, NHALF_COLL_KEEP="/lessons").upper_share == pytest.approx(0.4)
 
 
+def test_an_earlier_run_says_what_may_be_saved_and_nobody_else(tmp_path: Path) -> None:
+    traced = calling(("MPI_Bcast", 64, 1000), ("MPI_Alltoall", 4096, 1000))
+    traced.trace.library = "MPICH Version:      5.0.2\nMPICH Release date: today"
+    file = tmp_path / "lessons"
+    library_word = "MPICH-Version:------5.0.2-15426824362413702264"
+
+    def expected(*lines: str) -> tuple[float, bool]:
+        rows = [f"{library_word} {line}" for line in lines]
+        file.write_text("\n".join(["# nhalf lessons 1", "# library ranks", *rows]) + "\n")
+        candidate = tried(traced, NHALF_COLL_KEEP=str(file))
+        # Of one second every rank is 0.8 s in these calls, half of it in each of both.
+        assert candidate.upper_share == pytest.approx(0.8)
+        return candidate.expected_share, "earlier run" in candidate.text
+
+    unknown = (pytest.approx(own_collectives.PROMISE_SHARE * 0.8), False)
+    assert expected() == unknown
+    assert expected("2 bcast 128 shared-memory 50", "3 bcast 64 shared-memory 50") == unknown
+    assert expected("2 bcast 64 shared-memory") == unknown
+    assert expected("2 bcast 64 shared-memory 75") == (pytest.approx(0.4 * 0.25), True)
+    assert expected("2 bcast 64 native 140") == (0.0, True)
+    # A block of the alltoall has 2048 bytes.
+    both = expected("2 bcast 64 native 140", "2 alltoall 2048 single-copy 90")
+    assert both == (pytest.approx(0.4 * 0.1), True)
+    file.unlink()
+    without = tried(traced, NHALF_COLL_KEEP=str(file))
+    assert without.expected_share == pytest.approx(own_collectives.PROMISE_SHARE * 0.8)
+
+
 def test_reductions_may_follow_the_table_from_the_first_call_on() -> None:
     assert classes(calling(("MPI_Allreduce", 8192, 1))) == [("allreduce", 8192, 8192, 2)]
     assert classes(calling(("MPI_Reduce", 8193, 1))) == []
