@@ -14,9 +14,9 @@ inline constexpr double call_s = 1e-6;
 /// A program that calls one operation on one communicator, on a machine whose times are given.
 class Program {
  public:
-  explicit Program(unsigned seed = 1, Operation operation = Operation::allreduce,
+  explicit Program(unsigned seed = 1, Operation first_operation = Operation::allreduce,
                    const LessonFile* start = nullptr)
-      : operation(operation), random_(seed), lessons_(2, start) {}
+      : operation(first_operation), random_(seed), lessons_(2, start) {}
 
   /// What it calls; other operations may follow.
   Operation operation;
