@@ -44,7 +44,7 @@ BUDGET_LINES = {
     "store": 1_260,
     "statistics": 4_030,
     "models": 2_460,
-    "machines": 5_110,
+    "machines": 5_130,
     "mpi": 7_210,
     "sites": 4_180,
     "measure": 11_180,

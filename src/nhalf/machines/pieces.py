@@ -8,7 +8,7 @@ grow at all. Such a range is divided until each piece is accurate enough.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.machines.machine import FittedModel, Segment
 
@@ -21,11 +21,12 @@ PIECES_PER_RANGE = 2
 
 @dataclass(frozen=True)
 class LinearPiece:
-    """A line t0_s + n per_byte_s from `from_bytes` on; both coefficients are at least 0."""
+    """A line t0_s + n per_byte_s from `from_bytes` on, beside `busy_s`; none is below 0."""
 
     from_bytes: int
     t0_s: float
     per_byte_s: float
+    busy_s: float = 0.0
 
 
 def fastest_Bps(model: FittedModel) -> float:
@@ -41,10 +42,13 @@ def fastest_Bps(model: FittedModel) -> float:
     return max(rates)
 
 
-def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> list[LinearPiece]:
+def pieces(
+    model: FittedModel, link_Bps: float, borders: Sequence[int] = (), busy_s: float = 0.0
+) -> list[LinearPiece]:
     """The curve in pieces, the first from 0, with a new one at each of the borders.
 
-    `link_Bps` is at least `fastest_Bps(model)`.
+    `link_Bps` is at least `fastest_Bps(model)`. Where a segment begins below `busy_s`, which the
+    processors need of every message, its pieces are of what remains, if the link can do that.
     """
     least_s = 1 / link_Bps
     ranges = _ranges(model, borders)
@@ -53,9 +57,12 @@ def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> 
     while True:
         # A range needs only one piece, so that some error yields few enough.
         candidates = (
-            piece
+            replace(piece, busy_s=apart_s)
             for segment, low, high in ranges
-            for piece in _pieces_of(_within(_extended(segment), least_s), low, high, least_s, error)
+            for apart_s in (_apart_s(segment, (low, high), busy_s, least_s),)
+            for piece in _pieces_of(
+                _within(_extended(segment), apart_s, least_s), low, high, least_s, error
+            )
         )
         kept_pieces = list(itertools.islice(candidates, pieces_max + 1))
         if len(kept_pieces) <= pieces_max:
@@ -75,9 +82,19 @@ def _ranges(model: FittedModel, borders: Sequence[int]) -> list[tuple[Segment, i
     return ranges
 
 
-def _within(time_s: Callable[[float], float], least_s: float) -> Callable[[float], float]:
-    """The time of a message, but no less than that of a link with `least_s` per byte."""
-    return lambda size_bytes: max(time_s(size_bytes), size_bytes * least_s)
+def _apart_s(segment: Segment, ends_bytes: tuple[int, int], busy_s: float, least_s: float) -> float:
+    """What is taken off the times of a segment: `busy_s` where its t0 does not contain it."""
+    is_possible = all(segment.time_s(end) - busy_s >= end * least_s for end in ends_bytes)
+    return busy_s if segment.t0_s < busy_s and is_possible else 0.0
+
+
+def _within(
+    time_s: Callable[[float], float], apart_s: float, least_s: float
+) -> Callable[[float], float]:
+    """The time of a message without `apart_s`, but no less than that of a link with `least_s` per
+    byte.
+    """
+    return lambda size_bytes: max(time_s(size_bytes) - apart_s, size_bytes * least_s)
 
 
 def _extended(segment: Segment) -> Callable[[float], float]:

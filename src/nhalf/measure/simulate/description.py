@@ -192,14 +192,14 @@ def _curve(
             "o_r are unknown."
         )
     send_s, recv_s, gap_s = software_costs(machine, model)
-    # As below a library, something is left for the network.
-    most_s = OVERHEADS_SHARE_MAX * model.shortest_s
     lines = [f"curve apart={apart} gap_s={gap_s!r}"]
-    for piece in pieces(model, max(link_Bps, fastest_Bps(model))):
-        busy_s = min(piece.t0_s, send_s + recv_s, most_s)
+    # As below a library, something is left for the network.
+    most_s = min(send_s + recv_s, OVERHEADS_SHARE_MAX * model.shortest_s)
+    for part in pieces(model, max(link_Bps, fastest_Bps(model)), busy_s=most_s):
+        busy_s = min(part.t0_s + part.busy_s, most_s)
         mine_s = busy_s and busy_s * send_s / (send_s + recv_s)
         lines.append(
-            f"segment from_bytes={piece.from_bytes} latency_s={piece.t0_s - busy_s!r} "
-            f"rate_Bps={1 / piece.per_byte_s!r} send_s={mine_s!r} recv_s={busy_s - mine_s!r}"
+            f"segment from_bytes={part.from_bytes} latency_s={part.t0_s + part.busy_s - busy_s!r} "
+            f"rate_Bps={1 / part.per_byte_s!r} send_s={mine_s!r} recv_s={busy_s - mine_s!r}"
         )
     return lines

@@ -329,3 +329,18 @@ def test_ranks_of_one_node_move_what_they_do_within_it() -> None:
     known = describe(Messages(catalogue.machine("poweredge-ib")))
     (spread, *_), (within, *_) = (read(known.text_for(nodes)).shares for nodes in ("01", "00"))
     assert within["both_ways_Bps"] < spread["both_ways_Bps"]
+
+
+def test_processors_are_busy_where_the_line_of_a_table_begins_below_nothing() -> None:
+    """From 64 to 128 KiB the time of this record more than doubles."""
+    machine = catalogue.machine("aws-c5n")
+    (curve, *_) = read(describe(Messages(machine), 8).text).curves
+    shortest = curve.at(0)
+    assert shortest["send_s"] > 0
+    for size_bytes in (65536, 80000, 131071, 131072):
+        segment = curve.at(size_bytes)
+        assert [segment[name] for name in ("send_s", "recv_s")] == pytest.approx(
+            [shortest[name] for name in ("send_s", "recv_s")]
+        )
+        expected_s = machine.models[0].time_s(size_bytes)
+        assert curve.time_s(size_bytes) == pytest.approx(expected_s, rel=3e-3)

@@ -135,6 +135,8 @@ def test_the_model_answers_as_a_library_does(name: str, ranks: list[int]) -> Non
     [
         # Its rate falls, so that the line through its long messages begins below 0.
         ("poweredge-6650", [3]),
+        # As that of this table, from 64 KiB on.
+        pytest.param("aws-c5n", [8], marks=pytest.mark.full),
         *(pytest.param(name, [2, 3, 8], marks=pytest.mark.full) for name in NAMES_AND_A_TABLE),
     ],
 )
