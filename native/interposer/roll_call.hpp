@@ -93,7 +93,10 @@ class RollCall {
     if (read(decision()) == all) unlink(decision().c_str());
     entry_ = folder_ + "/" + std::to_string(rank) + "." + std::to_string(getpid()) + "." +
              std::to_string(host());
-    if (symlink("-", entry_.c_str()) != 0) entry_.clear();
+    if (symlink("-", entry_.c_str()) == 0) return;
+    // Where entries of an earlier program were there, another launch may just have removed them.
+    mkdir(folder_.c_str(), 0700);
+    if (!is_own_folder(folder_) || symlink("-", entry_.c_str()) != 0) entry_.clear();
   }
 
   /// Makes the folder of the launch, which nobody else may write to.
@@ -107,7 +110,7 @@ class RollCall {
     const auto prefix = "nhalf-ranks-" + std::to_string(geteuid()) + "-";
     const auto name = prefix + std::to_string(std::hash<std::string>{}(launch));
     mkdir(path.c_str(), 0755);
-    if (mkdir((path + "/" + name).c_str(), 0700) == 0) remove_old(path, prefix);
+    if (mkdir((path + "/" + name).c_str(), 0700) == 0) remove_left(path, prefix);
     path += "/" + name;
     if (!is_own_folder(path)) return false;
     folder_ = path;
@@ -121,12 +124,17 @@ class RollCall {
            state.st_uid == geteuid() && (state.st_mode & 077U) == 0;
   }
 
-  /// Removes folders of launches that were killed.
-  static void remove_old(const std::string& base, const std::string& prefix) {
+  /// Removes folders of launches that were killed: old ones, and those whose ranks, all of this
+  /// host, are no more. A rank that enters meanwhile keeps its folder.
+  static void remove_left(const std::string& base, const std::string& prefix) {
     for (const auto& name : names_in(base)) {
       const auto folder = base + "/" + name;
-      if (!name.starts_with(prefix) || !is_own_folder(folder) || age_s(folder) < most_s) continue;
-      for (const auto& entry : names_in(folder)) unlink((folder + "/" + entry).c_str());
+      if (!name.starts_with(prefix) || !is_own_folder(folder)) continue;
+      const auto ranks = entries_in(folder);
+      const bool have_ended = !ranks.empty() && std::ranges::all_of(ranks, has_ended);
+      if (!have_ended && age_s(folder) < most_s) continue;
+      for (const auto& rank : ranks) unlink((folder + "/" + rank.name).c_str());
+      unlink(decision_in(folder).c_str());
       rmdir(folder.c_str());
     }
   }
@@ -214,7 +222,8 @@ class RollCall {
     std::fprintf(stderr, "nhalf: collectives are the library's own: %s\n", why.c_str());
   }
 
-  [[nodiscard]] std::string decision() const { return folder_ + "/decision"; }
+  [[nodiscard]] std::string decision() const { return decision_in(folder_); }
+  static std::string decision_in(const std::string& folder) { return folder + "/decision"; }
 
   /// Decides unless that was done before: a link is made by one process only.
   void decide(std::string_view answer) const {
@@ -228,9 +237,10 @@ class RollCall {
   }
 
   /// Returns those that have entered themselves, also in programs that were killed.
-  [[nodiscard]] std::vector<Entry> entries() const {
+  [[nodiscard]] std::vector<Entry> entries() const { return entries_in(folder_); }
+  static std::vector<Entry> entries_in(const std::string& folder) {
     std::vector<Entry> all_entries;
-    for (auto& name : names_in(folder_)) {
+    for (auto& name : names_in(folder)) {
       Entry entry{};
       if (std::sscanf(name.c_str(), "%d.%ld.%zu", &entry.rank, &entry.process, &entry.host) != 3)
         continue;
@@ -241,9 +251,13 @@ class RollCall {
   }
 
   [[nodiscard]] bool is_alive(const Entry& entry) const {
-    if (entry.host == host() && kill(static_cast<pid_t>(entry.process), 0) != 0 && errno == ESRCH)
-      return false;
-    return age_s(folder_ + "/" + entry.name) < most_s;
+    return !has_ended(entry) && age_s(folder_ + "/" + entry.name) < most_s;
+  }
+
+  /// Whether the process is known to be no more: of other hosts that is not known.
+  static bool has_ended(const Entry& entry) {
+    return entry.host == host() && kill(static_cast<pid_t>(entry.process), 0) != 0 &&
+           errno == ESRCH;
   }
 
   /// Returns a number of the host and its namespace of processes.

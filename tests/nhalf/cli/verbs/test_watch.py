@@ -24,6 +24,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from nhalf.cli.verbs import watch
 from nhalf.measure.traced.start import folder_of_ranks
 from nhalf.mpi.preload import VERBOSE, preload
+from tests.named_memory import ROLL_CALLS
 from tests.nhalf.measure.traced.programs import (
     CASES,
     TIMEOUT_S,
@@ -262,12 +263,18 @@ def test_a_preloaded_program_is_watched_until_it_is_killed(program: Path, tmp_pa
     folder = tmp_path / "job"
     with preloaded(program, folder, STEP_US, 600, -1, 0, 1), watching(folder, "--json") as watch:
         until(lambda: len(ranks_of(folder)) == RANKS)
-        for pid in ranks_of(folder):
+        pids = ranks_of(folder)
+        for pid in pids:
             os.kill(pid, signal.SIGKILL)
         out, err = watch.communicate(timeout=patience_s(TIMEOUT_S))
     assert watch.returncode == 0, err
     check_schema(out)
     assert json.loads(out)["state"] == "killed"
+    # The next program removes by what the ranks have found each other.
+    with preloaded(program, tmp_path / "next", 300, 0.2, -1, 0, 1) as job:
+        assert job.wait(patience_s(TIMEOUT_S)) == 0
+    entries = Path("/dev/shm").glob(f"{ROLL_CALLS}*/*.*.*")
+    assert not {int(entry.name.split(".")[1]) for entry in entries} & set(pids)
 
 
 @needs_library
