@@ -62,6 +62,23 @@ def test_a_slower_run_exits_1_and_says_where(
     assert f"{a} is faster than {b}" in capsys.readouterr().out
 
 
+def test_at_another_clock_of_the_gpu_nothing_is_called_slower(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def clocked(name: str, clock_hz: float, **asked: Any) -> str:
+        ends = ("gpu_clock_before_hz", "gpu_clock_after_hz")
+        values = [{"name": end, "value": clock_hz} for end in ends]
+        return keep(name, sizes=(8, 1024), values=values, **asked)
+
+    a, slower = clocked("a", 1.98e9), {"mpich": 1.2}
+    assert code(a, clocked("b", 1.59e9, seed=2, slower=slower)) == 0
+    out = capsys.readouterr().out
+    assert "pingpong, mpich: unclear (the GPU's clock went from 1980 to 1590 MHz between" in out
+    assert "lock the clock for both runs" in out
+    assert " slower" not in out
+    assert code(a, clocked("c", 1.98e9, seed=2, slower=slower)) == 1
+
+
 def test_equal_runs_exit_0_with_every_size_on_request(
     keep: Keep, capsys: pytest.CaptureFixture[str]
 ) -> None:
