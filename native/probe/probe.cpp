@@ -70,6 +70,12 @@ void reseed(T& transport, const Options& point) {
   }
 }
 
+/// Lets a transport with axes of its own take the values of a point.
+template <class T>
+void take_axes(T& transport, const Options& axes) {
+  if constexpr (requires { transport.choose(axes); }) transport.choose(axes);
+}
+
 /// What a rank keeps from one point to the next.
 struct Session {
   ProbeTransport& transport;
@@ -205,7 +211,7 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
                           .axes = point.below("axis."),
                           .hosts = session.hosts};
   nhalf::check_axes(entry.info, where.axes, nhalf::further_axes<ProbeTransport>(entry.info));
-  if constexpr (requires { transport.choose(where.axes); }) transport.choose(where.axes);
+  take_axes(transport, where.axes);
   const auto effort = effort_of(point, entry.info.timing, session.clock.is_virtual);
   const bool verify_only = point.number("verify_only", 0) != 0;
   if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {
