@@ -73,7 +73,7 @@ BUDGET_LINES = {
     "native/patterns": 8_580,
     "native/pgas": 460,
     "native/preloaded": 1_010,
-    "native/probe": 1_140,
+    "native/probe": 1_150,
     "native/replay": 1_520,
     "native/simulator": 1_290,
     "native/timing": 2_100,
