@@ -101,6 +101,7 @@ def test_every_operation_verifies(library: Library, ranks: int, points: list[str
         ("type=pairs op=ordered algorithm=ring", "does not keep the order of ranks"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_what_does_not_go_together(library: Library, words: str, reason: str) -> None:
     axes = " ".join(f"axis.{word}" for word in words.split())
     (record,) = answers(library, 2, [f"pattern=allreduce bytes=48 {axes}"]).values()

@@ -33,7 +33,7 @@ def library(request: pytest.FixtureRequest) -> Library:
     return next(one for one in FOUND if one.name == request.param)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [*WAYS, 0, 3])
 def test_routed_collectives_give_what_the_librarys_own_do(
@@ -49,7 +49,7 @@ def test_routed_collectives_give_what_the_librarys_own_do(
         assert (f"allreduce {WAYS[number][0]} " in output) == (ranks > 1 and can)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("number", [-1, 0])
 def test_nothing_that_programs_do_beside_gets_in_the_way(
@@ -63,7 +63,7 @@ def test_nothing_that_programs_do_beside_gets_in_the_way(
     assert "0 wrong" in output
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [-1, 0])
 def test_types_of_one_signature_may_lie_in_different_orders(

@@ -52,6 +52,7 @@ def cases() -> list[object]:
     cases(),
     ids=lambda one: getattr(one, "name", one),
 )
+@pytest.mark.sampled(4)
 def test_one_rank_without_leaves_all_to_the_library(
     monkeypatch: pytest.MonkeyPatch,
     library: Library,

@@ -257,6 +257,7 @@ def test_cores_of_their_own(cpus: tuple[tuple[int, ...], ...], apart: bool) -> N
 
 
 @every_library
+@pytest.mark.sampled(1)
 def test_two_ranks_talk_on_cores_of_their_own(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +311,7 @@ def test_any_number_of_ranks_starts(library: Library, bind: bool, extra: int) ->
 
 
 @every_library
+@pytest.mark.sampled(1)
 def test_input_reaches_rank_0_line_by_line(library: Library) -> None:
     points = [f"id=p{number} pattern=pingpong bytes=8 slice_s=0.01" for number in range(20)]
     begin = start(library, probe_command(library), 2)

@@ -91,7 +91,7 @@ def at_home() -> list[tuple[str, str]]:
     return [(name, m) for name, form in forms.items() for group in form.machines for m in group]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "machine"), at_home())
 def test_at_home_every_conclusion_comes_out_as_published(name: str, machine: str) -> None:
     judgements = repeated(name, machine).conclusions
@@ -137,6 +137,7 @@ def test_conclusions_are_drawn_on_machines_of_their_document_alone(name: str) ->
 
 
 @pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.sampled(3)
 def test_no_ratio_is_of_one_number_or_of_one_prediction(name: str) -> None:
     form = catalogue.study(name)
     for machine in (machine for group in form.machines for machine in group):

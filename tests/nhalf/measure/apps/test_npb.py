@@ -115,6 +115,7 @@ def test_class_s_is_verified_by_more_ranks_than_cores(ranks: int) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.sampled(1)
 def test_class_w_is_verified(program: str) -> None:
     check(answers(subject_of(program), 2, ["W"]))
 

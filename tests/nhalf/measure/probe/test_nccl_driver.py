@@ -36,6 +36,7 @@ def nccl(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("without-launch", "has no cuLaunchKernel"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_faults_of_the_driver_are_named(
     nccl: Path, monkeypatch: pytest.MonkeyPatch, fault: str, words: str
 ) -> None:

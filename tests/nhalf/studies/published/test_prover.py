@@ -45,6 +45,7 @@ def test_records_that_are_right_give_no_alarm(name: str) -> None:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.words.replace(" ", "-"))
+@pytest.mark.sampled(12)
 def test_a_planted_mistake_is_named(mistake: Mistake) -> None:
     trial = prove(mistake.change(catalogue.machine(mistake.machine)))
     found = {(alarm.figure, alarm.engine): alarm.ratio for alarm in trial.alarms}
