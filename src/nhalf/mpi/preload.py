@@ -20,7 +20,7 @@ from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.probe import compiler_here, compiler_variables, of_running
+from nhalf.mpi.probe import compiler_here, compiler_variables, flags_of_the_user, of_running
 from nhalf.mpi.vendors import vendor_of
 
 ABI_LIBRARY = "libnhalf_coll.so"
@@ -164,7 +164,7 @@ def own_program(
         name=preloaded.name,
         folder=f"{preloaded.folder}/{maker.vendor}-{maker.version}",
         source=preloaded.source,
-        command=[str(maker.compiler), *FLAGS, *preloaded.flags],
+        command=[str(maker.compiler), *FLAGS, *preloaded.flags, *flags_of_the_user()],
         further=preloaded.further,
         why_not=lambda path: "" if path.is_file() else "there is no file",
         variables={**maker.environment, **variables},
@@ -197,7 +197,10 @@ def abi_library(
             name=preloaded.name,
             folder=f"{preloaded.folder}/abi",
             source=preloaded.source,
-            command=[compiler, *FLAGS, "-DMPI_ABI", f"-I{header.parent}", *preloaded.flags],
+            command=[
+                *(compiler, *FLAGS, "-DMPI_ABI", f"-I{header.parent}"),
+                *(*preloaded.flags, *flags_of_the_user()),
+            ],
             further=preloaded.further,
             why_not=lambda path: "" if path.is_file() else "there is no file",
             parts=stamps_of([Path(compiler).resolve(), header]),
