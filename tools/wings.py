@@ -45,7 +45,7 @@ BUDGET_LINES = {
     "statistics": 4_030,
     "models": 2_460,
     "machines": 5_130,
-    "mpi": 7_210,
+    "mpi": 7_220,
     "sites": 4_180,
     "measure": 11_180,
     "node": 2_700,
