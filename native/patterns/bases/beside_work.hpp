@@ -30,7 +30,7 @@ class BesideWork {
     if (works_) work_s_ = pure_s(operation);
   }
   /// Seconds for which ranks are to work now; 0 if they are not.
-  [[nodiscard]] double now_s() const { return work_s_; }
+  [[nodiscard]] double duration_s() const { return work_s_; }
 
   std::vector<Value> values(Pattern& operation) {
     if (!works_) return {};

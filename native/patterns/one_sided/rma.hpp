@@ -109,7 +109,7 @@ class RmaPutBesideTarget : public RmaPut<T> {
   void run(std::uint64_t rounds) override {
     if (!meets_) return RmaPut<T>::run(rounds);
     for (; rounds > 0; --rounds) {
-      if (!this->accessed_.origins.empty()) idle_for(this->transport_, work_.now_s());
+      if (!this->accessed_.origins.empty()) idle_for(this->transport_, work_.duration_s());
       RmaPut<T>::run(1);
       this->transport_.barrier();
     }

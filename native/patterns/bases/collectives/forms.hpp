@@ -28,7 +28,7 @@ class WorkBetween : public BesideWork<T> {
 
   /// Equal pieces of work with a test after each but the last; tests come on top of the work.
   void work(typename T::CollectiveRequest& request) {
-    const double piece_s = this->now_s() / (tests_ + 1);
+    const double piece_s = this->duration_s() / (tests_ + 1);
     for (int i = 0; i < tests_; ++i) {
       idle_for(this->transport_, piece_s);
       this->transport_.test(request);
@@ -66,7 +66,7 @@ class Overlapped : public Blocking {
     T& transport = this->transport_;
     for (; rounds > 0; --rounds) {
       auto request = start();
-      if (work_.now_s() > 0) work_.work(request);
+      if (work_.duration_s() > 0) work_.work(request);
       transport.wait(request);
       for (auto& beside : beside_) transport.wait(*beside);
     }
