@@ -109,6 +109,8 @@ class Sampler {
   /// Longest usual interruption by another process, which must not pass for a long batch.
   static constexpr double interruption_s = 0.05;
   static constexpr int trials_enough = 3;
+  /// Rounds that take no time, as of loops over no data, would never be enough.
+  static constexpr double rounds_most = 0x1p40;
   /// Ratio of a batch to the time of a barrier beyond which the skew of the barrier is negligible.
   static constexpr double skew_factor = 1000;
   /// In virtual time, by when all ranks know when to start.
@@ -194,7 +196,7 @@ class Sampler {
     if (spent_s >= target_s() || spent_s > target_s() * 0.8) return rounds;
     const auto now = static_cast<double>(rounds);
     const double needed = std::ceil(target_s() / std::max(spent_s, clock_.floor_s()) * now);
-    return static_cast<std::uint64_t>(std::min(needed, 8 * now));
+    return static_cast<std::uint64_t>(std::min({needed, 8 * now, std::max(rounds_most, now)}));
   }
 
   /// Returns the shortest time of the rounds to be taken off, with their acknowledgement, at this

@@ -130,6 +130,12 @@ TEST_CASE("a batch grows eightfold at most, until it is long enough for the cloc
   CHECK(std::vector(tried.pattern.runs.begin(), tried.pattern.runs.begin() + 9) == growing);
 }
 
+TEST_CASE("rounds that take no time are not multiplied for ever") {
+  Tried tried;
+  tried.pattern.round_s = 0;
+  CHECK(tried.measure().batch_rounds == std::uint64_t{1} << 40U);
+}
+
 TEST_CASE("a batch that is held up does not look long enough") {
   for (std::size_t held_up = 1; held_up < 10; ++held_up) {
     CAPTURE(held_up);
