@@ -73,7 +73,7 @@ struct Calls {
   int (*take_shared)(Handle context, const DeviceMemoryDescription* on_device,
                      const HostMemoryDescription* on_host, std::size_t size_bytes,
                      std::size_t alignment, Handle device, void** memory);
-  int (*free)(Handle context, void* memory);
+  int (*give_back)(Handle context, void* memory);
 };
 inline Calls calls{};
 
@@ -95,7 +95,7 @@ inline std::string load(void* library) {
   find(calls.take_device, "zeMemAllocDevice");
   find(calls.take_host, "zeMemAllocHost");
   find(calls.take_shared, "zeMemAllocShared");
-  find(calls.free, "zeMemFree");
+  find(calls.give_back, "zeMemFree");
   return missing;
 }
 
@@ -214,7 +214,7 @@ struct LevelZeroCalls : RefusedCalls {
     });
   }
   static int pinned_free(void* memory) {
-    return here([&](const auto& gpu) { return level_zero::calls.free(gpu.context, memory); });
+    return here([&](const auto& gpu) { return level_zero::calls.give_back(gpu.context, memory); });
   }
   static int managed_take(Address* address, std::size_t size_bytes, unsigned) {
     const level_zero::DeviceMemoryDescription on_device;
