@@ -132,7 +132,8 @@ def make_pair_map() -> Callable[..., pl.LazyFrame]:
 def simulator() -> None:
     """Leaves tests out where SimGrid is not; compiles what they need, which is told once."""
     try:
-        probe(simgrid())
-        platform(simgrid())
+        parts = simgrid()
     except MissingError as error:
         pytest.skip(str(error))
+    probe(parts)
+    platform(parts)

@@ -9,19 +9,11 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.errors import MissingError
-from nhalf.mpi.simgrid import simgrid
-
 Call = Callable[..., Any]
 PARAMETERS = "o_s=1e-6,o_r=1.5e-6,g=2e-6,L=5e-6,G=1e-10"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _simulator() -> None:
-    try:
-        simgrid()
-    except MissingError as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 @pytest.fixture
