@@ -25,6 +25,9 @@ class Learner {
     const Learner* larger = nullptr;
     /// The time of a third way in that of the library's own, if it is known to be better than that.
     double rival_ratio = std::numeric_limits<double>::infinity();
+    /// Whether calls move so much that the first ones of a way take far longer than later ones:
+    /// pages are looked up, caches change hands.
+    bool is_large = false;
   };
 
   /// Whether the next call is the library's own, is not timed, and ends no stretch.
@@ -160,6 +163,7 @@ class Learner {
   static constexpr double proves = 100, disproves = 10, brings_back = 20;
   /// What is supposed before anything is known.
   static constexpr double ratio_unknown = 2;
+  static constexpr double ratio_first_large = 16;
   static constexpr double ratio_poor = 1.5;
   static constexpr double ratio_clear = 0.9, ratio_clearer = 0.7;
 
@@ -200,9 +204,11 @@ class Learner {
   /// Returns the time of the other way in that of the library's own by what is known before a
   /// trial.
   [[nodiscard]] double supposed_ratio(const Surroundings& around) const {
-    for (const Learner* learner : {this, around.smaller, around.larger})
-      if (learner != nullptr && learner->has_tried()) return learner->ratio_;
-    return ratio_unknown;
+    if (has_tried()) return ratio_;
+    double ratio = ratio_unknown;
+    for (const Learner* learner : {around.larger, around.smaller})
+      if (learner != nullptr && learner->has_tried()) ratio = learner->ratio_;
+    return around.is_large && ratio > ratio_clear ? ratio_first_large : ratio;
   }
   /// Returns what the next pair is expected to cost.
   [[nodiscard]] double excess_s(double ratio) const {

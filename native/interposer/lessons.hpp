@@ -29,7 +29,7 @@ class Contest {
   /// What trials of this class may cost, of the time of its own calls: a program that calls nothing
   /// else should not notice them either.
   static constexpr double share = 0.02;
-  static constexpr double constant_s = 2e-5;
+  static constexpr double constant_s = 1.5e-5;
   Budget budget{constant_s, share};
 
   [[nodiscard]] Learner& in_charge() {
@@ -76,7 +76,7 @@ class Contest {
       turn_ = awaited;
     } else {
       do turn_ = turn_ + 1 < way::first_algorithm ? turn_ + 1 : way::shared_memory;
-      while (learner(turn_) == nullptr);
+      while (!may_take_turn(turn_));
     }
     way_ = turn_;
     int ways = 0;
@@ -109,6 +109,16 @@ class Contest {
 
  private:
   static constexpr std::size_t index(int of_way) { return static_cast<std::size_t>(of_way); }
+
+  /// Whether a way is open, and would not spend on a lost trial what others need for their first.
+  [[nodiscard]] bool may_take_turn(int of_way) const {
+    const Learner* own = learner(of_way);
+    if (own == nullptr || !own->has_tried() || own->is_other_better()) return own != nullptr;
+    bool are_all_tried = true;
+    for_ways(
+        [&](int, const Learner& other) { are_all_tried = are_all_tried && other.has_tried(); });
+    return are_all_tried;
+  }
 
   Learner slots_;
   std::array<std::unique_ptr<Learner>, way::first_algorithm> further_;
@@ -292,6 +302,9 @@ class Lessons {
   /// Largest size of which several calls fit into the buffers of shared memory.
   static constexpr std::uint64_t ahead_bytes_most = 1 << 16;
 
+  /// Smallest size of which the first calls of a way say little.
+  static constexpr std::uint64_t large_bytes_least = 1 << 16;
+
   /// What memory for a communicator costs, more or less.
   static constexpr double set_up_s = 3e-4;
 
@@ -319,7 +332,8 @@ class Lessons {
             runs_ahead(operation) && 2 * first_bytes(operation, contest) <= ahead_bytes_most,
             &contest > first ? (&contest - 1)->learner(contest.way()) : nullptr,
             &contest < &row.back() ? (&contest + 1)->learner(contest.way()) : nullptr,
-            contest.rival_ratio()};
+            contest.rival_ratio(),
+            first_bytes(operation, contest) >= large_bytes_least};
   }
 
   struct Process {

@@ -186,6 +186,19 @@ TEST_CASE("a class of calls pays its own trials, whatever the rest of the progra
   }
 }
 
+TEST_CASE("no way of large calls spends on lost trials what another needs for its first") {
+  for (const double ratio : {0.3, 0.6, 1.3}) {
+    Program program;
+    program.ratio_single_copy = 2 - ratio;
+    program.call(800, ratio, 1 << 16);
+    CHECK(program.others == 0);
+    program.call(2700, ratio, 1 << 16);
+    CHECK(program.calls_by_way[way::shared_memory] > 0);
+    CHECK(program.single_copies > 0);
+    CHECK(program.is_other(1 << 16));
+  }
+}
+
 TEST_CASE("long calls are tried only when the budget allows it") {
   Program program;
   program.call(40, 4, 1 << 20, 0.1);
