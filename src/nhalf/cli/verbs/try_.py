@@ -1,5 +1,6 @@
 """`nhalf try`: run a program on a simulated machine, in virtual time."""
 
+import os
 import shutil
 import sys
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ with lazily(globals()):
     from nhalf.measure.virtual.launch import Tried, VirtualLaunch, run
     from nhalf.measure.virtual.machine import start_in_words
     from nhalf.mpi.discover import find, libraries
+    from nhalf.mpi.launch_words import is_launcher
     from nhalf.mpi.vendors import vendor_of
     from nhalf.present.wording import count
 
@@ -112,6 +114,11 @@ def _trial(request: Request) -> VirtualLaunch:
     if not request.command:
         raise InputError("no program is given", "give it at the end: -- ./program")
     refuse_to_trace_each_rank(request.command)
+    if is_launcher(os.path.basename(request.command[0])):
+        raise InputError(
+            f"nhalf try starts the ranks itself, and {request.command[0]} would in each of them",
+            "give the program alone: nhalf try --ranks 4 -- ./program",
+        )
     if shutil.which(request.command[0]) is None:
         raise InputError(
             f"{request.command[0]} is no program here that may be run",

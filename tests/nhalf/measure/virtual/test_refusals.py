@@ -60,6 +60,7 @@ def test_a_library_that_nobody_has_tried() -> None:
         (["--machine", "sp2-mpl", "--ranks", "0", "--", "true"], "0 ranks cannot run"),
         (["--machine", "sp2-mpl", "--", "./absent"], "./absent is no program here that may be run"),
         (["--machine", "sp2-mpl", "--", "/etc/passwd"], "/etc/passwd is no program here"),
+        (["--machine", "sp2-mpl", "--", "/x/mpiexec", "true"], "starts the ranks itself"),
         (["--machine", "sp2", "--", "true"], "sp2"),
         (
             ["--machine", "sp2-mpl", "--computing", "measured:0", "--", "true"],
