@@ -9,7 +9,6 @@
 
 using nhalf::coll::Budget;
 using nhalf::coll::CallTimes;
-using nhalf::coll::Contest;
 using nhalf::coll::kept_calls;
 using nhalf::coll::Learner;
 using nhalf::coll::LessonFile;
@@ -169,34 +168,6 @@ TEST_CASE("small calls are not tried as single copies") {
   program.call(5000, 0.5, (1 << 14) - 1);
   CHECK(program.is_other((1 << 14) - 1));
   CHECK(program.single_copies == 0);
-}
-
-TEST_CASE("a class of calls pays its own trials, whatever the rest of the program takes") {
-  for (const double ratio : {1.05, 1.4, 2.0}) {
-    Program program;
-    program.call(100000, 0.5);
-    const double own_before_s = program.own_s, taken_before_s = program.taken_s;
-    for (int calls = 0; calls < 5000; calls += 50) {
-      program.call(50, ratio, 1 << 17, 5e-6);
-      const double own_s = program.own_s - own_before_s;
-      const double most_s = Contest::constant_s + Contest::share * own_s;
-      CHECK(program.taken_s - taken_before_s - own_s <= most_s);
-    }
-    CHECK_FALSE(program.is_other(1 << 17));
-  }
-}
-
-TEST_CASE("no way of large calls spends on lost trials what another needs for its first") {
-  for (const double ratio : {0.3, 0.6, 1.3}) {
-    Program program;
-    program.ratio_single_copy = 2 - ratio;
-    program.call(800, ratio, 1 << 16);
-    CHECK(program.others == 0);
-    program.call(2700, ratio, 1 << 16);
-    CHECK(program.calls_by_way[way::shared_memory] > 0);
-    CHECK(program.single_copies > 0);
-    CHECK(program.is_other(1 << 16));
-  }
 }
 
 TEST_CASE("long calls are tried only when the budget allows it") {
