@@ -20,7 +20,7 @@ BUDGET_S = 40.0
 @pytest.mark.full
 @pytest.mark.slow
 def test_a_race_of_two_ranks_ends_with_a_table_or_says_why_not(tmp_path: Path) -> None:
-    library = next((one for one in newest(libraries()) if one.vendor == "mpich"), None)
+    library = next((wheel for wheel in newest(libraries()) if wheel.vendor == "mpich"), None)
     if library is None:
         pytest.skip("no MPICH here: nhalf mpi install mpich")
     out = tmp_path / "tuned"

@@ -22,7 +22,7 @@ SRUN = ("srun", "--mpi=pmi2", "--nodes=1", "--ntasks=2")
 def test_ranks_of_srun_learn_and_give_the_same(
     cluster: Cluster, tmp_path: Path, vendor: str
 ) -> None:
-    library = next((one for one in FOUND if one.vendor == vendor), None)
+    library = next((wheel for wheel in FOUND if wheel.vendor == vendor), None)
     if library is None:
         pytest.skip(f"no {vendor} here: nhalf mpi install {vendor}")
     program = built(library, "begins", tmp_path)
