@@ -2,6 +2,7 @@
 // State of a communicator: the ways of its operations, its shared memory, its messages.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -231,10 +232,12 @@ class Communicator {
       if (learner.needs_memory() && !is_shared_known_ && !set_up(learner)) return;
       const bool is_set_up = is_shared_known_;
       if (is_set_up && shared() == nullptr) return leave();
-      const auto spent = learner.needs_times() ? slowest_of_all(learner.spent()) : Spent();
+      const auto spent =
+          learner.needs_times() ? slowest_of_all(learner.spent(pages(learner))) : Spent();
       lessons().advance(
           operation, contest, spent, is_set_up,
           [&](int way, std::uint64_t size_bytes) { return is_open(operation, way, size_bytes); });
+      contest.in_charge().note_pages(pages(contest.in_charge()));
     } catch (const Failed&) {
       // The call itself has ended well.
       leave();
@@ -431,12 +434,20 @@ class Communicator {
       slowest.own_s = std::max(slowest.own_s, of_rank.own_s);
       slowest.other_s = std::max(slowest.other_s, of_rank.other_s);
       slowest.beside_s = std::min(slowest.beside_s, of_rank.beside_s);
+      slowest.first_touches = std::max(slowest.first_touches, of_rank.first_touches);
     }
     // An interruption is no cost of the exchange.
     const double exchange_s = now_s() - start_s;
     exchange_least_s_ = std::min(exchange_least_s_, exchange_s);
     beside_s_ = std::min(exchange_s, 4 * exchange_least_s_);
     return slowest;
+  }
+
+  /// Returns how many pages this thread has touched first, if the learner has to know.
+  static std::int64_t pages(const Learner& learner) {
+    rusage usage{};
+    if (!learner.may_warm_up() || getrusage(RUSAGE_THREAD, &usage) != 0) return 0;
+    return usage.ru_minflt;
   }
 
   void share() {

@@ -16,8 +16,8 @@ class Contest {
  public:
   /// What trials of this class may cost, of the time of its own calls: a program that calls nothing
   /// else should not notice them either.
-  static constexpr double share = 0.02;
-  static constexpr double constant_s = 1.5e-5;
+  static constexpr double share = 0.01;
+  static constexpr double constant_s = 1.2e-5;
   Budget budget{constant_s, share};
 
   [[nodiscard]] Learner& in_charge() {

@@ -7,9 +7,10 @@ namespace nhalf::coll {
 
 /// Seconds of the slowest rank, which holds up the others where these run ahead: in calls by the
 /// library's own, in calls by the other way, and beside calls, to look at clocks and to exchange
-/// times.
+/// times; and pages that some rank touched first meanwhile.
 struct Spent {
   double own_s = 0, other_s = 0, beside_s = 0;
+  std::int64_t first_touches = 0;
 };
 
 /// What trials may cost: a share of what all calls would have taken by the library's own, and a
@@ -46,25 +47,29 @@ class Budget {
   Budget* whole_ = nullptr;
 };
 
-/// The times of some calls, of which the longest counts no more than four times the mean of the
-/// others, since an interruption hits one call.
+/// The times of some calls, of which the longest, and of four or more the second longest, count no
+/// more than four times the mean of the others: interruptions and first touches of pages hit single
+/// calls.
 class CallTimes {
  public:
   void add(double call_s) {
     sum_s_ += call_s;
-    longest_s_ = std::max(longest_s_, call_s);
     ++calls_;
+    second_s_ = std::max(second_s_, std::min(call_s, longest_s_));
+    longest_s_ = std::max(longest_s_, call_s);
   }
   [[nodiscard]] double sum_s() const {
     if (calls_ < 2) return sum_s_;
-    const double others_s = sum_s_ - longest_s_;
-    return others_s + std::min(longest_s_, longest_of_mean * others_s / (calls_ - 1));
+    const bool are_many = calls_ > 3;
+    const double others_s = sum_s_ - longest_s_ - (are_many ? second_s_ : 0);
+    const double most_s = longest_of_mean * others_s / (calls_ - (are_many ? 2 : 1));
+    return others_s + std::min(longest_s_, most_s) + (are_many ? std::min(second_s_, most_s) : 0);
   }
 
  private:
   static constexpr double longest_of_mean = 4;
 
-  double sum_s_ = 0, longest_s_ = 0;
+  double sum_s_ = 0, longest_s_ = 0, second_s_ = 0;
   int calls_ = 0;
 };
 

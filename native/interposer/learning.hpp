@@ -51,8 +51,26 @@ class Learner {
     const bool ends_pair = block_ + 1 == blocks_of_pair && !is_leading_in_;
     return phase_ == Phase::own_times || (phase_ == Phase::pair && ends_pair);
   }
-  /// Returns the times of this process since all were exchanged.
-  [[nodiscard]] Spent spent() const { return {owns_.sum_s(), others_.sum_s(), 0}; }
+  /// Whether it matters if pages are touched first in the present stretch.
+  [[nodiscard]] bool may_warm_up() const {
+    return phase_ == Phase::own_times && own_call_s_ == 0 && warm_ups_ < warm_ups_most;
+  }
+  /// Notes how many pages the process had touched when the stretch began.
+  void note_pages(std::int64_t pages) { pages_before_ = pages; }
+  /// Returns the times of this process since all were exchanged, of which `pages` have been touched
+  /// in all.
+  [[nodiscard]] Spent spent(std::int64_t pages = 0) const {
+    return {owns_.sum_s(), others_.sum_s(), 0, may_warm_up() ? pages - pages_before_ : 0};
+  }
+  /// Waits for more calls where those that should show the time of the library's own touched pages
+  /// first, as a library does until it has been once through its buffers; returns whether it does.
+  bool warms_up(const Spent& spent, Budget& budget) {
+    if (!may_warm_up() || spent.first_touches <= 0) return false;
+    calls_ += stretch_;
+    budget.lose(spent.beside_s);
+    wait(warm_up_calls << warm_ups_++);
+    return true;
+  }
   /// Returns what the calls of this process took since memory was asked for, or began.
   [[nodiscard]] double waited_s() const {
     return owns_.sum_s() / stretch_ * static_cast<double>(calls_ + stretch_ - asked_calls_);
@@ -147,6 +165,10 @@ class Learner {
   static constexpr int own_calls = 8;
   static constexpr std::int64_t calls_before_memory = 119;
   static constexpr std::int64_t calls_most = 1 << 24;
+  /// Calls until the first look whether the library still touches pages first, twice as many until
+  /// each further one, and how many there are: other pages may be the program's.
+  static constexpr std::int64_t warm_up_calls = 56;
+  static constexpr int warm_ups_most = 5;
   static constexpr int blocks_of_pair = 4;
   static constexpr int block_calls_most = 4;
   /// Calls that are not timed, as many as shared memory has buffers, and timed ones, of the blocks
@@ -157,14 +179,17 @@ class Learner {
   /// Calls, more or less, until ranks run ahead again.
   static constexpr int catching_up_calls = 64;
   static constexpr int pairs_most = 32;
+  /// Pairs after which the other way has to be ahead by evidence to go on.
+  static constexpr int pairs_hopeful = 6;
   static constexpr std::int64_t rest_calls_first = 64;
   static constexpr std::int64_t rest_calls_most = 1500;
   /// Capital that proves the other way, disproves it, and brings back the library's own.
   static constexpr double proves = 100, disproves = 10, brings_back = 20;
   /// What is supposed before anything is known.
   static constexpr double ratio_unknown = 2;
-  static constexpr double ratio_first_large = 16;
+  static constexpr double ratio_first_large = 16, ratio_next_large = 4;
   static constexpr double ratio_poor = 1.5;
+  static constexpr double interrupted_of_steady = 4;
   static constexpr double ratio_clear = 0.9, ratio_clearer = 0.7;
 
   static bool is_better(const Learner* learner) { return learner && learner->is_other_better_; }
@@ -208,7 +233,8 @@ class Learner {
     double ratio = ratio_unknown;
     for (const Learner* learner : {around.larger, around.smaller})
       if (learner != nullptr && learner->has_tried()) ratio = learner->ratio_;
-    return around.is_large && ratio > ratio_clear ? ratio_first_large : ratio;
+    if (!around.is_large) return ratio;
+    return is_beside_better(around) ? ratio_next_large : ratio_first_large;
   }
   /// Returns what the next pair is expected to cost.
   [[nodiscard]] double excess_s(double ratio) const {
@@ -249,8 +275,11 @@ class Learner {
     return is_inner != begins_with_other;
   }
 
-  void judge(const Spent& spent, Budget& budget, const Surroundings& around) {
+  void judge(Spent spent, Budget& budget, const Surroundings& around) {
     const int calls = 2 * block_calls_;
+    // Of two calls, one that is interrupted or first touches a page is most of their time.
+    if (block_calls_ == 1)
+      spent.own_s = std::min(spent.own_s, interrupted_of_steady * steady_call_s_ * calls);
     trial_.own_s += spent.own_s;
     trial_.other_s += spent.other_s;
     trial_calls_ += calls;
@@ -301,6 +330,8 @@ class Learner {
   }
   [[nodiscard]] bool is_own_kept() const {
     if (pairs_ >= pairs_most && (ratio_ > 1 || !is_other_better_)) return true;
+    // Ways that are about equal would be tried on and on.
+    if (pairs_ >= pairs_hopeful && !is_other_better_ && evidence_.for_other() < 1) return true;
     return evidence_.for_own() >= (is_other_better_ ? brings_back : disproves);
   }
   [[nodiscard]] bool is_other_kept(const Surroundings& around) const {
@@ -338,6 +369,8 @@ class Learner {
   bool has_lead_in_ = false, is_leading_in_ = false, is_confirming_ = false;
   Phase phase_ = Phase::fresh;
   int block_ = 0, block_calls_ = 1, pairs_ = 0, confirmed_ = 0, trial_calls_ = 0, tried_calls_ = 0;
+  int warm_ups_ = 0;
+  std::int64_t pages_before_ = 0;
   std::uint32_t draws_ = 1;
   std::int64_t calls_ = 0, asked_calls_ = 0;
   std::int64_t rest_calls_ = rest_calls_first, rest_calls_most_ = rest_calls_most;

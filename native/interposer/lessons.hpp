@@ -106,6 +106,7 @@ class Lessons {
   template <class IsOpen>
   void advance(Operation operation, Contest& contest, const Spent& spent, bool is_set_up,
                IsOpen is_open) {
+    if (contest.in_charge().warms_up(spent, contest.budget)) return;
     if (start_ != nullptr && contest.in_charge().is_fresh()) begin_sooner(operation, contest);
     const bool ends_own_times = contest.awaits_further_way();
     if (contest.in_charge().rests() || ends_own_times) {
@@ -194,9 +195,6 @@ class Lessons {
 
   /// Smallest data of which a copy out of another process may be worth its system call.
   static constexpr std::uint64_t copied_bytes_least = 1 << 14;
-  /// Largest size of which several calls fit into the buffers of shared memory.
-  static constexpr std::uint64_t ahead_bytes_most = 1 << 16;
-
   /// Smallest size of which the first calls of a way say little.
   static constexpr std::uint64_t large_bytes_least = 1 << 16;
 
@@ -224,7 +222,7 @@ class Lessons {
     const auto& row = *rows_[index_of(operation)];
     const auto* const first = row.data() + (operation == Operation::barrier ? 0 : 1);
     return {is_set_up,
-            runs_ahead(operation) && 2 * first_bytes(operation, contest) <= ahead_bytes_most,
+            runs_ahead(operation),
             &contest > first ? (&contest - 1)->learner(contest.way()) : nullptr,
             &contest < &row.back() ? (&contest + 1)->learner(contest.way()) : nullptr,
             contest.rival_ratio(),

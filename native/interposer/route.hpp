@@ -32,7 +32,7 @@ inline bool is_possible(Communicator& on, const Call& call, int number) {
   if (call.size_bytes > INT_MAX / call.blocks) return false;
   if (number < way::first_algorithm) {
     const auto element = call.combining == nullptr ? 1 : call.combining->element_bytes();
-    if (shared::part_bytes(element, call.blocks) == 0) return false;
+    if (!shared::fits_slot(element, call.blocks)) return false;
     if (number == way::single_copy) return on.peers() != nullptr;
     if (number != way::hierarchical) return on.shared() != nullptr;
     return on.hierarchy() != nullptr && on.hierarchy()->part_bytes(element) > 0;

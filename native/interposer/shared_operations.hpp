@@ -39,6 +39,11 @@ constexpr std::size_t part_bytes(std::size_t element_bytes, int blocks) {
   return element_bytes == 0 ? 0 : slot_bytes / element_bytes * element_bytes;
 }
 
+/// Whether a slot holds an element of each of `blocks`; no division, since every call asks.
+constexpr bool fits_slot(std::size_t element_bytes, int blocks) {
+  return element_bytes > 0 && element_bytes * static_cast<std::size_t>(blocks) <= Slot::size_bytes;
+}
+
 /// Returns how many parts data go in.
 constexpr std::size_t parts_of(std::size_t size_bytes, std::size_t part) {
   return (size_bytes + part - 1) / part;

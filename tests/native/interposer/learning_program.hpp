@@ -29,6 +29,11 @@ class Program {
   /// The first calls by the library's own after others take so many times as long.
   int settling = 0;
   double ratio_settling = 1;
+  /// The first calls by the library's own touch pages and take so many times as long; nobody can
+  /// tell where they are said to touch none.
+  int warming = 0;
+  double ratio_warming = 1;
+  bool tells_touches = true;
   /// What single copies take of the library's own time; 0 where ranks cannot copy.
   double ratio_single_copy = 0;
   /// What streaming stores and leaders take of it; 0 where they cannot be.
@@ -51,7 +56,10 @@ class Program {
       const int way = is_other ? contest->way() : way::native;
       const double steady = way > way::shared_memory ? ratio_of_way(way) : ratio;
       const double now = in_row_ > ahead ? steady : ratio_ahead;
-      const double own_now = since_other_ > settling ? 1 : ratio_settling;
+      const bool is_warming = !is_other && own_calls_++ < warming;
+      if (is_warming && tells_touches) ++pages_;
+      const double own_now =
+          (since_other_ > settling ? 1 : ratio_settling) * (is_warming ? ratio_warming : 1);
       const double time_s = is_other ? mean_s * now * drawn() : own_now * own_time_s;
       own_s += own_time_s;
       taken_s += time_s;
@@ -60,7 +68,9 @@ class Program {
       ++calls_by_way[way];
       if (learner == nullptr) continue;
       if (learner->is_timed()) learner->add(time_s);
-      if (learner->count()) advance(*contest);
+      if (!learner->count()) continue;
+      advance(*contest);
+      contest->in_charge().note_pages(pages_);
     }
   }
   [[nodiscard]] bool is_other(std::uint64_t size_bytes = 1024) {
@@ -79,7 +89,7 @@ class Program {
     return (noise_share > 0 ? spread(random_) : 1) * (interrupts(random_) ? 1000 : 1);
   }
   void advance(Contest& contest) {
-    const Spent spent = contest.in_charge().spent();
+    const Spent spent = contest.in_charge().spent(pages_);
     lessons_.advance(operation, contest, spent, true, [&](int way, std::uint64_t size_bytes) {
       asked.insert({way, size_bytes});
       return ratio_of_way(way) > 0;
@@ -87,7 +97,8 @@ class Program {
   }
 
   std::mt19937 random_;
-  int in_row_ = 0, since_other_ = 1000;
+  int in_row_ = 0, since_other_ = 1000, own_calls_ = 0;
+  std::int64_t pages_ = 0;
   Lessons lessons_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+using nhalf::coll::CallTimes;
 using nhalf::coll::Evidence;
 
 TEST_CASE("evidence between equal ways seldom reaches 20") {
@@ -21,4 +22,19 @@ TEST_CASE("evidence between equal ways seldom reaches 20") {
   }
   CHECK(reached > 0);
   CHECK(reached <= runs / 20);
+}
+
+TEST_CASE("interruptions of two calls at most count four times the others' mean each") {
+  CallTimes times;
+  times.add(1);
+  CHECK(times.sum_s() == 1);
+  times.add(1000);
+  CHECK(times.sum_s() == 5);
+  times.add(1);
+  times.add(1);
+  CHECK(times.sum_s() == 7);
+  times.add(500);
+  CHECK(times.sum_s() == 11);
+  times.add(500);
+  CHECK(times.sum_s() > 500);
 }
