@@ -87,7 +87,8 @@ class Learner {
     if (phase_ != Phase::own_times) calls_ += stretch_;
     switch (phase_) {
       case Phase::fresh:
-        if (begins_sooner_ || (around.is_set_up && is_beside_better(around))) return wait(3);
+        if (begins_sooner_ || (around.is_set_up && is_beside_better(around)))
+          return wait(calls_before_later);
         return wait(around.is_set_up ? 23 : calls_before_memory);
       case Phase::waiting:
         return begin_own_times();
@@ -164,6 +165,7 @@ class Learner {
 
   static constexpr int own_calls = 8;
   static constexpr std::int64_t calls_before_memory = 119;
+  static constexpr std::int64_t calls_before_later = 3;
   static constexpr std::int64_t calls_most = 1 << 24;
   /// Calls until the first look whether the library still touches pages first, twice as many until
   /// each further one, and how many there are: other pages may be the program's.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from nhalf.experiment.improve.candidates import own_collectives
 from nhalf.experiment.improve.candidates.own_collectives import (
+    LIBRARY_CALLS,
+    LIBRARY_CALLS_LATER,
     MOST_BYTES,
     NAME,
     OwnCollectives,
@@ -168,3 +171,14 @@ def test_each_communicator_learns_for_itself() -> None:
 def test_the_name_is_that_of_the_page() -> None:
     page = Path(__file__).parents[5] / "docs/improve.md"
     assert NAME in page.read_text("utf-8")
+
+
+def test_the_first_calls_are_those_that_the_learner_leaves_to_the_library() -> None:
+    learner = Path(__file__).parents[5] / "native/interposer/learning.hpp"
+    calls = {
+        name: int(number)
+        for name, number in re.findall(r" (\w*calls\w*) = (\d+);", learner.read_text("utf-8"))
+    }
+    # The call after them has begun when the learner decides.
+    assert calls["calls_before_memory"] + calls["own_calls"] + 1 == LIBRARY_CALLS
+    assert calls["calls_before_later"] + calls["own_calls"] + 1 == LIBRARY_CALLS_LATER
