@@ -12,6 +12,7 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
+from nhalf.machines.algorithms import algorithms
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import Preload, preload
@@ -20,7 +21,6 @@ from tests.compiled import compiled
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[2] / "native/interposer"
-ALGORITHMS = Path(__file__).parents[3] / "native/algorithms"
 TIMEOUT_S = 120.0
 FOUND = newest(libraries())
 ROUTED = (
@@ -68,8 +68,8 @@ def table_of(folder: Path, number: int) -> Path:
     """
     lines = ["# nhalf decision table 2"]
     for operation in ROUTED:
-        files = sorted((ALGORITHMS / operation.replace("-", "_")).glob("*.hpp"))
-        name = files[number % len(files)].stem.replace("_", "-")
+        names = sorted({algorithm.name for algorithm in algorithms()[operation]} - {"native"})
+        name = names[number % len(names)]
         part = " 100" if name.endswith("-pipelined") and number >= 0 else ""
         if number < 0:
             way, operations = WAYS[number]

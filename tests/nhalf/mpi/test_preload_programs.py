@@ -44,6 +44,9 @@ def test_routed_collectives_give_what_the_librarys_own_do(
     code, output = started(library, ranks, loaded, [str(program), "300", str(ranks)])
     assert code == 0, output
     assert "0 of 300 calls differ" in output
+    assert "is the library's own" not in output
+    taken = set(re.findall(r"nhalf: (?:all)?reduce (\S+) [1-9]", output)) - {"native"}
+    assert bool(taken) == (ranks > 1)
     if number in WAYS:
         can = number != -2 or processes_read_each_other()
         assert (f"allreduce {WAYS[number][0]} " in output) == (ranks > 1 and can)
