@@ -140,10 +140,12 @@ def _with_algorithm(words: Sequence[str], place: int) -> list[str]:
 
 def _cheapest(subject: str, *, has_program: bool) -> str:
     """The engine that answers without --engine: the model knows patterns and traces."""
-    from nhalf.measure.plan import catalogue
-
     if has_program:
         return "library"
+    if not subject:
+        return ENGINES[0]
+    from nhalf.measure.plan import catalogue
+
     is_study = subject in catalogue.names() and subject not in BY_MODEL
     return "simgrid" if is_study else "model"
 

@@ -54,6 +54,19 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert heavy_after(*words) == []
 
 
+def test_help_of_no_verb_imports_what_computes() -> None:
+    """Tables and arrays take longer to import than everything else that help does."""
+    text = (
+        "import sys\nfrom nhalf.cli.group import command_line\n"
+        f"for verb in {VERBS!r}:\n"
+        "    command_line().main([verb, '--help'], standalone_mode=False)\n"
+        "    for name in ('numpy', 'polars', 'scipy', 'altair'):\n"
+        "        assert name not in sys.modules, (verb, name)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", text], env=environment, check=True, capture_output=True)
+
+
 def test_the_test_above_would_see_it() -> None:
     assert "rich" in heavy_after("machines", "list")
 

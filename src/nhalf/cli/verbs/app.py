@@ -13,7 +13,6 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
 from nhalf.cli.outcome import measured, say_failed
 from nhalf.cli.sides import announce
-from nhalf.facts.program.npb import traffic_rows
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
 from nhalf.present.report import write_report
@@ -24,6 +23,7 @@ with lazily(globals()):
     from nhalf.cli.sides import calibrated_machine
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
+    from nhalf.facts.program.npb import traffic_rows
     from nhalf.machines.change import change
     from nhalf.measure.apps import app_of, apps
     from nhalf.measure.loop.ending import RunOutcome

@@ -14,7 +14,6 @@ from nhalf.base.errors import InputError
 from nhalf.base.request import REQUIRED, Request, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
-from nhalf.present.terminal.lab import show_status
 from nhalf.present.terminal.output import console, emit_json, stdout_console
 from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.network import parse_link_rate, rate_text
@@ -22,6 +21,7 @@ from nhalf.sites.lab.network import parse_link_rate, rate_text
 with lazily(globals()):
     from rich.markup import escape
 
+    from nhalf.present.terminal.lab import show_status
     from nhalf.sites.lab import build, layout, slurm
     from nhalf.sites.lab.build import remove_named, status
 

@@ -16,16 +16,15 @@ from nhalf.base.request import option, word
 from nhalf.base.units import format_size, format_time
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.facts.program.operations import is_non_blocking
-from nhalf.measure.traced.start import parse_injection
 from nhalf.present.terminal.output import emit_json
 from nhalf.present.terminal.tables import show_table
 
 with lazily(globals()):
     from nhalf.decide.program.basis import shown_run
+    from nhalf.facts.program.operations import is_non_blocking
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.collect import collect
-    from nhalf.measure.traced.start import start
+    from nhalf.measure.traced.start import parse_injection, start
     from nhalf.measure.traced.tables import TraceFolder, totals
     from nhalf.present.program.answer import answer_json, answer_lines
 

@@ -14,7 +14,6 @@ from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 from nhalf.cli.sides import names_run, run_and_library
 from nhalf.mpi.launch_words import LaunchScript, parse_script
 from nhalf.present.terminal.output import emit_json, stdout_console
-from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
 with lazily(globals()):
     from nhalf.experiment.why.explanation import Investigation, explanation
@@ -23,6 +22,7 @@ with lazily(globals()):
     from nhalf.experiment.why.switch import Mixture, Ways
     from nhalf.measure.traced.tables import open_trace
     from nhalf.mpi.discover import libraries
+    from nhalf.present.terminal.why import progress_text, show_differences, show_explanation
 
 GROUP = "program"
 EFFORT = "How long, how sure"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number, percent
@@ -20,7 +20,9 @@ from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.changes import Comparison, or_least
 from nhalf.statistics.doubt import Doubt
-from nhalf.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from nhalf.statistics.intervals import Interval
 
 Verdict = Literal["missed", "not measured", "unclear", "met"]
 Unit = Literal["s", "Bps", "bytes", ""]
@@ -293,6 +295,8 @@ def _curves(check: CheckedRun) -> list[JudgedExpectation]:
 
 def _effect_json(answer: JudgedExpectation) -> dict[str, Any]:
     """A curve: its level over all sizes, and the point that decided."""
+    from nhalf.statistics.intervals import Interval
+
     level, worst = answer.points[0], answer.worst_point
     whole = level.measured or Interval(math.nan, math.nan, math.nan)
     return {

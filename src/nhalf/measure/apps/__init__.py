@@ -14,7 +14,6 @@ from nhalf.base import plugins
 from nhalf.base.errors import unknown
 from nhalf.base.request import Request, option, word
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, parse_precision
 from nhalf.measure.plan.request import WHAT, Effort, Where, parse_placements, words
 from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import Placement
@@ -86,6 +85,8 @@ def make_plan(request: AppRequest, site: Site, transports: list[str], blocks: li
 
     Raises InputError for placements that need more hosts.
     """
+    from nhalf.measure.plan.planning import check_hosts, parse_precision
+
     if "placement" in request.given:
         check_hosts(blocks, site)
     return Plan(
