@@ -58,7 +58,7 @@ BUDGET_LINES = {
     "studies": 4_550,
     "present": 15_840,
     "jobs": 860,
-    "cli": 8_450,
+    "cli": 8_510,
     "native/algorithms": 1_680,
     "native/calls": 880,
     "apps/npb": 11_970,

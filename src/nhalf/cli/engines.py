@@ -27,6 +27,8 @@ OPTION = "--engine"
 ALGORITHM, ALL = "--algorithm", "all"
 BY_MODEL = ("beff", "traffic")
 """Studies that the model knows, too."""
+BY_SOURCE, SOURCE_ENDING = ("--source", "estimate"), ".c"
+"""The form that reads a program's source, and how such a file is recognised without the option."""
 HELP = ("--help", "-h")
 ALIKE = 0.85
 """How much of a name that is mistyped is right, as difflib counts it."""
@@ -70,6 +72,11 @@ def resolved(words: Sequence[str], load: Load) -> tuple[str, Command, list[str]]
     """
     cut = words.index("--") if "--" in words else len(words)
     question, program = list(words[:cut]), list(words[cut:])
+    if any(word.endswith(SOURCE_ENDING) for word in question):
+        by_source = FormOption(VERBS["model"], *BY_SOURCE)
+        at = _place_of_subject(question, by_source.command, command_of(ENGINES[0], load))
+        if at is not None and question[at].endswith(SOURCE_ENDING):
+            return by_source.title, by_source.command, list(words)
     engine = _taken_engine(question)
     place = _place_of_subject(question, command_of(engine or ENGINES[0], load))
     subject = "" if place is None else question[place]
@@ -186,9 +193,12 @@ def _not_values(words: Sequence[str], spellings: Mapping[str, bool]) -> Iterator
         is_value = not is_value and spellings.get(word, False)
 
 
-def _place_of_subject(words: Sequence[str], built: Command) -> int | None:
-    """The place of the first word that is neither an option nor its value."""
-    free = _not_values(words, _spellings(built))
+def _place_of_subject(words: Sequence[str], *commands: Command) -> int | None:
+    """The place of the first word that is neither an option of the commands nor its value."""
+    spellings: dict[str, bool] = {}
+    for built in commands:
+        spellings |= _spellings(built)
+    free = _not_values(words, spellings)
     return next((place for place, word in free if not word.startswith("-")), None)
 
 

@@ -142,6 +142,24 @@ GPU = ("rccl", "rocm", "hip", "nvlink", "nvshmem")
 NO_GPU = "use nccl-tests, or OSU with CUDA, and read the log: nhalf import nccl.log"
 
 
+VERBS = {
+    **dict.fromkeys(("plot", "chart", "charts", "graph", "html", "view"), "nhalf report"),
+    **dict.fromkeys(("timeline", "vampir", "perfetto"), "nhalf export runs/traced --to chrome"),
+    **dict.fromkeys(("monitor", "top", "live"), "nhalf watch runs/traced"),
+    **dict.fromkeys(("optimize", "optimise", "analyze", "analyse", "speedup"), "nhalf improve"),
+    **dict.fromkeys(("list", "patterns", "studies"), "nhalf run --list"),
+    **dict.fromkeys(("install", "libraries"), "nhalf mpi list, nhalf mpi install mpich"),
+    **dict.fromkeys(("health", "healthcheck", "health-check"), "nhalf gate"),
+    **dict.fromkeys(("test", "tests", "self-test"), "nhalf doctor --selftest"),
+    **dict.fromkeys(("submit", "slurm", "sbatch", "srun", "pbs", "flux"), "nhalf run --submit"),
+    **dict.fromkeys(("gpu", "gpus", "cuda"), "nhalf node --gpu, nhalf run --axis memory=device"),
+    "nccl": "nhalf run --transport nccl",
+    "npb": "nhalf app npb",
+    "preload": "nhalf mpi preload mpich",
+}
+"""Words that people try as verbs, and the command that does it here."""
+
+
 def explained(error: UnknownName) -> InputError:
     """The error for an unknown name with the name that nhalf has for it, if it has any."""
     is_pattern = error.kind in ("pattern", "study", "benchmark", "study or pattern")
@@ -152,11 +170,27 @@ def explained(error: UnknownName) -> InputError:
     if error.name.lower() in BUFFERS and (is_pattern or error.kind == "transport"):
         return InputError(f"{error.name}: memory is an axis of every pattern", USE_BUFFERS)
     remedy = ""
-    if error.kind == "transport":
+    if error.kind == "verb":
+        remedy = _verb_remedy(error.name.lower())
+    elif error.kind == "transport":
         remedy = _transport_remedy(error.name)
     elif is_pattern:
         remedy = _pattern_remedy(error)
     return InputError(error.message, remedy) if remedy else error
+
+
+def _verb_remedy(word: str) -> str:
+    """The command that answers a word that is no verb; '' if it is none of the field."""
+    from nhalf.measure.plan import catalogue
+
+    if word in VERBS:
+        return f"try {VERBS[word]}"
+    if word in catalogue.names():
+        return f"try nhalf run {word}"
+    if (pattern := _of_field(word) or word) in PATTERNS.values():
+        return f"try nhalf run --pattern {pattern}"
+    suite = _suite_of(word)
+    return suite and f"try nhalf run --style {suite} --pattern {word}"
 
 
 def _transport_remedy(name: str) -> str:

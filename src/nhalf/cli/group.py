@@ -6,12 +6,13 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nhalf.base import plugins
-from nhalf.base.errors import Interrupted, how_ended, unknown
+from nhalf.base.errors import InputError, Interrupted, UnknownName, how_ended, unknown
 from nhalf.base.version import __version__
 from nhalf.cli import summaries
 
@@ -28,6 +29,7 @@ USUAL = {
 """What other tools call a verb, and what it is called here; shown nowhere."""
 FORMER = {
     "completion": ("doctor", "--completion"),
+    "estimate": ("predict", "--source"),
     "ledger": ("predict", "--score"),
     "selftest": ("doctor", "--selftest"),
     "simulate": ("predict", "--engine", "simgrid"),
@@ -63,6 +65,8 @@ ORDER = (
     *("predict", "try", "machines", "doctor", "mpi"),
 )
 """The verbs that stand first in their group; the others follow in alphabetical order."""
+LIKE_A_VERB = 0.7
+"""How much of a verb that is mistyped is right, as difflib counts it."""
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -102,7 +106,11 @@ class VerbGroup(OrderedGroup):
     )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse; without words, say what nhalf is and what is here."""
+        """Parse; without words, say what nhalf is and what is here; `help run` is `run --help`."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
         if not args and not ctx.resilient_parsing:
             from nhalf.cli.welcome import welcome
 
@@ -134,7 +142,7 @@ class VerbGroup(OrderedGroup):
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command:
         """The verb, imported now; raises InputError for an unknown one."""
         if cmd_name not in self.list_commands(ctx):
-            raise unknown("verb", cmd_name, self.list_commands(ctx))
+            raise _unknown_verb(cmd_name, self.list_commands(ctx))
         return load_verb(cmd_name)
 
     def summary(self, name: str) -> str:
@@ -165,6 +173,18 @@ class VerbGroup(OrderedGroup):
             # The reader of our output is gone, as after `| head`: no error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+
+
+def _unknown_verb(word: str, verbs: Sequence[str]) -> InputError:
+    """The error for a word that is no verb, with the command that comes closest."""
+    from nhalf.cli.foreign_names import explained
+
+    error = unknown("verb", word, verbs)
+    answer = explained(error)
+    close = get_close_matches(word.lower(), [*verbs, *USUAL], n=1, cutoff=LIKE_A_VERB)
+    if answer is not error or not close:
+        return answer
+    return UnknownName("verb", word, verbs, f"did you mean {' '.join(current(close))}?")
 
 
 def load_verb(name: str) -> click.Command:

@@ -128,9 +128,9 @@ class PredictRequest(
 
     subject: str = word(
         REQUIRED,
-        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, drain, or a traced "
-        "program.",
-        "PATTERN|TRACE",
+        "Pattern, one of its algorithms (bcast/binomial), beff, traffic, drain, a traced program, "
+        "or the C source of one.",
+        "PATTERN|TRACE|PROGRAM.c",
     )
     further_traces: tuple[str, ...] = word(
         (), "Traces of further launches of the same program.", "TRACE..."

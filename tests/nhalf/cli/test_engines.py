@@ -43,6 +43,9 @@ def answering(*words: str) -> tuple[str, list[str]]:
         (["bcast", "--algorithm", "ring", "--bytes", "8"], "predict", ["bcast/ring", "--bytes"]),
         (["--algorithm=ring", "--bytes", "8", "bcast"], "predict", ["--bytes", "8", "bcast/ring"]),
         (["bcast", "--algorithm", "all"], "predict", ["bcast"]),
+        (["--ranks", "8", "a.c"], "estimate", ["--ranks", "8", "a.c"]),
+        (["--set", "n=1", "a.c", "--engine", "simgrid"], "estimate", ["--set", "n=1", "a.c"]),
+        (["--out", "a.c", "bcast"], "predict", ["--out", "a.c", "bcast"]),
     ],
 )
 def test_the_engine_is_the_first_that_can(words: list[str], schema: str, own: list[str]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from nhalf.base import plugins
 from nhalf.base.errors import InputError, UnknownName
-from nhalf.cli.foreign_names import BUFFERS, GPU, PATTERNS, explained
+from nhalf.cli.foreign_names import BUFFERS, GPU, PATTERNS, VERBS, explained
+from nhalf.cli.group import FORMER, PACKAGE, USUAL
 from nhalf.measure.probe.subject import plain_subject
 
 OURS = ("pingpong", "stream", "allreduce", "gather-persistent")
@@ -37,6 +39,12 @@ def remedy(kind: str, name: str) -> str:
         ("pattern", "osu_xccl_allreduce", "--style osu --pattern osu_xccl_allreduce"),
         ("study or pattern", "gpu", "--axis memory=device"),
         ("pattern", "nonsense", "known are ..."),
+        ("verb", "plot", "try nhalf report"),
+        ("verb", "collectives", "try nhalf run collectives"),
+        ("verb", "Latency", "try nhalf run --pattern pingpong"),
+        ("verb", "allreduce", "try nhalf run --pattern allreduce"),
+        ("verb", "osu_latency", "try nhalf run --style osu --pattern osu_latency"),
+        ("verb", "nonsense", "known are ..."),
         ("key", "device", "known are ..."),
         ("transport", "", "known are ..."),
     ],
@@ -47,6 +55,14 @@ def test_a_foreign_name_is_answered_with_ours(kind: str, name: str, words: str) 
 
 def test_all_patterns_that_are_named_exist() -> None:
     assert set(PATTERNS.values()) <= set(plain_subject("threads").infos)
+
+
+def test_commands_for_words_that_are_no_verbs_exist() -> None:
+    verbs = plugins.names(PACKAGE)
+    assert not set(VERBS) & {*verbs, *USUAL, *FORMER}
+    for commands in VERBS.values():
+        for command in commands.split(", "):
+            assert command.split()[1] in verbs
 
 
 def test_words_for_gpus_are_no_patterns() -> None:

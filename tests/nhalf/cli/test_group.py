@@ -91,6 +91,10 @@ def test_verbs_stand_below_the_question_that_they_answer(call_afresh: Call) -> N
         assert listed == [*ordered, *sorted(set(listed) - set(ordered))]
 
 
+def test_all_verbs_are_seen_at_once() -> None:
+    assert len(VERBS) <= 25
+
+
 def test_every_verb_names_a_group() -> None:
     assert {group_of(name) for name in VERBS} == set(GROUPS)
     assert set(ORDER) <= set(VERBS)
@@ -113,6 +117,9 @@ def test_the_version_is_the_package_s(call_afresh: Call) -> None:
     [
         (["rnu"], "did you mean run"),
         (["shwo", "x"], "did you mean show"),
+        (["compair"], "did you mean compare?"),
+        (["mesure"], "did you mean run?"),
+        (["plot"], "try nhalf report"),
         (["zzz"], "known are"),
         (["_group"], "unknown verb"),
         (["../run"], "unknown verb"),
@@ -124,6 +131,12 @@ def test_the_version_is_the_package_s(call_afresh: Call) -> None:
 )
 def test_a_wrong_word_is_one_clear_line(call: Call, words: list[str], said: str) -> None:
     call(*words).is_error(2, said)
+
+
+def test_help_and_version_may_be_words(call_afresh: Call) -> None:
+    assert call_afresh("help").out == call_afresh("--help").out
+    assert call_afresh("help", "fit").out == call_afresh("fit", "--help").out
+    assert call_afresh("version").out == call_afresh("--version").out
 
 
 def test_an_unknown_verb_is_an_input_error() -> None:

@@ -38,7 +38,7 @@ with lazily(globals()):
     from nhalf.present.terminal.predictions import show_prediction
 
 GROUP = "machine"
-FORMS = {"--score": "ledger"}
+FORMS = {"--score": "ledger", "--source": "estimate"}
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
@@ -52,6 +52,7 @@ def command(request: PredictRequest) -> None:
     nhalf predict bcast --machine sp2-mpl --ranks 32
     nhalf predict bcast --machine sp2-mpl --formula latex
     nhalf predict runs/traced --machine runs/other/machine.toml
+    nhalf predict program.c --machine sp2-mpl --ranks 32
     nhalf predict runs/lu-1 runs/lu-2 runs/lu-3 --machine altix-bx2
     nhalf predict runs/lu --machine altix-bx2 --mpi mpich,openmpi
     nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2

@@ -78,7 +78,7 @@ class Estimate:
         return max(self.parts, key=lambda part: part.time_s, default=None)
 
     def as_json(self) -> dict[str, Any]:
-        """The output of `nhalf estimate --json`."""
+        """The output of `nhalf predict --source --json`."""
         longest = self.decided_by
         decided_by = {"name": longest.name, "line": longest.line} if longest else None
         formula = self.formula.as_json() if self.formula else None

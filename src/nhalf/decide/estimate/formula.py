@@ -74,7 +74,7 @@ class Formula:
     beyond: tuple[tuple[str, int, bool, str], ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The formula in `nhalf estimate --json`."""
+        """The formula in `nhalf predict --source --json`."""
         terms = [
             {"kind": term.kind, "factor_s": term.factor_s, "powers": {
                 name: {"power": power, "log2": stages} for name, (power, stages) in term.powers

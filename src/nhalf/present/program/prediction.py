@@ -54,7 +54,8 @@ WHY = {
     predict.COMPUTING_DOUBT: (
         "computing there is known within a factor of {}",
         "measure both cores (nhalf node, nhalf fit RUN --node NODE-RUN), or give "
-        "--computing-factor; of a C source nhalf estimate has the least that loops take there",
+        "--computing-factor; nhalf predict PROGRAM.c has the "
+        "least that its loops take there",
     ),
     predict.COUNTS_DOUBT: (
         "counts do not tell when ranks wait for each other: a factor of {}",

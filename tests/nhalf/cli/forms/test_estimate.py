@@ -1,4 +1,4 @@
-"""`nhalf estimate`: the time of a C program with MPI on a machine, by its source."""
+"""`nhalf predict PROGRAM.c`: the time of a C program with MPI on a machine, by its source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SP2 = ("--machine", "sp2-mpl", "--ranks", "4")
 
 
 def answer(call: Call, *words: str) -> Any:
-    ended = call("estimate", *words, "--json")
+    ended = call("predict", *words, "--json")
     assert (ended.code, ended.err) == (0, "")
     check_schema(ended.out)
     return json.loads(ended.out)
@@ -73,7 +73,7 @@ def test_the_time_is_a_formula(call: Call) -> None:
     assert said["decides"] == "bandwidth"
     (computing,) = [term for term in said["terms"] if term["kind"] == "computing"]
     assert computing["powers"] == {"n": {"power": 2, "log2": 0}, "ranks": {"power": -1, "log2": 0}}
-    out = call("estimate", *words).out
+    out = call("predict", *words).out
     assert "  T = " in out
     assert " n^2/ranks (computing)" in out
     assert "bandwidth of messages decides" in out
@@ -87,7 +87,7 @@ def test_sums_in_the_order_of_the_source_take_longer_than_the_least(call: Call) 
 
 
 def test_the_table_names_the_parts_and_what_is_not_in_it(call: Call, tmp_path: Path) -> None:
-    out = call("estimate", HALO, *SP2, "--set", "n=1000").out
+    out = call("predict", HALO, *SP2, "--set", "n=1000").out
     assert "halo.c on 4 ranks of sp2-mpl, power2, n = 1000: " in out
     assert "or more)" in out
     assert "MPI_Sendrecv in line 23 takes" in out
@@ -99,7 +99,7 @@ def test_the_table_names_the_parts_and_what_is_not_in_it(call: Call, tmp_path: P
         "  MPI_Barrier(MPI_COMM_WORLD); }\n",
         "utf-8",
     )
-    assert "not counted: line 5: sin is called" in call("estimate", str(path), *SP2).out
+    assert "not counted: line 5: sin is called" in call("predict", str(path), *SP2).out
 
 
 REFUSED = {
@@ -116,7 +116,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_is_missing_is_said(words: tuple[str, ...], call: Call) -> None:
-    call("estimate", HALO, *words).is_error(2, REFUSED[words])
+    call("predict", HALO, *words).is_error(2, REFUSED[words])
 
 
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="needs SimGrid")
@@ -157,7 +157,7 @@ def test_ranks_that_wait_for_each_other_have_no_time(
 ) -> None:
     program = tmp_path / "crossed.c"
     program.write_text(CROSSED.format(calls=calls))
-    ended = call("estimate", program, "--machine", "sp2-mpl", "--ranks", "2")
+    ended = call("predict", program, "--machine", "sp2-mpl", "--ranks", "2")
     ended.is_error(2, "crossed.c:5", stuck, "never ends on rank 0")
 
 

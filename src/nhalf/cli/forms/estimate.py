@@ -1,4 +1,4 @@
-"""`nhalf estimate`: how long an MPI program takes on a machine, by its source."""
+"""`nhalf predict PROGRAM.c`: how long an MPI program takes on a machine, by its source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
     from nhalf.mpi import Library
 
-GROUP = "machine"
 NO_PROCESSOR = "none"
 ENGINES = (MODEL, SIMGRID)
 
@@ -61,10 +60,10 @@ class Request(JsonOption, heading="What, and on which machine"):
 def command(request: Request) -> None:
     """Estimate from its C source how long an MPI program takes on a machine, and what decides.
 
-    nhalf estimate halo.c --ranks 32 --machine sp2-mpl --set n=100000
-    nhalf estimate halo.c --ranks 64 --machine altix-bx2 --processor here --mpi mpich
-    nhalf estimate halo.c --ranks 32 --machine sp2-mpl --set n=100000 --engine simgrid
-    nhalf estimate cg.c --ranks 16 --machine sp2-mpl --set n=1000 --set line42=25
+    nhalf predict halo.c --ranks 32 --machine sp2-mpl --set n=100000
+    nhalf predict halo.c --ranks 64 --machine altix-bx2 --processor here --mpi mpich
+    nhalf predict halo.c --ranks 32 --machine sp2-mpl --set n=100000 --engine simgrid
+    nhalf predict cg.c --ranks 16 --machine sp2-mpl --set n=1000 --set line42=25
     """
     from nhalf.cli.verbs.bound import parse_numbers
     from nhalf.decide.estimate.estimate import estimate
