@@ -14,6 +14,7 @@ import source_links
 import wings
 from nhalf.base import plugins
 from nhalf.machines import catalogue
+from nhalf.measure.plan import catalogue as studies
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = dict(command_reference.commands(command_reference.root()))
@@ -37,6 +38,29 @@ def test_the_entry_pages_lead_to_every_verb(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     verbs = set(plugins.names("nhalf.cli.verbs"))
     assert {verb for verb in verbs if not re.search(rf"`nhalf {verb}\b", text)} == set()
+
+
+def test_the_front_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 180
+
+
+def test_every_page_is_two_clicks_from_the_index() -> None:
+    docs = ROOT / "docs"
+    pages = {page.resolve() for page in docs.rglob("*.md")}
+    reached = {docs / "index.md"}
+    for _ in range(2):
+        reached |= {
+            (page.parent / link).resolve()
+            for page in reached
+            for link in re.findall(r"\]\(([^)#:\s]+\.md)", page.read_text(encoding="utf-8"))
+            if (page.parent / link).exists()
+        }
+    assert pages - {page.resolve() for page in reached} == set()
+
+
+def test_the_guide_names_every_study() -> None:
+    text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
+    assert [name for name in studies.names() if f"| `{name}` |" not in text] == []
 
 
 def test_the_index_leads_to_every_transport() -> None:
