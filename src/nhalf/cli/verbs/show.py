@@ -28,8 +28,12 @@ with lazily(globals()):
     from nhalf.present.program.terminal import show_program
     from nhalf.present.program.tolerance import show_curves
     from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
-    from nhalf.present.terminal.summary import show_guidelines, show_points, show_results
-    from nhalf.present.terminal.tails import show_quantiles
+    from nhalf.present.terminal.summary import (
+        show_guidelines,
+        show_points,
+        show_quantiles,
+        show_results,
+    )
 
 GROUP = "look"
 FORMS = {"--sql": "sql"}

@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.nccl import NcclChoice, choices
-from nhalf.present.findings.nccl import NcclBeside, NcclTakes
+from nhalf.present.findings.gpu import NcclBeside, NcclTakes
 from nhalf.present.panels.gpu import GpuCosts
 from nhalf.present.terminal.summary import show_points
 

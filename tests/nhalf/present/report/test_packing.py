@@ -9,7 +9,7 @@ import pytest
 import vl_convert
 
 from nhalf.base.folders import cache_folder
-from nhalf.present.report.packing import bundle, script_text
+from nhalf.present.report.page import bundle, script_text
 
 SOURCE = "a('</script>')"
 
@@ -39,7 +39,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.Monk
 
 def test_another_release_makes_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle()
-    monkeypatch.setattr("nhalf.present.report.packing.version", lambda _name: "0.0")
+    monkeypatch.setattr("nhalf.present.report.page.version", lambda _name: "0.0")
     monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _snippet: "another")
     bundle.cache_clear()
     assert bundle() == "another"

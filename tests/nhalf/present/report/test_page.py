@@ -17,8 +17,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.overview import n_half, overview
 from nhalf.present.report import write_report
 from nhalf.present.report.images import write_images
-from nhalf.present.report.packing import script_text
-from nhalf.present.report.page import page, script_json, tidy
+from nhalf.present.report.page import page, script_json, script_text, tidy
 from nhalf.present.report.sections import sections
 from nhalf.store.collection import distinct
 from nhalf.store.keys import VERSION

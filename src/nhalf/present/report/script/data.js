@@ -1,4 +1,4 @@
-// What stands in the page as columns becomes rows again (packing.py), when it is first needed.
+// What stands in the page as columns becomes rows again (page.py), when it is first needed.
 
 function rowsOf(columns) {
   const rows = [];
