@@ -99,7 +99,8 @@ def follow(
     state: JobState | None = None
     first = True
     while True:
-        if first or now() - asked_s >= _apart_s(now() - began_s):
+        pause_s = min(ASK_MOST_S, max(ASK_LEAST_S, ASK_SHARE * (now() - began_s)))
+        if first or now() - asked_s >= pause_s:
             first, asked_s = False, now()
             try:
                 state = system.state(job)
@@ -120,11 +121,6 @@ def follow(
         pause(PAUSE_S)
         watched.read()
     yield watched.status(state)
-
-
-def _apart_s(since_s: float) -> float:
-    """Return the seconds between two queries: more for jobs that wait or run for long."""
-    return min(ASK_MOST_S, max(ASK_LEAST_S, ASK_SHARE * since_s))
 
 
 def _check_away(away_s: float, system: BatchSystem, job: str, error: Unreachable) -> None:

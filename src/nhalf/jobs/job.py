@@ -91,7 +91,9 @@ def submit(name: str, system: BatchSystem, spec: JobSpec) -> JobRecord:
 
     Raises InputError if the system refuses the job; the directory is then as it was.
     """
-    ends, earlier_bytes = _ends(spec.run), _size_bytes(spec.run / OUTPUT)
+    ends = Run.open(spec.run).ends() if (spec.run / DESCRIPTION).exists() else 0
+    output = spec.run / OUTPUT
+    earlier_bytes = output.stat().st_size if output.exists() else 0
     text = script_text(system, spec)
     is_new = not spec.run.exists()
     write_text(spec.run / SCRIPT, text, "choose another folder with --out")
@@ -179,16 +181,6 @@ def last_words(run: Path, from_bytes: int = 0) -> str:
     return ""
 
 
-def _size_bytes(file: Path) -> int:
-    """Return the size of a file, 0 if there is none."""
-    return file.stat().st_size if file.exists() else 0
-
-
-def _ends(run: Path) -> int:
-    """Return how often a run has been completed already."""
-    return Run.open(run).ends() if (run / DESCRIPTION).exists() else 0
-
-
 VARIABLES = ("PYTHONPATH", "NHALF_")
 """Variables of the caller that the job needs to find the same nhalf: names or prefixes."""
 
@@ -219,6 +211,7 @@ def script(
     One script starts and continues a run, so that it can be started again: by the scheduler after
     the loss of a host, or by hand.
     """
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     lines = [
         "#!/bin/sh",
         "# A job of nhalf, written by `nhalf run --submit`. Started again, it goes on with what",
@@ -229,7 +222,7 @@ def script(
         "# Names of files are those of the folder in which it was submitted.",
         f"cd {shlex.quote(str(spec.folder))} || exit 3",
         "",
-        *_exports(variables),
+        *(["# The same nhalf as that which submitted.", *exports, ""] if exports else []),
         *_start(spec, program),
     ]
     return "\n".join(lines) + "\n"
@@ -243,12 +236,6 @@ def job_variables(variables: Mapping[str, str]) -> dict[str, str]:
         for name, value in sorted(variables.items())
         if name == exact or name.startswith(prefix)
     }
-
-
-def _exports(variables: Mapping[str, str]) -> list[str]:
-    """Return the lines that export variables, if any."""
-    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    return ["# The same nhalf as that which submitted.", *lines, ""] if lines else []
 
 
 def _start(spec: JobSpec, program: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from nhalf.base.listing import listed, ranks_text
 from nhalf.base.numbers import format_number, percent
@@ -35,21 +35,22 @@ def labels(comparison: MachineComparison) -> dict[str, str]:
 
 def sentences(comparison: MachineComparison) -> list[str]:
     """Sentences by pattern and number of ranks, and where the order changes with the ranks."""
+    return [text for text, _ in described(comparison)]
+
+
+def described(comparison: MachineComparison) -> Iterator[tuple[str, RatioCurve | None]]:
+    """Each sentence with the curve that it is about; None where the order changes with ranks."""
     names = labels(comparison)
-    texts: list[str] = []
     for pattern in comparison.patterns:
         subject = title(pattern)
         curves = pattern.curves
-        shown = curves if len(curves) < 3 else (curves[0], curves[-1])
-        for curve in shown:
-            texts.append(
-                f"{subject} of {ranks_text(curve.ranks)}: {_curve(pattern, curve, names)}."
-            )
+        for curve in curves if len(curves) < 3 else (curves[0], curves[-1]):
+            words = _curve(pattern, curve, names)
+            yield f"{subject} of {ranks_text(curve.ranks)}: {words}.", curve
         for rank_crossings in pattern.by_ranks:
             size = f" of {format_size(rank_crossings.size_bytes)}" if pattern.sized else ""
             changes = _rank_changes(rank_crossings.crossings, names)
-            texts.append(f"{subject}{size}: {changes}.")
-    return texts
+            yield f"{subject}{size}: {changes}.", None
 
 
 def title(pattern: PatternRatio) -> str:

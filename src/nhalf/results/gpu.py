@@ -1,6 +1,6 @@
 """What a message of GPU memory pays before it is on the wire: launches, flags and copies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -129,17 +129,12 @@ def _copies(curve: pl.DataFrame, axes: Mapping[str, str]) -> Row:
         jumps = [change for change in model.breaks if change.jump]
         row["switch_bytes"] = [change.at_bytes for change in jumps]
         row["switches"] = ", ".join(format_size(change.at_bytes) for change in jumps) or None
-    row["falls"] = _falls(curve.to_dicts())
-    return row
-
-
-def _falls(points: Sequence[Row]) -> list[tuple[int, float, int, float]]:
-    """Neighbouring sizes of which the smaller one takes longer, beyond both intervals."""
-    return [
+    row["falls"] = [
         (small["bytes"], small["median_s"], large["bytes"], large["median_s"])
-        for small, large in pairwise(points)
+        for small, large in pairwise(curve.to_dicts())
         if (small["ci_low_s"] or small["median_s"]) > (large["ci_high_s"] or large["median_s"])
     ]
+    return row
 
 
 def _message_words(axes: Mapping[str, str]) -> str:

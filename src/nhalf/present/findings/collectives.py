@@ -143,23 +143,19 @@ class RootBusy(Finder[Facts]):
             previous = worst.get((freed.mpi, freed.pattern))
             if previous is None or freed.ratio.low > previous.ratio.low:
                 worst[freed.mpi, freed.pattern] = freed
-        yield from map(_root_busy_finding, worst.values())
-
-
-def _root_busy_finding(freed: algorithms.Freed) -> Finding:
-    size = format_size(freed.size_bytes)
-    text = (
-        f"{freed.series}: the fastest {freed.pattern} is not the one that frees the root first. "
-        f"For {size} on {freed.ranks} ranks {freed.completes} completes first "
-        f"({format_time(freed.complete_s)}; its root is busy for "
-        f"{format_time(freed.completes_root_s)}), but with {freed.frees} the root is free after "
-        f"{format_time(freed.frees_root_s)}, {times(freed.ratio.median)} sooner "
-        f"({between(freed.ratio)}); all ranks then complete after "
-        f"{format_time(freed.frees_complete_s)}."
-    )
-    return Finding.of(
-        freed, text, weight(freed.ratio.low, 41, 58), "root-busy", "The root's own time"
-    )
+        for freed in worst.values():
+            size = format_size(freed.size_bytes)
+            text = (
+                f"{freed.series}: the fastest {freed.pattern} is not the one that frees the root "
+                f"first. For {size} on {freed.ranks} ranks {freed.completes} completes first "
+                f"({format_time(freed.complete_s)}; its root is busy for "
+                f"{format_time(freed.completes_root_s)}), but with {freed.frees} the root is free "
+                f"after {format_time(freed.frees_root_s)}, {times(freed.ratio.median)} sooner "
+                f"({between(freed.ratio)}); all ranks then complete after "
+                f"{format_time(freed.frees_complete_s)}."
+            )
+            importance = weight(freed.ratio.low, 41, 58)
+            yield Finding.of(freed, text, importance, "root-busy", "The root's own time")
 
 
 class BarrierStart(Finder[Facts]):
@@ -183,21 +179,19 @@ class Grain(Finder[Facts]):
     """The grain of work below which a barrier matters."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_grain_finding, algorithms.crossings(facts))
-
-
-def _grain_finding(crossing: algorithms.WorkGrain) -> Finding:
-    alternative = ""
-    if crossing.faster_s:
-        alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."
-    text = (
-        f"{crossing.series}: barriers take more than {percent(algorithms.MATTERS)} of the time of "
-        f"{crossing.ranks} ranks where there is less than {_time(crossing.grain_s)} of work "
-        f"between them; beyond, a faster barrier gains less than that.{alternative}"
-    )
-    numbers = {"figure": format_time(crossing.grain_s.median), "interval": crossing.grain_s}
-    pattern, label = algorithms.PATTERN, "Work between barriers"
-    return Finding.of(crossing, text, 46, "grain", label, pattern=pattern, **numbers)
+        for crossing in algorithms.crossings(facts):
+            alternative = ""
+            if crossing.faster_s:
+                alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."
+            text = (
+                f"{crossing.series}: barriers take more than {percent(algorithms.MATTERS)} of the "
+                f"time of {crossing.ranks} ranks where there is less than "
+                f"{_time(crossing.grain_s)} of work between them; beyond, a faster barrier gains "
+                f"less than that.{alternative}"
+            )
+            numbers = {"figure": format_time(crossing.grain_s.median), "interval": crossing.grain_s}
+            pattern, label = algorithms.PATTERN, "Work between barriers"
+            yield Finding.of(crossing, text, 46, "grain", label, pattern=pattern, **numbers)
 
 
 def _time(interval: Interval) -> str:
@@ -261,25 +255,22 @@ class Guidelines(Finder[Facts]):
             key = (verdict.run, verdict.transport, verdict.mpi, verdict.kind)
             groups.setdefault(key, []).append(verdict)
         for verdicts in groups.values():
-            yield _violation(verdicts, facts)
-
-
-def _violation(verdicts: list[Verdict], facts: Facts) -> Finding:
-    """One sentence for a library and a kind of guideline: its largest factor."""
-    worst = verdicts[0]
-    label = library_label(facts, worst.transport, worst.mpi)
-    operation = worst.mock_up.operation
-    return Finding.of(
-        worst,
-        f"{label}: {_call(worst)} on {worst.ranks} ranks takes {times(worst.factor.median)} as "
-        f"long as {instead(worst)} ({between(worst.factor)}).{_caveat(worst)}{_further(verdicts)}",
-        weight(worst.factor.median, *(WEIGHTS if not worst.may_be_cache else UNSURE)),
-        f"guideline-{worst.kind}",
-        LABELS[worst.kind],
-        remedy=_remedy(worst),
-        interval=worst.factor,
-        pattern=operation,
-    )
+            # One sentence for a library and a kind of guideline: its largest factor.
+            worst = verdicts[0]
+            label = library_label(facts, worst.transport, worst.mpi)
+            operation = worst.mock_up.operation
+            yield Finding.of(
+                worst,
+                f"{label}: {_call(worst)} on {worst.ranks} ranks takes "
+                f"{times(worst.factor.median)} as long as {instead(worst)} "
+                f"({between(worst.factor)}).{_caveat(worst)}{_further(verdicts)}",
+                weight(worst.factor.median, *(WEIGHTS if not worst.may_be_cache else UNSURE)),
+                f"guideline-{worst.kind}",
+                LABELS[worst.kind],
+                remedy=_remedy(worst),
+                interval=worst.factor,
+                pattern=operation,
+            )
 
 
 def _call(verdict: Verdict) -> str:

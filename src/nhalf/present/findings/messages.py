@@ -9,7 +9,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.contests import Contest, contests
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, LayerTime, Lead, leads, own_parts
-from nhalf.facts.sending import PINGPING, BothWays, both_ways
+from nhalf.facts.sending import PINGPING, both_ways
 from nhalf.facts.series import MAIN_PATTERN, logp_rows
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, ends, sentence, size_range, weight
@@ -24,32 +24,28 @@ class FastestLibrary(Finder[Facts]):
     """The fastest library for small, medium and large messages, and the exceptions."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_fastest_library_finding, leads(facts))
-
-
-def _fastest_library_finding(lead: Lead) -> Finding:
-    standing, titles = lead.standing, lead.contest.titles
-    behind = standing.behind
-    average = "On average there, " if len(lead.sizes) > 1 else ""
-    words = ", ".join(
-        f"{titles[mpi]} {'' if number else 'takes '}{times(interval.median)}"
-        + (f" ({ends(interval)})" if number else f" as long ({between(interval)})")
-        for number, (mpi, interval) in enumerate(behind)
-    )
-    level = standing.level if lead.depends_on_size else lead.alike
-    leaders = " or ".join(titles[mpi] for mpi in (standing.best, *level))
-    worst = behind[-1][1]
-    place = f"{_where(lead)}{size_range(lead.sizes[0], lead.sizes[-1])}{_doubt(lead)}"
-    return Finding(
-        f"{leaders} is fastest for {lead.size_class} messages ({place}). {average}{words}."
-        f"{_cliffs(lead)}{_evidence(lead)}",
-        importance=weight(worst.median, 50, 75),
-        kind=f"fastest-{lead.size_class}",
-        label=f"{sentence(lead.size_class)} messages",
-        interval=worst,
-        mpi=standing.best,
-        pattern=lead.pattern,
-    )
+        for lead in leads(facts):
+            standing, titles = lead.standing, lead.contest.titles
+            average = "On average there, " if len(lead.sizes) > 1 else ""
+            words = ", ".join(
+                f"{titles[mpi]} {'' if number else 'takes '}{times(interval.median)}"
+                + (f" ({ends(interval)})" if number else f" as long ({between(interval)})")
+                for number, (mpi, interval) in enumerate(standing.behind)
+            )
+            level = standing.level if lead.depends_on_size else lead.alike
+            leaders = " or ".join(titles[mpi] for mpi in (standing.best, *level))
+            worst = standing.behind[-1][1]
+            place = f"{_where(lead)}{size_range(lead.sizes[0], lead.sizes[-1])}{_doubt(lead)}"
+            yield Finding(
+                f"{leaders} is fastest for {lead.size_class} messages ({place}). {average}{words}."
+                f"{_cliffs(lead)}{_evidence(lead)}",
+                importance=weight(worst.median, 50, 75),
+                kind=f"fastest-{lead.size_class}",
+                label=f"{sentence(lead.size_class)} messages",
+                interval=worst,
+                mpi=standing.best,
+                pattern=lead.pattern,
+            )
 
 
 def _doubt(lead: Lead) -> str:
@@ -147,37 +143,27 @@ class BothWaysFinder(Finder[Facts]):
     """Whether ping-ping has half the rate of ping-pong: contention between the two directions."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_both_ways_finding, both_ways(facts))
-
-
-def _both_ways_finding(directions: BothWays) -> Finding:
-    ratio = directions.ratio
-    sizes = size_range(directions.first_bytes, directions.last_bytes)
-    rate = percent(1 / ratio.median)
-    if directions.shared:
-        text = (
-            f"{directions.series}: a message in the opposite direction makes "
-            f"{directions.size_class} messages ({sizes}) take {times(ratio.median)} as long "
-            f"({between(ratio)}). Ping-ping moves {rate} of what ping-pong does in each direction: "
-            f"{_why(ratio.low)}."
-        )
-    else:
-        text = (
-            f"{directions.series}: the two directions do not disturb each other. For "
-            f"{directions.size_class} messages ({sizes}) ping-ping moves {rate} of what ping-pong "
-            f"does in each direction (interval {share_span(1 / ratio.high, 1 / ratio.low)})."
-        )
-    importance, label = weight(max(ratio.low, 1.0), 42, 60), "Both ways at once"
-    about = {"figure": rate, "pattern": PINGPING, "size_bytes": directions.last_bytes}
-    return Finding.of(directions, text, importance, "both-ways", label, **about)
-
-
-def _why(low: float) -> str:
-    return (
-        "the two directions share the same resource"
-        if low > HALF
-        else "the two directions share part of a resource"
-    )
+        for directions in both_ways(facts):
+            ratio, series = directions.ratio, directions.series
+            sizes = size_range(directions.first_bytes, directions.last_bytes)
+            messages = f"{directions.size_class} messages ({sizes})"
+            rate = percent(1 / ratio.median)
+            if directions.shared:
+                part = "the same resource" if ratio.low > HALF else "part of a resource"
+                text = (
+                    f"{series}: a message in the opposite direction makes {messages} take "
+                    f"{times(ratio.median)} as long ({between(ratio)}). Ping-ping moves {rate} of "
+                    f"what ping-pong does in each direction: the two directions share {part}."
+                )
+            else:
+                text = (
+                    f"{series}: the two directions do not disturb each other. For {messages} "
+                    f"ping-ping moves {rate} of what ping-pong does in each direction (interval "
+                    f"{share_span(1 / ratio.high, 1 / ratio.low)})."
+                )
+            importance, label = weight(max(ratio.low, 1.0), 42, 60), "Both ways at once"
+            about = {"figure": rate, "pattern": PINGPING, "size_bytes": directions.last_bytes}
+            yield Finding.of(directions, text, importance, "both-ways", label, **about)
 
 
 class Layers(Finder[Facts]):
@@ -234,10 +220,8 @@ def _busy(row: dict[str, Any]) -> Finding:
         f"message takes (interval {percent(low)} to {percent(high)}): {send} to send and {receive} "
         f"to receive it, of {half}. Computing meanwhile hides at most the rest."
     )
-    importance, remedy = (
-        42 + 10 * min(1.0, share),
-        "Fewer, larger messages cost the processors less.",
-    )
+    importance = 42 + 10 * min(1.0, share)
+    remedy = "Fewer, larger messages cost the processors less."
     numbers = {"interval": Interval(share, low, high), "figure": percent(share), "size_bytes": 1}
     about = {"mpi": row["mpi"], "pattern": "overhead-send", "remedy": remedy}
     kind, label = "processors-busy", "Busy processors"
@@ -247,7 +231,9 @@ def _busy(row: dict[str, Any]) -> Finding:
 def _unknown(rows: list[dict[str, Any]]) -> Finding:
     """Libraries whose latency is not identifiable, in one finding; the panel has the reasons."""
     sums = ", ".join(
-        f"{row['series']} {format_time(row['half_round_trip_s'])} ({_ends(row)})" for row in rows
+        f"{row['series']} {format_time(row['half_round_trip_s'])} "
+        f"({' to '.join(map(format_time, row['half_round_trip_s_ci']))})"
+        for row in rows
     )
     first = rows[0]
     text = (
@@ -257,8 +243,3 @@ def _unknown(rows: list[dict[str, Any]]) -> Finding:
     about = {"mpi": first["mpi"], "pattern": "roundtrip", "size_bytes": 0}
     figure = format_time(first["half_round_trip_s"])
     return Finding.of(None, text, 32, "latency-unknown", "LogP", figure=figure, **about)
-
-
-def _ends(row: dict[str, Any]) -> str:
-    low_s, high_s = row["half_round_trip_s_ci"]
-    return f"{format_time(low_s)} to {format_time(high_s)}"

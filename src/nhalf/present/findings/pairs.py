@@ -87,35 +87,31 @@ class LoadOnset(Finder[Facts]):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         for series, mpi, onsets in pair_facts.load_onsets(facts):
-            yield _load_onset_finding(series, mpi, onsets)
-
-
-def _load_onset_finding(series: str, mpi: str, onsets: list[pair_facts.Onset]) -> Finding:
-    """One finding for all sizes; the smallest of those that suffer first gives its numbers."""
-    sizes_by_pairs: dict[int, list[str]] = {}
-    for onset in sorted(onsets, key=lambda onset: onset.pairs):
-        sizes_by_pairs.setdefault(onset.pairs, []).append(format_size(onset.size_bytes))
-    (pairs, sizes), *later = sizes_by_pairs.items()
-    further = "".join(
-        f", and from {count(number, 'pair')} on those of {listed(names)},"
-        for number, names in later
-    )
-    first = next(onset for onset in onsets if onset.pairs == pairs)
-    more = " or more" if first.most > pairs else ""
-    most = f", {times(first.at_most.median)} with {first.most}" if more else ""
-    return Finding.of(
-        first,
-        f"{series}: with {pairs}{more} pairs at once, messages of {listed(sizes)}{further} take "
-        f"longer than between a single pair: {sizes[0]} with {pairs} pairs "
-        f"{times(first.ratio.median)} the {format_time(first.alone.median)} of a single pair "
-        f"({between(first.ratio)}){most}.",
-        weight(first.at_most.median, 41, 66),
-        "load-onset",
-        "Latency under load",
-        figure=count(pairs, "pair"),
-        mpi=mpi,
-        pattern=pair_facts.LATENCY,
-    )
+            # One finding for all sizes; the smallest of those that suffer first gives its numbers.
+            sizes_by_pairs: dict[int, list[str]] = {}
+            for onset in sorted(onsets, key=lambda onset: onset.pairs):
+                sizes_by_pairs.setdefault(onset.pairs, []).append(format_size(onset.size_bytes))
+            (pairs, sizes), *later = sizes_by_pairs.items()
+            further = "".join(
+                f", and from {count(number, 'pair')} on those of {listed(names)},"
+                for number, names in later
+            )
+            first = next(onset for onset in onsets if onset.pairs == pairs)
+            more = " or more" if first.most > pairs else ""
+            most = f", {times(first.at_most.median)} with {first.most}" if more else ""
+            yield Finding.of(
+                first,
+                f"{series}: with {pairs}{more} pairs at once, messages of {listed(sizes)}{further} "
+                f"take longer than between a single pair: {sizes[0]} with {pairs} pairs "
+                f"{times(first.ratio.median)} the {format_time(first.alone.median)} of a single "
+                f"pair ({between(first.ratio)}){most}.",
+                weight(first.at_most.median, 41, 66),
+                "load-onset",
+                "Latency under load",
+                figure=count(pairs, "pair"),
+                mpi=mpi,
+                pattern=pair_facts.LATENCY,
+            )
 
 
 class PairsAtOnce(Finder[Facts]):

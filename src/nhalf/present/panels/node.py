@@ -159,13 +159,11 @@ class Ladder(Panel[Facts]):
         columns: dict[str, Cell] = {
             **{"kernel": "kernel", "build": "build", "MA": "ma_cycles", "MAC": "mac_cycles"},
             **{"MACS": "macs_cycles", "measured": "cycles", "share": "share"},
-            "largest gap": _gap,
+            "largest gap": lambda row: (
+                f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
+            ),
         }
         return Table.of(facts.results.get("ladder", []), columns)
-
-
-def _gap(row: Row) -> str:
-    return f"{row['cause']}: {row['remedy']}" if row["cause"] else MISSING
 
 
 class TunedKernels(Panel[Facts]):

@@ -114,17 +114,13 @@ def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> Row:
         "pair": first if i == j else f"{first} to {second}",
         "time": format_time(time_s),
         "rate": format_rate(view.size_bytes / time_s) if view.size_bytes else "–",
-        "launches": _range_text(view.low_s[i, j], view.high_s[i, j]),
+        "launches": "–"
+        if not (math.isfinite(view.low_s[i, j]) and math.isfinite(view.high_s[i, j]))
+        else span(view.low_s[i, j], view.high_s[i, j], format_time),
         "kind": "within one host" if view.within[i, j] else "between " + view.level,
         "dot": int(view.within[i, j]),
         "slow": int(view.slow[i, j]),
     }
-
-
-def _range_text(low_s: float, high_s: float) -> str:
-    if not (math.isfinite(low_s) and math.isfinite(high_s)):
-        return "–"
-    return span(low_s, high_s, format_time)
 
 
 def _layers(

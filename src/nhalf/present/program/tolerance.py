@@ -54,33 +54,16 @@ def tolerance_lines(program: Program) -> Iterator[str]:
     if is_long(program):
         yield "How slow a network it tolerates takes a while: nhalf show TRACE --tolerance"
         return
-    parts = [
-        _slack(parameter, program).format(amount_text(parameter, added))
-        for parameter, added in _tolerated(program)
-    ]
-    if parts:
-        yield f"Slack before the run is {percent(LOSS)} slower: {_either(parts)}"
-
-
-def _tolerated(program: Program) -> Iterator[tuple[str, float]]:
     added = {tolerance.parameter: tolerance.added for tolerance in tolerances(program)}
-    for parameter in slowdown.PARAMETERS:
-        amount = added.get(parameter)
-        if amount is not None:
-            yield parameter, amount
-
-
-def _either(parts: Sequence[str]) -> str:
-    """'a, b, or c'."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, or {parts[-1]}"
-
-
-def _slack(parameter: str, program: Program) -> str:
-    if parameter == slowdown.SLOW_NODE:
-        return SLACK[parameter].replace(
-            "{ranks}", _ranks_text(slowdown.Slowdown(program).slow_ranks)
-        )
-    return SLACK[parameter]
+    tolerated = {name: added[name] for name in slowdown.PARAMETERS if added.get(name) is not None}
+    slow_ranks = slowdown.Slowdown(program).slow_ranks if slowdown.SLOW_NODE in tolerated else ()
+    *parts, last = [
+        SLACK[name].format(amount_text(name, amount), ranks=_ranks_text(slow_ranks))
+        for name, amount in tolerated.items()
+    ] or [""]
+    if last:
+        either = f"{', '.join(parts)}, or {last}" if parts else last
+        yield f"Slack before the run is {percent(LOSS)} slower: {either}"
 
 
 def _ranks_text(ranks: Sequence[int]) -> str:

@@ -123,7 +123,7 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
     `program` is the run that shares refer to, `tree` its efficiencies.
     """
     if shared := disturbance.shared_processors(program):
-        cause = f"Main cause: {shared_text(shared)}; {_lower(REMEDY)}"
+        cause = f"Main cause: {shared_text(shared)}; {REMEDY[:1].lower() + REMEDY[1:]}"
         return " ".join(filter(None, [cause, _besides(program)]))
     if is_disturbed(program) and disturbance.most_taken_share(program) >= HELD:
         return " ".join(filter(None, [_others(program), _besides(program)]))
@@ -133,7 +133,7 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
     if tree.serialisation_share is None or tree.transfer_share is None:
         losses[_of_calls] = 1 - tree.communication_share
     else:
-        losses[_late_work] = 1 - tree.serialisation_share
+        losses[lambda _: f"Main cause: {LATE_WORK}."] = 1 - tree.serialisation_share
         losses[_of_calls] = 1 - tree.transfer_share
     remedy, loss = max(losses.items(), key=lambda item: item[1])
     besides = _besides(program) if remedy is not _of_calls else ""
@@ -159,10 +159,6 @@ def _imbalance(program: Program) -> str:
     return f"Main cause: rank {rank} computes {times(ratio)} the average; rebalance the work."
 
 
-def _late_work(_: Program) -> str:
-    return f"Main cause: {LATE_WORK}."
-
-
 def _of_calls(program: Program) -> str:
     """By the calls that lead, else the remedy of the first finding that has one."""
     leading = call_facts.leading_calls(program)
@@ -177,10 +173,6 @@ def _of_calls(program: Program) -> str:
         )
     remedy = next((finding.remedy for finding in findings(program) if finding.remedy), "")
     return f"First: {remedy}" if remedy else ""
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 LITTLE = 0.05
@@ -234,9 +226,7 @@ def _share(program: Program, in_mpi: ShareInMpi, tree: Efficiency | None) -> str
 
 def _place(program: Program, call: str) -> str:
     """Where the call takes most of its time, if that is known."""
-    rows = call_facts.most_expensive(program).filter(
-        call_facts.most_expensive(program)["call"] == call
-    )
+    rows = call_facts.most_expensive(program).filter(pl.col("call") == call)
     if rows.is_empty() or not rows["place"][0]:
         return ""
     is_most = float(rows["time_s"][0]) >= MOST * float(rows["time_s"].sum())

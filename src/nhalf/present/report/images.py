@@ -45,7 +45,7 @@ def _files(section: Section, subject: ReportSubject[Any], kind: str) -> Iterator
         return
     caption = partial(subject.caption, section.spec, section.patterns)
     for shown, spec in each_choice(section.spec, caption):
-        name = "-".join(filter(None, (section.name, _word(shown))))
+        name = "-".join(filter(None, (section.name, re.sub(r"[^\w.]+", "-", shown).strip("-"))))
         yield f"{name}.{kind}", picture(titled(spec, section.title), kind)
 
 
@@ -54,11 +54,6 @@ def titled(spec: dict[str, Any], title: str) -> dict[str, Any]:
     below = spec["title"]
     lines = [below["text"], *below["subtitle"]]
     return {**spec, "title": {"text": title, "subtitle": lines, "offset": 12}}
-
-
-def _word(shown: str) -> str:
-    """A choice as part of a file's name: 'bandwidth, 256 KiB' is 'bandwidth-256-KiB'."""
-    return re.sub(r"[^\w.]+", "-", shown).strip("-")
 
 
 def table_csv(table: Table) -> bytes:

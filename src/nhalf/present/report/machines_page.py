@@ -1,6 +1,5 @@
 """Two machines compared by their models, as one page: words, numbers, and curves of ratios."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from nhalf.base.listing import ranks_text
@@ -13,10 +12,10 @@ from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart
 from nhalf.present.machines_words import (
     WORDS,
+    described,
     factor,
     labels,
     rows_of,
-    sentences,
     title,
     titles,
     value_text,
@@ -64,45 +63,20 @@ def _sureness(comparison: compare.MachineComparison) -> list[tuple[str, str]]:
 
 
 def _cards(comparison: compare.MachineComparison) -> list[tuple[float, dict[str, str]]]:
-    """Make the cards, each with its largest factor as importance."""
+    """Make the cards, each with its largest factor as importance: those of curves first."""
+    ordered = sorted(described(comparison), key=lambda item: item[1] is None)
     factors = [
-        max((factor(place) for place in curve.places), default=1.0)
-        for pattern in comparison.patterns
-        for curve in _described(pattern)
+        max(map(factor, curve.places), default=1.0) for _, curve in ordered if curve is not None
     ]
+    lead = sorted(range(len(factors)), key=lambda place: -factors[place])[:LEAD_FINDINGS]
     cards = []
-    texts = sentences(comparison)
-    for place, text in enumerate(_in_order(comparison, texts)):
-        value = factors[place] if place < len(factors) else 1.0
-        figure = f"{format_number(value, 2 if value < 100 else 3)}×"
-        if place >= len(factors):
-            figure = "⇄"
+    for place, (text, curve) in enumerate(ordered):
+        value = 1.0 if curve is None else factors[place]
+        figure = "⇄" if curve is None else f"{format_number(value, 2 if value < 100 else 3)}×"
         subject, _, detail = text.partition(": ")
-        if place >= len(factors) or place not in _lead(factors):
-            detail = f"{subject}: {detail}"
-        cards.append((value, card_of(figure, detail, subject)))
+        card = card_of(figure, detail if place in lead else f"{subject}: {detail}", subject)
+        cards.append((value, card))
     return cards
-
-
-def _lead(factors: Sequence[float]) -> set[int]:
-    return set(sorted(range(len(factors)), key=lambda place: -factors[place])[:LEAD_FINDINGS])
-
-
-def _described(pattern: compare.PatternRatio) -> Sequence[compare.RatioCurve]:
-    """Select the curves that sentences describe: the first and last number of ranks."""
-    curves = pattern.curves
-    return curves if len(curves) < 3 else (curves[0], curves[-1])
-
-
-def _in_order(comparison: compare.MachineComparison, texts: Sequence[str]) -> list[str]:
-    """Sentences of curves first, then those of ranks."""
-    curves: list[str] = []
-    ranks: list[str] = []
-    remaining_texts = iter(texts)
-    for pattern in comparison.patterns:
-        curves += [next(remaining_texts) for _ in _described(pattern)]
-        ranks += [next(remaining_texts) for _ in pattern.by_ranks]
-    return [*curves, *ranks]
 
 
 def _sections(comparison: compare.MachineComparison) -> list[Section]:
@@ -119,11 +93,7 @@ def _sections(comparison: compare.MachineComparison) -> list[Section]:
         sections.append(Section("ratios", "Ratios", how, spec, None))
     if comparison.parameters:
         rows = [
-            [
-                WORDS[parameter.name],
-                value_text(parameter, parameter.a),
-                value_text(parameter, parameter.b),
-            ]
+            [WORDS[parameter.name], *(value_text(parameter, x) for x in (parameter.a, parameter.b))]
             for parameter in comparison.parameters
         ]
         how = "Latency is the time of the smallest message; n½ is the size of half the rate."

@@ -64,7 +64,14 @@ def show_changes(
     as_factor = any(is_factor(curve.shown.ratio) for _, curve in shown)
     rows = [row for name, curve in shown for row in _rows(name, curve, every_size, as_factor)]
     tails = comparison.longer_tails
-    rows = [*_tail_rows(tails), *rows]
+    rows = [
+        *[
+            row
+            for name, tail in _zip(_names(tails), tails)
+            for row in _rows(name, replace(tail, verdict="slower"), False, as_factor=True)
+        ],
+        *rows,
+    ]
     if rows:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
@@ -77,15 +84,6 @@ def _names(curves: Sequence[CurveRatio]) -> list[str]:
         alone = {"mpi": "", "transport": ""}
         return curve_names([{**c.point, **alone, "quantile": c.quantile_share} for c in curves])
     return curve_names([{**c.point, "mpi": c.title, "quantile": c.quantile_share} for c in curves])
-
-
-def _tail_rows(tails: Sequence[CurveRatio]) -> list[list[str]]:
-    """A row for each tail that grew, by the mean of its slowest samples."""
-    return [
-        row
-        for name, tail in _zip(_names(tails), tails)
-        for row in _rows(name, replace(tail, verdict="slower"), False, as_factor=True)
-    ]
 
 
 def word_of(curve: CurveRatio) -> str:

@@ -114,20 +114,15 @@ def overview_table(lines: Sequence[LibraryOverview]) -> Table:
         table.add_row(
             escape(line.series),
             format_time(line.latency_s),
-            _half_width(line),
+            "–"
+            if line.launches < 2 or math.isnan(line.latency_half_width)
+            else half_width_text(line.latency_half_width),
             n_half_text(line.n_half_bytes),
             n_half_ends(line) or "–",
             format_rate(line.peak_Bps),
             few([format_size(high) for _, high in line.switches], 4),
         )
     return table
-
-
-def _half_width(line: LibraryOverview) -> str:
-    """The half width of the latency's interval; '–' without one: no width is no certainty."""
-    if line.launches < 2 or math.isnan(line.latency_half_width):
-        return "–"
-    return half_width_text(line.latency_half_width)
 
 
 def patterns_table(lines: Sequence[PatternOverview]) -> Table:
@@ -145,11 +140,6 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
             format_rate(line.peak_Bps),
         )
     return table
-
-
-def _interval(low_s: float, high_s: float) -> str:
-    """An interval in words; two launches that disagree may give one without any meaning."""
-    return span(low_s, high_s, format_time)
 
 
 def show_points(facts: Facts) -> None:
@@ -207,7 +197,9 @@ def _point_row(row: dict[str, Any]) -> list[str]:
     return [
         format_size(row["bytes"]),
         format_time(row["median_s"]),
-        "exact" if VIRTUAL in row["advice"] else _interval(row["ci_low_s"], row["ci_high_s"]),
+        "exact"
+        if VIRTUAL in row["advice"]
+        else span(row["ci_low_s"], row["ci_high_s"], format_time),
         format_rate(rate) if row["bytes"] and row["bytes_per_time"] else "",
         str(row["launches"]),
         str(row["samples"]),
