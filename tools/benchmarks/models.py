@@ -65,7 +65,7 @@ def _rows(library: str) -> Iterator[dict[str, Any]]:
     """What is said of each pattern of one library, with all of its errors."""
     from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import cells_of, each_pattern
-    from nhalf.models.judged import best_errors
+    from nhalf.models.heldout import best_errors
     from nhalf.store.run import Run
 
     with tempfile.TemporaryDirectory() as folder:

@@ -15,8 +15,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.store.keys import VARIED_POINT
-from nhalf.store.values import value
+from nhalf.store.keys import VARIED_POINT, value
 
 OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
 """Points with the library's own choice of algorithm."""

@@ -19,8 +19,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
-from nhalf.store.keys import RUN_CURVE, VARIED_POINT, axis, without
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_CURVE, VARIED_POINT, axis, value, without
 
 LINE_BYTES = 64
 """A cache line, and the least that an adapter such as Sun Fire Link writes at once."""

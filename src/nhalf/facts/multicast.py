@@ -14,8 +14,7 @@ from nhalf.facts.difference import FASTER
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, with_series
-from nhalf.store.keys import RUN_SUBJECT, axis
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_SUBJECT, axis, value
 
 PATTERN = "multicast"
 BY_NUMBER = ("separate", "serial", "binary", "binomial")

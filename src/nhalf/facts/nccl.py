@@ -17,8 +17,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name, with_series
 from nhalf.statistics.intervals import Interval, launch_intervals
-from nhalf.store.keys import RUN_CURVE, RUN_POINT
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_CURVE, RUN_POINT, value
 
 PHASES = ("host_returns_s", "device_done_s", "host_knows_s")
 _NAME = re.compile(r"nccl_(.+)_([^_]+)_channels")

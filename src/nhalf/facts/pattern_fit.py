@@ -15,7 +15,7 @@ from nhalf.facts.fit import carried_out
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover_of_correction, leftover_of_surface
 from nhalf.machines.machine import PatternModel, Range
-from nhalf.models.judged import Heldout, fit_judged
+from nhalf.models.heldout import Heldout, fit_judged
 from nhalf.models.pattern import RANKS_MIN, Pattern, SizeRegion
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts

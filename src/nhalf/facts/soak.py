@@ -11,8 +11,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, student_quantile
-from nhalf.store.keys import RUN_SUBJECT, axis
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_SUBJECT, axis, value
 
 PATTERN = "soak"
 WARM_SHARE = 0.1

@@ -15,8 +15,7 @@ from nhalf.facts.series import with_series
 from nhalf.results import b_eff
 from nhalf.results.traffic import OVER_LOADS, curves, launches, per_sender
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.keys import RUN_CURVE, axis, without
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_CURVE, axis, value, without
 
 
 @fact

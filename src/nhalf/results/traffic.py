@@ -17,8 +17,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.results import Column, Result
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.store.keys import RUN_SUBJECT, axis
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_SUBJECT, axis, value
 
 
 def _percent(load_percent: float) -> str:

@@ -27,8 +27,7 @@ from nhalf.base.errors import unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
 from nhalf.statistics.state_groups import borders, shares
-from nhalf.store.keys import RUN_POINT
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_POINT, value
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,16 @@ def axes_text(values: Mapping[str, str]) -> str:
     return ",".join(f"{name}={values[name]}" for name in sorted(values))
 
 
+
+def value(name: str) -> pl.Expr:
+    """The scalar of a point with this name, in the column `values`; null for points without it."""
+    item = pl.element()
+    matching = pl.col("values").list.eval(
+        item.filter(item.struct.field("name") == name).struct.field("value")
+    )
+    return matching.list.first().alias(name)
+
+
 Key = tuple[str, ...]
 
 

@@ -11,8 +11,7 @@ from nhalf.loops.livermore.corpus import KernelBound, kernel_bound
 from nhalf.loops.livermore.titles import PATTERN, TITLES
 from nhalf.machines.machine import Machine
 from nhalf.machines.processor_file import processor
-from nhalf.store.keys import axis
-from nhalf.store.values import value
+from nhalf.store.keys import axis, value
 from nhalf.studies.caches import Figure, recorded_processor
 from nhalf.studies.value import StudyValue
 

@@ -14,8 +14,7 @@ from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.machines.spread import spans_nodes
 from nhalf.statistics.summary import VIRTUAL, VIRTUAL_NOISE
-from nhalf.store.keys import RUN_POINT, axis
-from nhalf.store.values import value
+from nhalf.store.keys import RUN_POINT, axis, value
 from nhalf.studies.counted import counted, is_counted
 from nhalf.studies.derived import WITHOUT_NOISE, derived, is_derived, is_placed
 from nhalf.studies.form import ROOT, Quantity

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
-from nhalf.models.judged import Heldout, fit_judged, heldout
+from nhalf.models.heldout import Heldout, fit_judged, heldout
 from nhalf.models.pattern import Pattern
 from nhalf.models.term_choice import VOCABULARY, Cells, choose, term_values
 

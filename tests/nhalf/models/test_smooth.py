@@ -9,7 +9,7 @@ from nhalf.facts.pattern_fit import _leftover
 from nhalf.machines.formula import formulas
 from nhalf.machines.machine import Machine, PatternModel
 from nhalf.machines.machine_file import read, write
-from nhalf.models.judged import fit_judged, heldout
+from nhalf.models.heldout import fit_judged, heldout
 from nhalf.models.term_choice import Cells
 
 RANKS = (2, 3, 4, 5, 6)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 
 from nhalf.statistics.summary import summarise
-from nhalf.store.values import value
+from nhalf.store.keys import value
 
 Make = Callable[..., pl.LazyFrame]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.models.judged import heldout
+from nhalf.models.heldout import heldout
 from nhalf.models.term_choice import Cells
 
 PATTERNS = ("allgather", "allreduce", "alltoall", "bcast", "one-to-many", "many-to-one", "reduce")
