@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.decide.history.history import RUNS_MIN, History, curve_error, curve_history
-from nhalf.decide.history.levels import NAME, NODES, node_levels
+from nhalf.decide.history.history import History, curve_error, curve_history
+from nhalf.decide.history.levels import NAME, NODES, RUNS_MIN, node_levels
 from nhalf.statistics.change_points import ERROR
 from nhalf.store.gates import GateRecord, timed_on
 

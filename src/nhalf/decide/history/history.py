@@ -24,9 +24,14 @@ from nhalf.decide.check.verdict import UNDECIDED
 from nhalf.decide.compare import THRESHOLD
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
-from nhalf.decide.history.levels import Levels, all_medians, curve_levels
-from nhalf.decide.history.pairs import pair_levels
-from nhalf.decide.history.tails import tail_levels
+from nhalf.decide.history.levels import (
+    RUNS_MIN,
+    Levels,
+    all_medians,
+    curve_levels,
+    pair_levels,
+    tail_levels,
+)
 from nhalf.facts.facts import Facts
 from nhalf.results.pair_map.times import PATTERNS
 from nhalf.statistics.change_points import (
@@ -50,7 +55,6 @@ from nhalf.statistics.same_state import LAUNCHES_MIN, UNKNOWN_MOST
 from nhalf.store.collection import distinct
 from nhalf.store.run import Run
 
-RUNS_MIN = 2
 RUNS_SURE = 4
 """The minimum number of runs for a change: two on either side."""
 METHOD = (
@@ -139,7 +143,7 @@ class CurveHistory:
 class History:
     """All curves present in at least two runs; `started_s` by run, in order of time.
 
-    Tails that grew are curves, too, with `quantile` in what identifies them (tails.py).
+    Tails that grew are curves, too, with `quantile` in what identifies them (levels.py).
     `error` is that of the intervals of a curve's changes, `latest` the last run, `occasions` what
     the keys of `started_s` stand for.
     """
