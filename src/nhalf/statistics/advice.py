@@ -313,7 +313,7 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     # Ties go to the faster state.
     state_counts = in_states["state_number"].value_counts()
     ranked = state_counts.sort("count", "state_number", descending=[True, False])
-    main_number = ranked["state_number"][0]
+    main_number = next(iter(ranked["state_number"]), -1)  # no visit may be in a single state
     launch = pl.col("launch")
     own = pl.col("state_number").mode().min()
     main = launch.filter(pl.col("state_number") == main_number).n_unique()

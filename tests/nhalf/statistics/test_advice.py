@@ -313,6 +313,13 @@ def test_flags_and_clocks_tell_states_together() -> None:
     assert stated["counts"].to_list() == [True, True, True, False, False, False]
 
 
+def test_no_visit_in_a_single_state_leaves_the_states_unknown() -> None:
+    clocks_hz = [FAST, SLOW, math.nan, math.nan, math.nan, math.nan]
+    stated = with_states(clocked(clocks_hz, [None, None, NEAR, NEAR, FAR, FAR]))
+    assert stated["state_number"].to_list() == [-1] * 6
+    assert not stated["elsewhere"].any()
+
+
 def flagged(given: pl.DataFrame, before_s: pl.Expr, after_s: pl.Expr) -> pl.LazyFrame:
     """Measurements with the flags before and after each visit."""
     flags = {"flag_high_s": after_s, "flag_low_s": before_s}
