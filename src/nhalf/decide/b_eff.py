@@ -225,13 +225,9 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffecti
         pairs = messages(rings)
         rates[kind].append(len(pairs) * sizes / together.time_s(pairs, sizes))
     whole = {
-        kind: geometric_mean([rate.mean(axis=1) for rate in pattern_rates])
-        for kind, pattern_rates in rates.items()
+        kind: geometric_mean([rate.mean(axis=1) for rate in own]) for kind, own in rates.items()
     }
-    last = {
-        kind: geometric_mean([rate[:, -1] for rate in pattern_rates])
-        for kind, pattern_rates in rates.items()
-    }
+    last = {kind: geometric_mean([rate[:, -1] for rate in own]) for kind, own in rates.items()}
     falls = rate_falls(library_messages.within_node)
     alone_messages = together if falls else ConcurrentMessages(library_messages, draws, per_node)
     size = np.full((draws.count, 1), float(PINGPONG_BYTES))
@@ -258,14 +254,9 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffecti
 
 def _longest_bytes(machine: Machine) -> tuple[float, float]:
     """L_max, from its least to its greatest: that of the published values, if there are any."""
-    published = [
-        float(p.size_bytes) for p in machine.points if p.pattern == "b_eff" and p.size_bytes
-    ]
-    return (
-        (min(published), max(published))
-        if published
-        else (float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1]))
-    )
+    published = [p.size_bytes for p in machine.points if p.pattern == "b_eff" and p.size_bytes]
+    sizes_bytes = published or LONGEST_BYTES
+    return float(min(sizes_bytes)), float(max(sizes_bytes))
 
 
 def _ranks_per_node(machine: Machine, ranks: int) -> int:

@@ -270,6 +270,8 @@ def _gain(log_s: Floats, deviation: Floats) -> Floats:
     For the one that seems best: how much slower than the second it may be. For the others: how
     much faster than the best.
     """
+    from scipy.special import ndtr
+
     order = np.sort(log_s, axis=0)
     best = order[0]
     second = order[1] if len(order) > 1 else best + 1.0
@@ -278,17 +280,9 @@ def _gain(log_s: Floats, deviation: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(deviation > 0, lead / deviation, np.inf)
         density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
-        beyond = _beyond(z)
-        gain: Floats = np.where(deviation > 0, deviation * density - lead * beyond, 0.0)
+        # ndtr(-z) is the probability of the normal distribution above z.
+        gain: Floats = np.where(deviation > 0, deviation * density - lead * ndtr(-z), 0.0)
     return gain
-
-
-def _beyond(z: Floats) -> Floats:
-    """The probability of the normal distribution above z."""
-    from scipy.special import ndtr
-
-    probability: Floats = ndtr(-z)
-    return probability
 
 
 Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]

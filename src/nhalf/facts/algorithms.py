@@ -208,10 +208,12 @@ def beaten(facts: Facts) -> Iterator[Beaten]:
     paired = alternatives.join(
         own.select(*CELL, "launch", own_s="median_s"), on=[*CELL, "launch"], nulls_equal=True
     ).with_columns(ratio=pl.col("own_s") / pl.col("median_s"))
+    several = facts.summary["run"].n_unique() > 1
     for (run, mpi), frame in paired.group_by("run", "mpi", maintain_order=True):
         wins = tuple(_wins(frame))
         if wins:
-            title = _title(facts, str(run), str(mpi), wins[0])
+            label = library_label(facts, wins[0].row["transport"], str(mpi))
+            title = f"{label} [{run}]" if several else label
             yield Beaten(title, wins, frame.select(CELL).n_unique())
 
 
@@ -223,12 +225,6 @@ def _wins(paired: pl.DataFrame) -> Iterator[Win]:
         interval = beyond(row["ratio"], FASTER)
         if interval is not None:
             yield Win(row, interval)
-
-
-def _title(facts: Facts, run: str, mpi: str, win: Win) -> str:
-    """The library's name, with that of the run if there are several."""
-    label = library_label(facts, win.row["transport"], mpi)
-    return f"{label} [{run}]" if facts.summary["run"].n_unique() > 1 else label
 
 
 ROOTED = ("bcast", "scatter")

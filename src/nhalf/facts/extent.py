@@ -47,16 +47,23 @@ class Extent:
 def extent(facts: Facts) -> Extent:
     """The extent of the measurements."""
     summary = facts.summary
+    first_s = facts.measurements.select(pl.col("started_s").min()).collect().item()
     fewest, most = summary["launches"].min() or 0, summary["launches"].max() or 0
-    programs = _programs(facts)
+    programs = set().union(*(run.get("programs", {}) for run in facts.environments.values()))
     is_application = not summary.is_empty() and set(summary["transport"]) <= programs
+    # Of applications libraries count whatever their settings; else each setting, and transports.
+    libraries = (
+        {split_name(mpi)[0] for mpi in summary["mpi"] if mpi}
+        if is_application
+        else {mpi or transport for mpi, transport in summary.select("mpi", "transport").rows()}
+    )
     return Extent(
         hosts=tuple(sorted(set().union(*map(_hosts, facts.environments.values())))),
-        started=_started(facts),
+        started=None if first_s is None else date_of(first_s),
         is_simulated=summary["transport"].is_in(EXACT).all(),
         is_node=set(summary["run"]) == node_runs(facts),
         is_application=is_application,
-        libraries=len(_carriers(facts) if is_application else _series(facts)),
+        libraries=len(libraries),
         programs=summary["transport"].n_unique() if is_application else 0,
         patterns=summary["pattern"].n_unique(),
         points=summary.height,
@@ -80,12 +87,6 @@ def _hosts(environment: Mapping[str, Any]) -> list[str]:
     return [str(name).partition(":")[0] for name in named_hosts] or own_host
 
 
-@fact
-def _started(facts: Facts) -> datetime | None:
-    first_s = facts.measurements.select(pl.col("started_s").min()).collect().item()
-    return None if first_s is None else date_of(first_s)
-
-
 def half_width() -> pl.Expr:
     """The larger side of a point's interval, relative to its time."""
     median = pl.col("median_s")
@@ -96,24 +97,6 @@ def _half_width(points: pl.DataFrame) -> float | None:
     widths = points.filter(pl.col("launches") > 1).select(half=half_width())["half"]
     widths = widths.filter(widths.is_finite())
     return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
-
-
-@fact
-def _series(facts: Facts) -> set[str]:
-    """Libraries, one for each of its settings, and transports without one."""
-    return {mpi or transport for mpi, transport in facts.summary.select("mpi", "transport").rows()}
-
-
-@fact
-def _carriers(facts: Facts) -> set[str]:
-    """Libraries, whatever their settings."""
-    return {split_name(mpi)[0] for mpi in facts.summary["mpi"] if mpi}
-
-
-@fact
-def _programs(facts: Facts) -> set[str]:
-    """The transports that ran applications."""
-    return set().union(*(run.get("programs", {}) for run in facts.environments.values()))
 
 
 @fact

@@ -93,7 +93,7 @@ def said_paths(facts: Facts) -> list[SaidPaths]:
     """The paths that UCX printed in the extra launch that tried GPU memory, by run and subject."""
     paths_by_subject: dict[tuple[str, str], dict[UcxPath, None]] = {}
     for run, event in facts.find_events(GPU_PATHS):
-        paths = map(_path, event["paths"])
+        paths = msgspec.convert(event["paths"], list[UcxPath])
         paths_by_subject.setdefault((run, event["subject"]), {}).update(dict.fromkeys(paths))
     return [SaidPaths(*key, tuple(paths)) for key, paths in paths_by_subject.items()]
 
@@ -139,7 +139,3 @@ def _copy_Bps(points: pl.DataFrame, memory: str) -> float | None:
         if parse_axes(row["axes"]).get("memory", "") == memory
     ]
     return rows[-1]["bytes_per_time"] / rows[-1]["median_s"] if rows else None
-
-
-def _path(entry: Row) -> UcxPath:
-    return msgspec.convert(entry, UcxPath)

@@ -79,7 +79,9 @@ def limits_in_use(
         return limits
     is_in_memory = is_one_host and not _leaves_out_memory(environment)
     return tuple(
-        limit for limit in limits if _component(limit) is None or _is_memory(limit) is is_in_memory
+        limit
+        for limit in limits
+        if (component := _component(limit)) is None or (component in SHARED_MEMORY) is is_in_memory
     )
 
 
@@ -89,10 +91,6 @@ def _leaves_out_memory(environment: Mapping[str, Any]) -> bool:
     text = str(variables.get("OMPI_MCA_btl", "")) if isinstance(variables, Mapping) else ""
     names = {name.strip() for name in text.removeprefix("^").split(",")} - {"", "self"}
     return bool(names) and bool(names & SHARED_MEMORY) is text.startswith("^")
-
-
-def _is_memory(limit: EagerLimit) -> bool:
-    return _component(limit) in SHARED_MEMORY
 
 
 def _component(limit: EagerLimit) -> str | None:

@@ -17,8 +17,6 @@ from nhalf.machines.machine import FittedModel
 from nhalf.statistics.intervals import launch_interval
 from nhalf.store.keys import RUN_CURVE
 
-PATTERN = MAIN_PATTERN
-
 
 @dataclass(frozen=True)
 class LibraryOverview:
@@ -90,7 +88,7 @@ def patterns_overview(facts: Facts) -> list[PatternOverview]:
 def overview(facts: Facts) -> list[LibraryOverview]:
     """One entry per curve of the main pattern, in the report's order of series."""
     points = labelled_points(facts)
-    points = points.filter(pl.col("pattern") == PATTERN).sort("series", "bytes")
+    points = points.filter(pl.col("pattern") == MAIN_PATTERN).sort("series", "bytes")
     return [_curve(curve, facts) for (_,), curve in points.group_by("series", maintain_order=True)]
 
 

@@ -14,7 +14,7 @@ from nhalf.base.operations import COLLECTIVES
 from nhalf.facts.fit import carried_out
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover_of_correction, leftover_of_surface
-from nhalf.machines.machine import PatternModel, Range
+from nhalf.machines.machine import PatternModel
 from nhalf.models.heldout import Heldout, fit_judged
 from nhalf.models.pattern import RANKS_MIN, Pattern, SizeRegion
 from nhalf.models.term_choice import Cells, Chosen
@@ -152,7 +152,9 @@ def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[P
             to_bytes=int(region.to_bytes),
             from_ranks=model.from_ranks,
             to_ranks=model.to_ranks,
-            **_sums(region.chosen),
+            startup_s=region.chosen.startup_s,
+            per_byte_s=region.chosen.per_byte_s,
+            **_intervals(region.chosen),
             **_judged(errors, by_ranks),
             timing="completion" if key["pattern"] in COLLECTIVES else "",
             leftover=_leftover(model, region),
@@ -180,25 +182,21 @@ def cells_of(points: pl.DataFrame) -> Cells:
     return Cells(size_bytes, ranks, time, np.where(np.isfinite(noise), np.maximum(noise, 0.0), 0.0))
 
 
-def _sums(chosen: Chosen) -> dict[str, Any]:
-    return {
-        "startup_s": chosen.startup_s,
-        "per_byte_s": chosen.per_byte_s,
-        "startup_ci": _intervals(chosen.startup_s, chosen.spread_startup_s, chosen.degrees),
-        "per_byte_ci": _intervals(chosen.per_byte_s, chosen.spread_per_byte_s, chosen.degrees),
-    }
-
-
-def _intervals(
-    values: dict[str, float], spread: dict[str, float], degrees: int
-) -> dict[str, Range]:
+def _intervals(chosen: Chosen) -> dict[str, Any]:
     """Student's 95 % intervals, from standard errors."""
     from scipy.special import stdtrit
 
-    reach = float(stdtrit(degrees, 0.975))
+    reach = float(stdtrit(chosen.degrees, 0.975))
+    sums = {
+        "startup_ci": (chosen.startup_s, chosen.spread_startup_s),
+        "per_byte_ci": (chosen.per_byte_s, chosen.spread_per_byte_s),
+    }
     return {
-        name: (value - reach * spread[name], value + reach * spread[name])
-        for name, value in values.items()
+        name: {
+            term: (value - reach * spread[term], value + reach * spread[term])
+            for term, value in values.items()
+        }
+        for name, (values, spread) in sums.items()
     }
 
 

@@ -99,12 +99,8 @@ def with_reports(
     return {run: {**own, REPORTED: reports.get(run, {})} for run, own in environments.items()}
 
 
-def ignored_settings(environments: Environments) -> list[IgnoredSetting]:
+def ignored_settings(environments: Environments) -> Iterator[IgnoredSetting]:
     """Variables of settings that the library reports with another value."""
-    return list(_ignored(environments))
-
-
-def _ignored(environments: Environments) -> Iterator[IgnoredSetting]:
     for environment in environments.values():
         settings = environment.get("plan", {}).get("settings", [])
         variables_of = {setting["name"]: setting["variables"] for setting in settings}

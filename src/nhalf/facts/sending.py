@@ -240,19 +240,13 @@ class BothWays:
 @fact
 def both_ways(facts: Facts) -> Iterator[BothWays]:
     """One for each library and setting for which sharing can be determined."""
-    ratios = _ratios(facts)
+    launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
+    pings, pongs = (launches.filter(pattern=pattern) for pattern in (PINGPING, MAIN_PATTERN))
+    ratios = with_series(over_standard(pings, pongs, PAIRED), facts)
     for at, frame in each(ratios, "series", "mpi"):
         cost = _largest_class(at["series"], at["mpi"], frame, exact_runs(facts))
         if cost is not None and (cost.shared or cost.ratio.high < COSTLY):
             yield cost
-
-
-@fact
-def _ratios(facts: Facts) -> pl.DataFrame:
-    """Per launch and size: columns of a launch, `series` and `ratio`."""
-    launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
-    pings, pongs = (launches.filter(pattern=pattern) for pattern in (PINGPING, MAIN_PATTERN))
-    return with_series(over_standard(pings, pongs, PAIRED), facts)
 
 
 def _largest_class(

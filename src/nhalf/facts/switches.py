@@ -1,5 +1,6 @@
 """Changes of a curve that are no noise; jumps over all patterns: protocol switches, or caches."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,7 +86,7 @@ class ProtocolSwitchPoint:
 def switches(facts: Facts) -> list[ProtocolSwitchPoint]:
     """The switches of all patterns whose jump exceeds COSTLY, each once per library."""
     merged: list[ProtocolSwitchPoint] = []
-    largest_first = sorted(_all(facts), key=lambda switch: -_size_of(switch.jump))
+    largest_first = sorted(_all(facts), key=lambda switch: -abs(math.log(switch.jump.at_least)))
     for switch in largest_first:
         place = next((i for i, earlier in enumerate(merged) if _same(switch, earlier)), None)
         if place is None:
@@ -111,18 +112,13 @@ def _eager(merged: Sequence[ProtocolSwitchPoint]) -> set[int]:
         if switch.limits_there or (is_alone and switch.at_one_size and is_usual):
             by_subject.setdefault(tuple(switch.subject.values()), []).append(place)
     return {
-        max(places, key=lambda place: (bool(merged[place].limits_there), _before(merged[place])))
+        max(
+            places,
+            key=lambda place: (bool(merged[place].limits_there), merged[place].jump.before_bytes),
+        )
         for places in by_subject.values()
         if len(places) <= EAGER_STEPS_MAX or any(merged[place].limits_there for place in places)
     }
-
-
-def _before(switch: ProtocolSwitchPoint) -> int:
-    return switch.jump.before_bytes
-
-
-def _size_of(jump: curve_jumps.Jump) -> float:
-    return max(jump.at_least, 1 / jump.at_least)
 
 
 def _same(first_switch: ProtocolSwitchPoint, second_switch: ProtocolSwitchPoint) -> bool:

@@ -173,14 +173,20 @@ class SlowestPhase(RelativeCost):
 
 
 @fact
-def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
-    """At most one for each library, setting and pattern."""
-    points = facts.launches.filter(
-        pl.col("pattern").is_in(COMPARED),
+def _phase_launches(facts: Facts) -> pl.DataFrame:
+    """The launches of phases that move data."""
+    return facts.launches.filter(
+        pl.col("pattern").is_in(DENSE),
         pl.col("axes").str.contains(PHASE),
         pl.col("bytes") > 0,
         pl.col("median_s") > 0,
     )
+
+
+@fact
+def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
+    """At most one for each library, setting and pattern."""
+    points = _phase_launches(facts).filter(pl.col("pattern").is_in(COMPARED))
     largest = points.filter(pl.col("bytes") == pl.col("bytes").max().over(SETTING))
     for _, frame in largest.group_by(SETTING, maintain_order=True):
         if frame["axes"].n_unique() >= PHASES_MIN:
@@ -254,14 +260,8 @@ def _times_per_byte(facts: Facts) -> pl.DataFrame:
     It is the mean over phases. A launch that lacks a phase, or ranks that share cores, do not
     count.
     """
-    points = facts.launches.filter(
-        pl.col("pattern").is_in(DENSE),
-        pl.col("axes").str.contains(PHASE),
-        pl.col("bytes") > 0,
-        pl.col("median_s") > 0,
-    )
     by = [*SETTING, "bytes", "launch"]
-    phases = with_cores(points, facts).group_by(by, maintain_order=True)
+    phases = with_cores(_phase_launches(facts), facts).group_by(by, maintain_order=True)
     median_s = pl.col("median_s").mean() / pl.col("bytes").first()
     sizes = phases.agg(median_s=median_s, phases=pl.len(), axes=pl.lit(""))
     return sizes.filter(pl.col("phases") == pl.col("phases").max().over(SETTING))

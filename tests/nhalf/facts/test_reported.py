@@ -45,7 +45,7 @@ def test_a_setting_that_the_library_has_is_no_finding() -> None:
 
 def test_a_setting_that_it_does_not_have_is_named_once() -> None:
     facts = facts_of({"OMPI_MCA_btl_sm_eager_limit": "16384"}, btl_sm_eager_limit="4096")
-    settings = ignored_settings(facts.reported_environments)
+    settings = list(ignored_settings(facts.reported_environments))
     assert [(setting.mpi, setting.in_launch) for setting in settings] == [(ASKED, "4096")]
     [finding] = SettingIgnored().find(facts)
     assert finding.text.endswith(

@@ -162,7 +162,13 @@ class CheckedRun:
         return {
             **members(self, "verdict", "kind", "confidence"),
             "counts": self.counts(),
-            "expectations": [_answer_json(answer) for answer in self.worst_first()],
+            "expectations": [
+                {
+                    **members(answer, "name", "source", "metric", "verdict", "unclear_runs"),
+                    "points": [_point_json(point) for point in answer.points],
+                }
+                for answer in self.worst_first()
+            ],
             "not_compared": list(self.not_compared),
             "notes": list(self.notes),
         }
@@ -229,13 +235,6 @@ def format_place(point: dict[str, Any]) -> str:
     size = format_size(point["bytes"]) if "bytes" in point else ""
     words += [point.get("placement"), point.get("axes"), size]
     return ", ".join(str(word) for word in words if word)
-
-
-def _answer_json(answer: JudgedExpectation) -> dict[str, Any]:
-    return {
-        **members(answer, "name", "source", "metric", "verdict", "unclear_runs"),
-        "points": [_point_json(point) for point in answer.points],
-    }
 
 
 def _point_json(point: PointVerdict) -> dict[str, Any]:

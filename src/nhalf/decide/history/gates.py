@@ -8,7 +8,7 @@ their median, which bounds the time and the noise of a year of hourly gates.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +51,11 @@ def _history(
 ) -> History:
     levels, environments = [], []
     for timed, its in sorted(rows.items()):
-        occasions = list(_together(its))
+        # Of each occasion the first gate, and the median of its times.
+        parts = np.array_split(np.arange(len(its)), min(len(its), OCCASIONS_MAX))
+        occasions = [
+            (its[part[0]][0], float(np.median([its[place][1] for place in part]))) for part in parts
+        ]
         if len(occasions) >= RUNS_MIN:
             curve = {"pattern": _kind(timed[1]), NODES: timed[0], NAME: timed[1]}
             runs = {_moment(record): ("", np.array([time_s])) for record, time_s in occasions}
@@ -68,14 +72,6 @@ def _history(
         for curve, its in zip(levels, environments, strict=True)
     ]
     return History(started_s, tuple(curves), errors[0], folder, "gates")
-
-
-def _together(
-    rows: Sequence[tuple[GateRecord, float]],
-) -> Iterator[tuple[GateRecord, float]]:
-    """At most OCCASIONS_MAX occasions: the first gate of each, and the median of its times."""
-    for part in np.array_split(np.arange(len(rows)), min(len(rows), OCCASIONS_MAX)):
-        yield rows[part[0]][0], float(np.median([rows[place][1] for place in part]))
 
 
 def _kind(quantity: str) -> str:

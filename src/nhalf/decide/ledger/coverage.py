@@ -170,7 +170,19 @@ class ComparedLedger:
             "compared": len(self.further),
             "unread": self.ledger.unread,
             "kinds": [row.as_json() for row in self.kinds],
-            "cells": [_cell_json(score) for score in self.ledger.scores],
+            "cells": [
+                {
+                    **msgspec.to_builtins(score.cell),
+                    "kind": score.kind,
+                    "predicted_at": score.predicted_at.isoformat(),
+                    "measured_at": score.measured_at.isoformat(),
+                    "run": score.run,
+                    "measured_ratio": score.measured_ratio,
+                    "interval_ratio": score.end_ratio,
+                    "inside": score.is_inside,
+                }
+                for score in self.ledger.scores
+            ],
         }
 
 
@@ -203,17 +215,3 @@ def compared_ledger(places: Iterable[Path], path: Path | None = None) -> Compare
     except MissingError as error:
         not_kept = str(error)
     return ComparedLedger(path, ledger, tuple(further), not_kept, tuple(unreadable))
-
-
-def _cell_json(score: Scored) -> dict[str, Any]:
-    """A comparison as scripts read it."""
-    return {
-        **msgspec.to_builtins(score.cell),
-        "kind": score.kind,
-        "predicted_at": score.predicted_at.isoformat(),
-        "measured_at": score.measured_at.isoformat(),
-        "run": score.run,
-        "measured_ratio": score.measured_ratio,
-        "interval_ratio": score.end_ratio,
-        "inside": score.is_inside,
-    }

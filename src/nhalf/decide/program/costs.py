@@ -201,7 +201,10 @@ class MachineCosts(Costs):
         if is_asked and (answered_s := self._answered_s(call, ranks, size_bytes)):
             return answered_s
         if key not in self._collective_times_s:
-            self._collective_times_s[key] = self._collective_s(*key)
+            time_s, algorithm = self._assumed(*key)
+            if name in BY_NAME:
+                self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=False))
+            self._collective_times_s[key] = time_s
         return self._collective_times_s[key]
 
     def _answered_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float | None:
@@ -248,20 +251,15 @@ class MachineCosts(Costs):
         pattern, part_bytes = pattern_of(name, count, size_bytes)
         return rule_for(self._rules, pattern, count, int(cost_bytes(pattern, count, part_bytes)))
 
-    def _collective_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float:
-        """Time by what the machine file knows best; a guess is multiplied by `guess_ratio`."""
-        time_s, algorithm = self._assumed(name, count, size_bytes, apart)
-        if name in BY_NAME:
-            self.used.add(UsedAlgorithm(name, count, size_bytes, algorithm, is_asked=False))
-        return time_s
-
     def is_measured(self, call: str, ranks: Sequence[int], size_bytes: int) -> bool:
         """Whether the machine file has the operation of its library."""
         apart = len({self.hosts[rank] for rank in ranks}) > 1
         return self._measured_s(operation(call), len(ranks), size_bytes, apart) is not None
 
     def _assumed(self, name: str, count: int, size_bytes: int, apart: bool) -> tuple[float, str]:
-        """Seconds and algorithm without an answer."""
+        """Seconds and algorithm without an answer, by what the machine file knows best; a guess is
+        multiplied by `guess_ratio`.
+        """
         rule = self._rule(name, count, size_bytes)
         pattern, part_bytes = pattern_of(name, count, size_bytes)
         ways = self._ways(pattern, apart, (rule and rule.part_bytes) or PART_BYTES)

@@ -34,8 +34,9 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
             each_s = costs.collective_s(*_work(row, members, program.ranks))
             rank_spent.collectives_s += row["count"] * each_s
         elif row["partner"] >= 0:
-            rank_spent.messages_s += row["count"] * _message_s(row, costs)
-            rank_spent.least_s += row["count"] * _own_s(row, costs)
+            each_s, least_s = _message_s(row, costs)
+            rank_spent.messages_s += row["count"] * each_s
+            rank_spent.least_s += row["count"] * least_s
     for rank, rank_spent in spent.items():
         measured = times[rank]
         outside_s = max(0.0, program.elapsed_s - measured["time_s"])
@@ -59,33 +60,24 @@ def counted_works(program: Program) -> Iterator[Work]:
 
 
 def _work(row: Row, members: Mapping[int, tuple[int, ...]], ranks: int) -> Work:
+    """The operation of a row; of a root that holds all blocks to scatter, one block counts."""
     own = members.get(row["communicator"]) or tuple(range(ranks))
-    return row["call"], own, _block_bytes(row, len(own))
-
-
-def _block_bytes(row: Row, ranks: int) -> int:
-    """The bytes of a rank's input; of the root of a scatter, which holds all blocks, one block."""
     is_all = operation(row["call"]) in SCATTERS and row["partner"] == row["rank"]
-    return int(row["size_bytes"]) // (ranks if is_all else 1)
+    return row["call"], own, int(row["size_bytes"]) // (len(own) if is_all else 1)
 
 
-def _message_s(row: Row, costs: Costs) -> float:
-    """The cost of one message of a row for the row's rank."""
+def _message_s(row: Row, costs: Costs) -> tuple[float, float]:
+    """The cost of one message of a row for the row's rank, and its processor time, which nothing
+    hides.
+    """
     rank, partner, size_bytes = row["rank"], row["partner"], row["size_bytes"]
-    if row["kind"] == "received":
-        busy_s = costs.busy_s(partner, rank, size_bytes)
-        if is_begun_before(row["call"]):
-            return busy_s[1]
-        return costs.message_s(partner, rank, size_bytes) - busy_s[0]
-    return costs.busy_s(rank, partner, size_bytes)[0]
-
-
-def _own_s(row: Row, costs: Costs) -> float:
-    """The processor time of one message of a row for the row's rank, which nothing hides."""
-    rank, partner, size_bytes = row["rank"], row["partner"], row["size_bytes"]
-    if row["kind"] == "received":
-        return costs.busy_s(partner, rank, size_bytes)[1]
-    return costs.busy_s(rank, partner, size_bytes)[0]
+    if row["kind"] != "received":
+        own_s = costs.busy_s(rank, partner, size_bytes)[0]
+        return own_s, own_s
+    sending_s, own_s = costs.busy_s(partner, rank, size_bytes)
+    if is_begun_before(row["call"]):
+        return own_s, own_s
+    return costs.message_s(partner, rank, size_bytes) - sending_s, own_s
 
 
 def longest_s(target: Sequence[Spent], origin: Sequence[Spent]) -> float:

@@ -110,15 +110,12 @@ class _Operations:
         self._performed: dict[int, str] = {}
         roots = dict[int, int]()
         for at in np.flatnonzero(parts.is_root).tolist():
-            roots[int(parts.operation[at])] = script.actors[self._actor(script, at)].rank
+            actor = int(np.searchsorted(script.first, parts.step[at], side="right")) - 1
+            roots[int(parts.operation[at])] = script.actors[actor].rank
         for number, at in zip(parts.operation.tolist(), range(len(parts.work)), strict=True):
             work = parts.works[parts.work[at]]
             if work[0] and number not in self._performed:
                 self._performed[number] = self._line(work, roots.get(number, work[1][0]))
-
-    @staticmethod
-    def _actor(script: Script, part: int) -> int:
-        return int(np.searchsorted(script.first, script.parts.step[part], side="right")) - 1
 
     def _line(self, work: Work, root: int) -> str:
         """How an operation is performed; '' if its algorithm is not known."""

@@ -130,7 +130,8 @@ class Slowdown:
 
     def draws_s(self, added: float) -> list[float]:
         """The run times with some noise, drawn several times."""
-        return [replay(*self._setting(NOISE, added, seed)).end_s for seed in _seeds(added)]
+        seeds = range(1, 2 if added == 0 else 1 + NOISE_SEEDS)
+        return [replay(*self._setting(NOISE, added, seed)).end_s for seed in seeds]
 
     def followed(self, parameter: str, added: float) -> Replay:
         """A replay with that amount, to be looked at; of noise with the first seed."""
@@ -156,10 +157,6 @@ def first_of(parameter: str) -> float:
 def most_of(parameter: str, usual_s: float) -> float:
     """The largest amount of a parameter that is looked at."""
     return MOST * usual_s if parameter.endswith("_s") else 100 * MOST
-
-
-def _seeds(added: float) -> range:
-    return range(1, 2 if added == 0 else 1 + NOISE_SEEDS)
 
 
 def _slow_ranks(program: Program) -> tuple[int, ...]:

@@ -283,7 +283,8 @@ def leading_calls(program: Program) -> LeadingCalls | None:
     sums = by_family.group_by("family").agg(pl.col("time_s", "waiting_s").sum())
     most = sums.sort("time_s", "family", descending=[True, False]).row(0, named=True)
     own = by_family.filter(pl.col("family") == most["family"])
-    call = _longest(own, "call")
+    by_call = own.group_by("call").agg(pl.col("time_s").sum())
+    call = str(by_call.sort("time_s", "call", descending=[True, False])["call"][0])
     ranks = own.filter(pl.col("call") == call).sort("count", "rank", descending=[True, False])
     places = most_expensive(program).filter(pl.col("call") == call)
     return LeadingCalls(
@@ -295,8 +296,3 @@ def leading_calls(program: Program) -> LeadingCalls | None:
         int(ranks["count"][0]),
         int(ranks["rank"][0]),
     )
-
-
-def _longest(rows: pl.DataFrame, column: str) -> str:
-    sums = rows.group_by(column).agg(pl.col("time_s").sum())
-    return str(sums.sort("time_s", column, descending=[True, False])[column][0])

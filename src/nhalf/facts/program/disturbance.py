@@ -209,6 +209,7 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
     shortest_s = _shortest_s(program)
     taken_s: dict[str, float] = {"": 0.0}
     between = queued(program, in_call=False)
+    operations = set(program.timeline.filter(pl.col("kind") == "collective")["call"].unique())
     for before, piece in zip([None, *path.pieces[:-1]], path.pieces, strict=True):
         if not piece.call:
             span_s = piece.begin_s, piece.end_s
@@ -219,7 +220,7 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
                 continue
             ranks = {piece.rank, piece.rank if before is None else before.rank}
             ranks |= _other_ends(_ends(program).get(piece.rank, ((), ())), end_s)
-            depends_on = by_rank if call in _operations(program) else ranks & set(by_rank)
+            depends_on = by_rank if call in operations else ranks & set(by_rank)
             queues_s = sorted(by_rank[rank].most_within_s(begin_s, end_s) for rank in depends_on)
             # Two ranks may be queued one after the other.
             call_taken_s = min(excess_s, sum(queues_s[-2:]))
@@ -258,12 +259,6 @@ def _ends(program: Program) -> dict[int, tuple[Sequence[float], Sequence[int]]]:
         int(str(rank)): (own["end_s"].to_list(), own["other_end"].to_list())
         for (rank,), own in ends.group_by(["rank"], maintain_order=True)
     }
-
-
-@fact
-def _operations(program: Program) -> set[str]:
-    """The names of collective operations."""
-    return set(program.timeline.filter(pl.col("kind") == "collective")["call"].unique())
 
 
 @fact

@@ -162,8 +162,8 @@ class Actor:
         ]
         received = self.completes.by_wait()
         names = ("communicator", "number", "partner", "size_bytes")
-        columns = zip(self.before_s.tolist(), self.measured_s.tolist(), *map(self._listed, names),
-                      strict=True)  # fmt: skip
+        whole = (self.rows[name].to_list() for name in names)
+        columns = zip(self.before_s.tolist(), self.measured_s.tolist(), *whole, strict=True)
         steps: list[ScheduledCall] = []
         for place, (before_s, measured_s, communicator, number, partner, size) in enumerate(
             columns
@@ -188,9 +188,6 @@ class Actor:
             )
             steps.append(step)
         return steps
-
-    def _listed(self, name: str) -> list[int]:
-        return self.rows[name].to_list()
 
 
 @fact

@@ -11,6 +11,7 @@ upstream in between. Counts are the same, so this needs a timeline.
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -142,7 +143,9 @@ def _grid(
     rules: list[Step] = []
     for at, row in enumerate(unique):
         step = tuple(int(value) for value in row)
-        expected = _having(step, dimensions, periodic)
+        axes = zip(step, dimensions, periodic, strict=True)
+        # Ranks that have a neighbour at that step.
+        expected = math.prod(n if wraps else n - abs(value) for value, n, wraps in axes)
         if number[at] != expected or expected < 2 or not _counts(step, periodic):
             continue
         along_step = place == at
@@ -177,14 +180,6 @@ def _steps(
             low = (extent - 1) // 2
             steps[:, axis] = (steps[:, axis] + low) % extent - low
     return steps
-
-
-def _having(step: Step, dimensions: Step, periodic: tuple[bool, ...]) -> int:
-    """The number of ranks with a neighbour at that step."""
-    number = 1
-    for value, extent, wraps in zip(step, dimensions, periodic, strict=True):
-        number *= extent if wraps else extent - abs(value)
-    return number
 
 
 def _counts(step: Step, periodic: tuple[bool, ...]) -> bool:
