@@ -1,17 +1,22 @@
-"""Comparisons of libraries in one setting, launch by launch."""
+"""Comparisons of libraries in one setting, launch by launch, and with layers below and beside MPI.
 
-from collections.abc import Sequence
+A library that leads in one pattern at small, medium or large messages may be behind in another, or
+at some sizes of the same one: each lead lists the patterns that agree and the exceptions.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import polars as pl
 
 from nhalf.base.listing import ranks_text
-from nhalf.facts.difference import FASTER, beyond
+from nhalf.facts.difference import COSTLY, FASTER, beyond
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN
-from nhalf.statistics.intervals import Interval, launch_interval
+from nhalf.facts.series import MAIN_PATTERN, library_label, plain_points
+from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 from nhalf.store.keys import RUN_CURVE, RUN_POINT, without
 
 CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 1, 2**62))
@@ -152,3 +157,230 @@ def crowded_points(facts: Facts) -> pl.DataFrame:
 def reported_s(frame: pl.DataFrame, size: int) -> float:
     """The reported time over launches at one size, as in the tables."""
     return launch_interval(frame.filter(pl.col("bytes") == size)["median_s"].to_numpy()).median
+
+
+OTHER_MACHINES = ("model", "simulated", "threads")
+"""Transports without a library that no library builds on: other processes, or other machines."""
+CLASSIC_PATTERNS = ("one-to-many", "many-to-one", "many-to-many", "bcast", "allreduce")
+"""Shown besides the ping-pong, as in the classic comparisons of message layers."""
+LAYERED = without(RUN_POINT, "mpi", "transport")
+
+
+@dataclass(frozen=True)
+class LayerTime:
+    """The time of one size on a library and on the fastest layer, seconds.
+
+    `own` is the share of the library's time in excess of the layer, with its interval over
+    launches.
+    """
+
+    size_bytes: int
+    library_s: float
+    layer: str
+    layer_s: float
+    own: Interval
+
+
+@fact
+def has_layers(facts: Facts) -> bool:
+    """Whether anything was measured without a library."""
+    return not facts.whole.filter(_is_layer()).is_empty()
+
+
+@fact
+def against_layers(facts: Facts) -> pl.DataFrame:
+    """Per launch, every library and layer against the fastest layer of its point.
+
+    Columns of a launch, `label`, `layer` (the fastest one), `layer_s` and `ratio` (its time over
+    that of the fastest layer in the same round of launches). Only points that a layer has.
+    """
+    points = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
+    layers = points.filter(_is_layer())
+    medians = layers.group_by(*LAYERED, "transport").agg(pl.col("median_s").median())
+    quickest = medians.sort("median_s", "transport").group_by(LAYERED, maintain_order=True).first()
+    chosen = layers.join(
+        quickest.select(*LAYERED, "transport"), on=[*LAYERED, "transport"], nulls_equal=True
+    ).select(*LAYERED, "launch", layer="transport", layer_s="median_s")
+    layered = points.filter((pl.col("mpi") != "") | _is_layer())
+    joined = layered.join(chosen, on=[*LAYERED, "launch"], nulls_equal=True)
+    labels = [library_label(facts, *row) for row in joined.select("transport", "mpi").iter_rows()]
+    ratio = pl.col("median_s") / pl.col("layer_s")
+    return joined.with_columns(pl.Series("label", labels, dtype=pl.String), ratio=ratio)
+
+
+@fact
+def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[LayerTime]]]:
+    """Every library, with the sizes of the main pattern at which it is significantly slower."""
+    launches = against_layers(facts).filter(
+        (pl.col("mpi") != "") & (pl.col("pattern") == MAIN_PATTERN) & (pl.col("axes") == "")
+    )
+    about = ["run", "label", "mpi", "ranks", "placement"]
+    for key, frame in launches.group_by(about, maintain_order=True):
+        parts = [
+            part
+            for (size,), points in frame.sort("launch").group_by("bytes", maintain_order=True)
+            if (part := _part(int(str(size)), points)) is not None
+        ]
+        if parts:
+            by_size = sorted(parts, key=lambda part: part.size_bytes)
+            yield dict(zip(about, key, strict=True)), by_size
+
+
+def _part(size_bytes: int, points: pl.DataFrame) -> LayerTime | None:
+    """One size of one library; None if the layer may take as long."""
+    if points.height < 2:
+        return None
+    share = ratio_interval((1 / points["ratio"]).to_list())
+    if share.high > 1 / FASTER:
+        return None
+    return LayerTime(
+        size_bytes,
+        launch_interval(points["median_s"].to_numpy()).median,
+        str(points["layer"][0]),
+        launch_interval(points["layer_s"].to_numpy()).median,
+        Interval(1 - share.median, 1 - share.high, 1 - share.low),
+    )
+
+
+def _is_layer() -> pl.Expr:
+    return (pl.col("mpi") == "") & ~pl.col("transport").is_in(OTHER_MACHINES)
+
+
+@dataclass(frozen=True)
+class Exemption:
+    """Adjacent sizes of a pattern at which the leader is behind, with the ratio.
+
+    `faster` is the title of the library ahead there, `ratio` the leader's time over its.
+    """
+
+    pattern: str
+    first_bytes: int
+    last_bytes: int
+    faster: str
+    ratio: Interval
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The fastest library at the sizes of a class in one setting.
+
+    The verdict is from `pattern`; `agreeing` are further patterns with the same leader, and
+    `exceptions` are sorted, the strongest first.
+    """
+
+    size_class: str
+    pattern: str
+    contest: Contest
+    sizes: tuple[int, ...]
+    standing: Standing
+    agreeing: tuple[str, ...]
+    exceptions: tuple[Exemption, ...]
+
+    @property
+    def depends_on_size(self) -> bool:
+        """Whether libraries are tied over all sizes, though the best is far behind at some."""
+        return bool(self.standing.level) and bool(self.cliffs(self.standing.best))
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The libraries that are as fast as the leader, with no cliffs."""
+        return tuple(mpi for mpi in self.standing.level if not self.cliffs(mpi))
+
+    def cliffs(self, mpi: str) -> list[Exemption]:
+        """The sizes of the pattern at which a library is far behind another, the worst first."""
+        exceptions = _exceptions(self.pattern, self.contest, self.sizes, mpi)
+        far_behind = (exception for exception in exceptions if exception.ratio.low > COSTLY)
+        return sorted(far_behind, key=lambda exception: -exception.ratio.median)
+
+
+@fact
+def leads(facts: Facts) -> list[Lead]:
+    """The lead in every setting and size class in which one library is significantly ahead."""
+    return [
+        lead
+        for _, by_pattern in _settings(facts)
+        for name, low, high in CLASSES
+        if (lead := _lead(name, by_pattern, low, high)) is not None
+    ]
+
+
+@fact
+def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]]]:
+    """Every setting with its contests by pattern, the main pattern first."""
+    measured = plain_points(facts)["pattern"].unique().to_list()
+    patterns = sorted(measured, key=lambda pattern: (pattern != MAIN_PATTERN, pattern))
+    settings: list[tuple[dict[str, Any], dict[str, Contest]]] = []
+    for pattern in patterns:
+        for contest in contests(facts, pattern):
+            if contest.setting["axes"]:
+                continue
+            for setting, by_pattern in settings:
+                if setting == contest.setting:
+                    by_pattern[pattern] = contest
+                    break
+            else:
+                settings.append((contest.setting, {pattern: contest}))
+    yield from settings
+
+
+def _lead(size_class: str, contests: dict[str, Contest], low: int, high: int) -> Lead | None:
+    """The verdict of the first pattern that has one, and agreement or exceptions of the others."""
+    sizes = {pattern: contest.sizes(low, high) for pattern, contest in contests.items()}
+    verdicts = {
+        pattern: contest.standing(sizes[pattern])
+        for pattern, contest in contests.items()
+        if sizes[pattern]
+    }
+    decided = [pattern for pattern, standing in verdicts.items() if standing.behind]
+    if not decided:
+        return None
+    pattern, *further_patterns = decided
+    best = verdicts[pattern].best
+    exceptions = [
+        exception
+        for name in verdicts
+        if best in contests[name].titles
+        for exception in _exceptions(name, contests[name], sizes[name], best)
+    ]
+    return Lead(
+        size_class=size_class,
+        pattern=pattern,
+        contest=contests[pattern],
+        sizes=tuple(sizes[pattern]),
+        standing=verdicts[pattern],
+        agreeing=tuple(name for name in further_patterns if verdicts[name].best == best),
+        exceptions=tuple(sorted(exceptions, key=lambda exception: -exception.ratio.median)),
+    )
+
+
+def _exceptions(
+    pattern: str, contest: Contest, sizes: Sequence[int], best: str
+) -> Iterator[Exemption]:
+    """The runs of adjacent sizes at which another library beats `best` significantly.
+
+    A single size must do so by more, because it was selected among many.
+    """
+    fastest = _fastest(contest, sizes, best)
+    for rival, group in groupby(sizes, key=lambda size: fastest[size]):
+        run = list(group)
+        if rival == best:
+            continue
+        ratio = beyond(contest.ratios(best, rival, run), FASTER if len(run) > 1 else COSTLY)
+        if ratio is not None:
+            yield Exemption(pattern, run[0], run[-1], contest.titles[rival], ratio)
+
+
+def _fastest(contest: Contest, sizes: Sequence[int], best: str) -> dict[int, str]:
+    """The fastest library by size: `best`, unless another's median is lower by more than FASTER."""
+    medians = (
+        contest.frame.filter(pl.col("bytes").is_in(list(sizes)))
+        .group_by("bytes", "mpi")
+        .agg(pl.col("median_s").median())
+    )
+    times: dict[int, dict[str, float]] = {}
+    for size, mpi, median_s in medians.iter_rows():
+        times.setdefault(size, {})[mpi] = median_s
+    return {
+        size: min(of, key=lambda mpi: of[mpi] * (1 if mpi != best else 1 / FASTER))
+        for size, of in times.items()
+    }

@@ -8,10 +8,9 @@ from nhalf.base.numbers import times
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.applications import Race, series_races
 from nhalf.facts.collectives import ClassStanding, standings
-from nhalf.facts.contests import CLASSES
+from nhalf.facts.contests import CLASSES, Exemption, Lead, leads
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
-from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.facts.machine_states import busy_launches
 from nhalf.facts.overview import overview
 from nhalf.present.findings import WARNING, findings

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.victims import congested
+from nhalf.facts.traffic import congested
 from nhalf.present.findings.traffic import Congestion
 
 Make = Callable[..., pl.LazyFrame]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import polars as pl
 
+from nhalf.facts.contests import Exemption
 from nhalf.facts.facts import Facts
-from nhalf.facts.leads import Exemption
 from nhalf.present.findings.messages import FastestLibrary
 from nhalf.present.verdict import BUSY, EQUAL, exception, undecided, verdict
 from nhalf.statistics.intervals import Interval

@@ -6,9 +6,8 @@ from typing import Any
 from nhalf.base.listing import few
 from nhalf.base.numbers import percent, share_span, times
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.contests import Contest, contests
+from nhalf.facts.contests import Contest, Exemption, LayerTime, Lead, contests, leads, own_parts
 from nhalf.facts.facts import Facts
-from nhalf.facts.leads import Exemption, LayerTime, Lead, leads, own_parts
 from nhalf.facts.sending import PINGPING, both_ways
 from nhalf.facts.series import MAIN_PATTERN, logp_rows
 from nhalf.present.findings import Finder, Finding

@@ -10,7 +10,7 @@ from nhalf.facts import traffic
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
-from nhalf.facts.victims import congested
+from nhalf.facts.traffic import congested
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count
 from nhalf.results.b_eff import PATTERN as B_EFF_PATTERN

@@ -9,9 +9,9 @@ import polars as pl
 from nhalf.base.listing import ranks_text
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.contests import CLASSIC_PATTERNS, against_layers, has_layers
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.leads import CLASSIC_PATTERNS, against_layers, has_layers
 from nhalf.facts.overview import LibraryOverview, fitted_curves, half_rates, overview
 from nhalf.facts.series import MAIN_PATTERN, library_label, plain_points, series_names
 from nhalf.facts.switches import evident_changes

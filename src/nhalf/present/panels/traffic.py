@@ -11,9 +11,17 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import series_names, with_names
-from nhalf.facts.traffic import DENSE, FANS, b_eff_curves, fans, offered_and_accepted, phases
-from nhalf.facts.victims import PATTERN as VICTIMS_PATTERN
-from nhalf.facts.victims import CongestedOperation, congested
+from nhalf.facts.traffic import (
+    DENSE,
+    FANS,
+    VICTIM,
+    CongestedOperation,
+    b_eff_curves,
+    congested,
+    fans,
+    offered_and_accepted,
+    phases,
+)
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines, with_some_sizes
 from nhalf.present.charts.ratios import dots, ratio_domain, ratio_ticks
@@ -332,7 +340,7 @@ class Victims(Panel[Facts]):
         "median means that a few operations wait for very long."
     )
     order = 66
-    patterns = (VICTIMS_PATTERN,)
+    patterns = (VICTIM,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows = [row for operation in congested(facts) for row in _victim_rows(operation)]

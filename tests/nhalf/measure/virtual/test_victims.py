@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.victims import congested
+from nhalf.facts.traffic import congested
 from nhalf.present.findings.traffic import Congestion
 from nhalf.store.run import Run
 from tests.nhalf.measure.virtual.programs import library_of

@@ -8,8 +8,8 @@ import altair as alt
 import polars as pl
 import pytest
 
+from nhalf.facts.contests import against_layers, has_layers
 from nhalf.facts.facts import Facts
-from nhalf.facts.leads import against_layers, has_layers
 from nhalf.present.findings.messages import Layers as Finder
 from nhalf.present.panels import Table
 from nhalf.present.panels.messages import Layers as Panel
