@@ -18,7 +18,7 @@ from nhalf.decide.compare_machines import (
     faster,
     shown_sizes,
 )
-from nhalf.decide.likeness import Likeness, UnlikeSizes
+from nhalf.decide.runs_compared import Likeness, UnlikeSizes
 
 NAME_LONGEST = 20
 ALIKE = 1.25

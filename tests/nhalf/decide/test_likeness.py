@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.decide.likeness import Likeness, UnlikeSizes, likenesses
+from nhalf.decide.runs_compared import Likeness, UnlikeSizes, likenesses
 from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue
 from nhalf.present.machines_words import likeness_sentence

@@ -37,7 +37,7 @@ with lazily(globals()):
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
     from nhalf.decide.compare_machines import as_json, compare_machines
-    from nhalf.decide.likeness import likenesses
+    from nhalf.decide.runs_compared import likenesses
     from nhalf.facts.facts import Facts
     from nhalf.facts.tails import tail_samples
     from nhalf.facts.wrong_data import wrong_data
@@ -53,7 +53,7 @@ with lazily(globals()):
 if TYPE_CHECKING:
     import polars as pl
 
-    from nhalf.decide.likeness import Likeness
+    from nhalf.decide.runs_compared import Likeness
     from nhalf.machines.machine import Machine
 
     Lost = Sequence[dict[str, Any]]

@@ -18,7 +18,7 @@ from nhalf.store.described import USUAL
 from nhalf.store.gates import GateFile, read_places
 
 with lazily(globals()):
-    from nhalf.decide.history.gates import gate_history
+    from nhalf.decide.history.cluster import gate_history
     from nhalf.decide.history.history import History, history
     from nhalf.decide.history.levels import usable_runs
     from nhalf.decide.runs_compared import run_changes

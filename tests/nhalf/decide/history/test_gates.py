@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.history.cluster import node_changes, slower
-from nhalf.decide.history.gates import OCCASIONS_MAX, gate_history
+from nhalf.decide.history.cluster import OCCASIONS_MAX, gate_history, node_changes, slower
 from nhalf.decide.history.history import History
 from nhalf.store.gates import PAIRS, GateRecord
 from tests.nhalf.decide.history.gated import BEGIN, NODES, NOISE, cluster, three_faults

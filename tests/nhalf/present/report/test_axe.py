@@ -9,7 +9,7 @@ import axe_core_python
 import pytest
 from selenium import webdriver
 
-from nhalf.decide.history.gates import gate_history
+from nhalf.decide.history.cluster import gate_history
 from nhalf.present.report.history_page import history_page
 from tests.nhalf.decide.history.gated import cluster, three_faults
 from tests.nhalf.present.chromium import IN_BROWSER, show
