@@ -21,8 +21,6 @@ that grew is that of the ratio whose Student's test has the same probability (te
 O. Miettinen, Am. J. Epidemiol. 103 (1976) 226).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

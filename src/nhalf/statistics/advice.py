@@ -14,8 +14,6 @@ only with its state. Where a GPU takes part, its own clock, which a kernel count
 samples, tells states in the same way.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ Noise is assumed to be independent from run to run and normal on the scale of th
 logarithms of times. A level lasts for at least two values: a single one may be an outlier.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Advice that follows from the samples of all launches: drift, two modes, states unseen."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Why a comparison of launches cannot be decided, and what would decide it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

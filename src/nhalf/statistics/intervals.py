@@ -26,8 +26,6 @@ Quantiles of Student's distribution are usually summed here: showing a run need 
 which would take a fifth of that time.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence

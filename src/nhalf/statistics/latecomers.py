@@ -10,8 +10,6 @@ later (J. Shin, A. Ramdas, A. Rinaldo, E-detectors, New England J. Statistics in
 reach n A, so that any false name comes as rarely.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence

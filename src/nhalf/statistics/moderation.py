@@ -11,8 +11,6 @@ Asymptotic series after recurrence to arguments of FAR and more (M. Abramowitz, 
 of Mathematical Functions, 6.3.18, 6.4.12 and 6.4.13); relative errors are below 1e-9.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

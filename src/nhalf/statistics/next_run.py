@@ -35,8 +35,6 @@ Student hold fewer than they say: this one 88 % to 93 % where it says 95 %,
 and 82 % (two launches) to 87 % (three) of launches in two states.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import fmean, stdev

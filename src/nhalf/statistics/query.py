@@ -1,7 +1,5 @@
 """SQL over any number of runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

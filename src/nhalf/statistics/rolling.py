@@ -6,8 +6,6 @@ occasions, of which the outer tenths are winsorised and which is moderated over 
 alike (winsorised.py, moderation.py), for all quantities together (Bonferroni).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ sizes from one state and some from the other, and such a curve describes neither
 therefore fitted to one state, the one in which most measurements were made.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ Fisher, Biometrics 6 (1950) 17), the normal deviate of the probability is divide
 that index, which counts once more for each of two runs, and is judged as Student's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Raw samples stay in their lists: each row is reduced in place, so ten million sa
 more memory than they occupy.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -15,8 +15,6 @@ is not known, and NaN; where launches leave its upper end open, that is infinite
 A sample is the mean of a batch: only batches of one round have the tail of single messages.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Which of several options no other beats, where two things count."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 ROUNDING = 1e-9

@@ -14,8 +14,6 @@ seven times as long, it is a quarter as wide and holds 95 % (98 % before); of la
 with one in seven in the slower one it holds 89 % (92 %), with half in each 92 % (92 %).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

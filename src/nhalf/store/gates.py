@@ -4,8 +4,6 @@ A node appends to its own file alone, whole lines under a lock. Lines that canno
 counted and left where they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -5,8 +5,6 @@ A curve is one answer: its points are its level over all sizes and every size, i
 predictions, at the sizes and launches of the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

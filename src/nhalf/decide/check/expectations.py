@@ -3,8 +3,6 @@
 A file to begin with has what a run measured, as promises.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import functools
 import math

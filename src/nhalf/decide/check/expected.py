@@ -1,7 +1,5 @@
 """Expectations (a file of promises, an earlier run or a machine), and the check against them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

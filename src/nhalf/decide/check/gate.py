@@ -5,8 +5,6 @@ the time, and only these later looks decide: what chance picked out is gone in t
 passed by. Slow while others have the cores is unsure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -8,8 +8,6 @@ machine that keeps every promise is reported to miss one with a probability of a
 confidence) / 2, because only one side of an interval can cause that.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

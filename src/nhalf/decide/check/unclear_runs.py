@@ -4,8 +4,6 @@ No verdict is kept: earlier runs are checked again, the latest first, until each
 unclear now was decided in one of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ beyond it. A check that found none, but in which a curve of the earlier run was 
 incomplete.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

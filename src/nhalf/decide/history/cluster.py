@@ -10,8 +10,6 @@ programs are not. Many gates in a row are taken together by their median, which 
 the noise of a year of hourly gates.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The time that a rank computes before each of its collectives needs no clock that
 one who computes longest comes last, and the others wait for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import le

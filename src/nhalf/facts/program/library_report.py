@@ -4,8 +4,6 @@ Open MPI and MPICH name no algorithm that ran, only those that are forced; an op
 is one of which the library does not say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
