@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.contests import reported_s, with_cores
-from nhalf.facts.difference import COSTLY, FASTER, beyond, each, over_standard, with_intervals
+from nhalf.facts.difference import COSTLY, FASTER, apart, each, over_standard, with_intervals
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, with_series
-from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import axis
 
 SHORT, MEDIUM, LONG, FIRST = "am-short", "am-medium", "am-long", "am-first"
@@ -60,10 +60,7 @@ def costly_ways(facts: Facts) -> Iterator[WayCost]:
     ratios = way_ratios(facts).filter(pl.col("way") != BULK)
     for place, frame in each(ratios, "series", "pattern", "way"):
         middles = frame.group_by("launch").agg(pl.col("ratio").median())["ratio"].to_list()
-        if len(middles) < 2:
-            continue
-        ratio = ratio_interval(middles)
-        if ratio.low > COSTLY or ratio.high < 1 / COSTLY:
+        if (ratio := apart(middles, COSTLY)) is not None:
             yield WayCost(**place, ratio=ratio)
 
 
@@ -133,17 +130,10 @@ def short_leads(facts: Facts) -> Iterator[ShortLead]:
         rivals = [
             Rival(str(mpi), reported_s(of_one, int(of_one["bytes"][0])), ratio)
             for (mpi,), of_one in frame.group_by("mpi", maintain_order=True)
-            if (ratio := _beside(of_one)) is not None
+            if (ratio := apart((of_one["median_s"] / of_one["short_s"]).to_list(), FASTER))
+            is not None
         ]
         if rivals:
             rivals.sort(key=lambda rival: rival.ratio.median)
             own = short.filter(transport=str(name))
             yield ShortLead(str(name), reported_s(own, int(own["bytes"][0])), tuple(rivals))
-
-
-def _beside(pairs: pl.DataFrame) -> Interval | None:
-    """The library's time over the short message's, if one of them is significantly faster."""
-    ratios = (pairs["median_s"] / pairs["short_s"]).to_list()
-    if beyond(ratios, FASTER) is None and beyond([1 / ratio for ratio in ratios], FASTER) is None:
-        return None
-    return ratio_interval(ratios)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -54,15 +55,10 @@ def applications(facts: Facts) -> list[Row]:
         if point["transport"] in programs
     ]
     rows.sort(key=lambda row: (*(str(row[name]) for name in CURVE), row["ranks"] * row["threads"]))
-    first: dict[tuple[Any, ...], Row] = {}
-    last: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        curve = tuple(row[name] for name in CURVE)
-        first.setdefault(curve, row)
-        last[curve] = row
-    for row in rows:
-        curve = tuple(row[name] for name in CURVE)
-        _add_speedup(row, first[curve], _workers(last[curve]))
+    for _, group in groupby(rows, key=itemgetter(*CURVE)):
+        curve = list(group)
+        for row in curve:
+            _add_speedup(row, curve[0], _workers(curve[-1]))
     return rows
 
 

@@ -10,11 +10,11 @@ import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
 from nhalf.facts.contests import CLASSES, Contest, Standing, contests, with_cores
-from nhalf.facts.difference import RelativeCost, over_standard
+from nhalf.facts.difference import RelativeCost, apart, over_standard
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
-from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import VARIED_POINT, value
 
 OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
@@ -121,11 +121,8 @@ def misled(facts: Facts) -> Misled | None:
         pl.col("variant") == VARIANTS["start=barrier"]
     )
     points = ratios.group_by("series", "mpi", "pattern", "bytes", maintain_order=True).agg("ratio")
-    sure = []
-    for row in points.to_dicts():
-        interval = ratio_interval(row["ratio"])
-        if len(row["ratio"]) > 1 and (interval.low > MISLEADS or interval.high < 1 / MISLEADS):
-            sure.append((row, interval))
+    intervals = ((row, apart(row["ratio"], MISLEADS)) for row in points.to_dicts())
+    sure = [(row, interval) for row, interval in intervals if interval]
     if not sure:
         return None
     row, interval = max(sure, key=lambda item: abs(math.log(item[1].median)))

@@ -68,13 +68,9 @@ class Contest:
     def sizes(self, low: int = 0, high: int = 2**62) -> list[int]:
         """The sizes that every library measured."""
         count = self.frame["mpi"].n_unique()
-        common_sizes = (
-            self.frame.filter(pl.col("bytes").is_between(low, high))
-            .group_by("bytes")
-            .agg(pl.col("mpi").n_unique().alias("libraries"))
-            .filter(pl.col("libraries") == count)
-        )
-        return sorted(common_sizes["bytes"].to_list())
+        is_common = pl.col("mpi").n_unique().over("bytes") == count
+        common = self.frame.filter(pl.col("bytes").is_between(low, high), is_common)
+        return common["bytes"].unique().sort().to_list()
 
     def ranking(self, sizes: Sequence[int]) -> list[str]:
         """Libraries from fast to slow: by the median over sizes of time relative to the fastest."""
@@ -298,29 +294,22 @@ def leads(facts: Facts) -> list[Lead]:
     """The lead in every setting and size class in which one library is significantly ahead."""
     return [
         lead
-        for _, by_pattern in _settings(facts)
+        for by_pattern in _settings(facts)
         for name, low, high in CLASSES
         if (lead := _lead(name, by_pattern, low, high)) is not None
     ]
 
 
 @fact
-def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]]]:
-    """Every setting with its contests by pattern, the main pattern first."""
+def _settings(facts: Facts) -> list[dict[str, Contest]]:
+    """The contests of every setting by pattern, the main pattern first."""
     measured = plain_points(facts)["pattern"].unique().to_list()
-    patterns = sorted(measured, key=lambda pattern: (pattern != MAIN_PATTERN, pattern))
-    settings: list[tuple[dict[str, Any], dict[str, Contest]]] = []
-    for pattern in patterns:
+    by_setting: dict[tuple[Any, ...], dict[str, Contest]] = {}
+    for pattern in sorted(measured, key=lambda pattern: (pattern != MAIN_PATTERN, pattern)):
         for contest in contests(facts, pattern):
-            if contest.setting["axes"]:
-                continue
-            for setting, by_pattern in settings:
-                if setting == contest.setting:
-                    by_pattern[pattern] = contest
-                    break
-            else:
-                settings.append((contest.setting, {pattern: contest}))
-    yield from settings
+            if not contest.setting["axes"]:
+                by_setting.setdefault(tuple(contest.setting.values()), {})[pattern] = contest
+    return list(by_setting.values())
 
 
 def _lead(size_class: str, contests: dict[str, Contest], low: int, high: int) -> Lead | None:

@@ -66,6 +66,16 @@ def beyond(ratios: Sequence[float], threshold: float, *, is_exact: bool = False)
     return interval if interval.low > threshold else None
 
 
+def apart(ratios: Sequence[float], threshold: float) -> Interval | None:
+    """The interval of ratios over several launches, if all of it is beyond the threshold, either
+    way: above it, or below its inverse.
+    """
+    if len(ratios) < 2:
+        return None
+    interval = ratio_interval(ratios)
+    return interval if interval.low > threshold or interval.high < 1 / threshold else None
+
+
 def chosen_ratios(
     frame: pl.DataFrame, by: str, choose: Callable[[Mapping[Any, float]], tuple[Any, Any]]
 ) -> list[float]:

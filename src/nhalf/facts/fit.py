@@ -26,6 +26,14 @@ SKIPPED_SHARE = 0.5
 """An operation that takes less than this share of that with the fewest bytes is not carried out."""
 
 
+def valid(summary: pl.DataFrame) -> pl.DataFrame:
+    """The points whose data arrived intact in a positive time, without parts of derived results."""
+    return summary.filter(
+        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
+        ~pl.col("pattern").is_in(list(parts())),
+    )
+
+
 def carried_out(points: pl.DataFrame) -> pl.DataFrame:
     """The points (SUMMARY_COLUMNS) without those of size 0 at which the library does nothing."""
     fewest = (
@@ -121,11 +129,7 @@ def machine_of(
 
 def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str, Any], Curve]]:
     """Every curve of a run that can be fitted, with the columns that identify it."""
-    sound = summary.filter(
-        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
-        ~is_elsewhere(),
-        ~pl.col("pattern").is_in(list(parts())),
-    )
+    sound = valid(summary).filter(~is_elsewhere())
     if sound.is_empty():
         return []
     sound = carried_out(sound)

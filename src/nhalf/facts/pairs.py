@@ -13,6 +13,7 @@ from nhalf.facts.difference import (
     RelativeCost,
     beyond,
     each,
+    middles,
     over_standard,
     with_intervals,
 )
@@ -123,8 +124,7 @@ def _ratios(frame: pl.DataFrame) -> list[float]:
 
 def _slowest(frame: pl.DataFrame) -> str:
     """The axes of the pair with the largest median over launches."""
-    middles = frame.group_by("axes").agg(pl.col("median_s").median()).sort("median_s", "axes")
-    return str(middles["axes"][-1])
+    return str(list(middles(frame, "axes"))[-1])
 
 
 LATENCY, BANDWIDTH = "pairs-latency", "pairs-bandwidth"

@@ -11,14 +11,13 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.operations import COLLECTIVES
-from nhalf.facts.fit import carried_out
+from nhalf.facts.fit import carried_out, valid
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover_of_correction, leftover_of_surface
 from nhalf.machines.machine import PatternModel
 from nhalf.models.heldout import Heldout, fit_judged
 from nhalf.models.pattern import RANKS_MIN, Pattern, SizeRegion
 from nhalf.models.term_choice import Cells, Chosen
-from nhalf.results import parts
 from nhalf.store.keys import PATTERN, axis
 
 ANY = "any"
@@ -76,7 +75,7 @@ def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[
 def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
     """The valid points of every pattern, with its key."""
     for values, points in (
-        carried_out(_sound(summary).filter(pl.col("pattern") != QUEUE_PATTERN))
+        carried_out(valid(summary).filter(pl.col("pattern") != QUEUE_PATTERN))
         .sort([*PATTERN, "ranks", "bytes"])
         .group_by(PATTERN, maintain_order=True)
     ):
@@ -91,7 +90,7 @@ def each_queue(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], str, pl.
     without_depth = pl.col("axes").str.replace(r"(^|,)depth=\d+", "").str.strip_prefix(",")
     ranks = axis("depth").cast(pl.Int64)
     queued = (
-        _sound(summary)
+        valid(summary)
         .filter(pl.col("pattern") == QUEUE_PATTERN)
         .with_columns(ranks=ranks, axes=pl.format("{},ranks={}", without_depth, pl.col("ranks")))
     )
@@ -102,13 +101,6 @@ def each_queue(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], str, pl.
         if points["ranks"].n_unique() >= RANKS_MIN:
             *key, placement = (value or "" for value in values)
             yield dict(zip(PATTERN, key, strict=True)), placement, points
-
-
-def _sound(summary: pl.DataFrame) -> pl.DataFrame:
-    return summary.filter(
-        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
-        ~pl.col("pattern").is_in(list(parts())),
-    )
 
 
 def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
