@@ -17,8 +17,7 @@ from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.spread import spans_nodes
 from nhalf.results.traffic import FALLBACKS, OVER_LOADS, launches
 from nhalf.studies.form import Quantity
-from nhalf.studies.launch_ratio import Launch
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import Launch, StudyValue
 
 B_EFF = {
     "time": "pingpong_latency_s",

@@ -18,11 +18,10 @@ from nhalf.store.keys import RUN_POINT, axis, value
 from nhalf.studies.counted import counted, is_counted
 from nhalf.studies.derived import WITHOUT_NOISE, derived, is_derived, is_placed
 from nhalf.studies.form import ROOT, Quantity
-from nhalf.studies.launch_ratio import Launch
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.phases import at_phase
 from nhalf.studies.recorded import parameter
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import Launch, StudyValue
 
 MESSAGES = ("mpi", "model", "simulated")
 """Transports that pass messages as MPI does: the model machine stands for a library."""

@@ -1,9 +1,14 @@
-"""Numbers with their units, intervals and origins."""
+"""Numbers with their units, intervals and origins, and ratios of two numbers of a run.
+
+Launches that have both numbers of a ratio are pairs: what makes a launch slow makes both slow, and
+is not in their ratio. Numbers that were reported from different launches, as in two states of the
+machine, are compared as two runs are.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -12,8 +17,9 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.machines.draws import PredictedRate
+from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.statistics.next_run import next_run_intervals
-from nhalf.studies.launch_ratio import Launch, ratio_over_launches
+from nhalf.statistics.ratio_intervals import interval_apart
 
 Unit = Literal["s", "Bps", "bytes", "ratio", "s/B", "share", "cycles", "flop/s"]
 ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes", "_share": "share"}
@@ -148,3 +154,36 @@ class StudyValue:
 def unit_of_name(name: str) -> Unit:
     """The unit that ends a name: 's' of 'root_s'; numbers without any count as ratios."""
     return next((unit for end, unit in ENDINGS.items() if name.endswith(end)), "ratio")
+
+
+Launch = tuple[str, int]
+"""A run and the number of a launch."""
+
+LAUNCHES_MIN = 3
+"""Fewer launches say too little about their own spread."""
+
+
+def ratio_over_launches(
+    dividends: Mapping[Launch, float], divisors: Mapping[Launch, float]
+) -> tuple[Interval, dict[Launch, float]] | None:
+    """The ratio with its interval of 95 %, and that of each launch where these are pairs.
+
+    None if either side has too few launches, or one without a positive finite number.
+    """
+    if not (_are_usable(dividends.values()) and _are_usable(divisors.values())):
+        return None
+    pairs = {
+        launch: number / divisors[launch]
+        for launch, number in dividends.items()
+        if launch in divisors
+    }
+    if len(pairs) >= LAUNCHES_MIN:
+        are_usable = _are_usable(pairs.values())
+        return (ratio_interval(list(pairs.values())), pairs) if are_usable else None
+    return interval_apart(list(dividends.values()), list(divisors.values())), {}
+
+
+def _are_usable(numbers: Iterable[float]) -> bool:
+    """Whether there are enough numbers, all of which have a logarithm."""
+    row = list(numbers)
+    return len(row) >= LAUNCHES_MIN and all(math.isfinite(x) and x > 0 for x in row)

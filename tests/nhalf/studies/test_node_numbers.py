@@ -19,7 +19,7 @@ from nhalf.machines.processor_file import processor
 from nhalf.node.measuring import CoreProbe, ask_nearest
 from nhalf.store.record import event
 from nhalf.store.run import Run
-from nhalf.studies import kernels
+from nhalf.studies import node_figures
 from nhalf.studies.form import Quantity
 from nhalf.studies.measured import Measured
 from nhalf.studies.published.numbers import published
@@ -36,7 +36,7 @@ CLOCK_HZ = 2e9
 @pytest.fixture(autouse=True)
 def _ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_files, "include_folder", lambda: NATIVE)
-    kernels._bound.cache_clear()
+    node_figures._bound.cache_clear()
 
 
 def of(source: Measured | RecordedMachine, name: str) -> StudyValue:

@@ -15,9 +15,8 @@ from nhalf.statistics.intervals import ratio_interval
 from nhalf.statistics.ratio_intervals import interval_apart
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
-from nhalf.studies.launch_ratio import ratio_over_launches
 from nhalf.studies.measured import Measured
-from nhalf.studies.value import StudyValue
+from nhalf.studies.value import StudyValue, ratio_over_launches
 from tests.nhalf.synthetic import build_measurements
 
 QUIET: dict[str, Any] = {"launch_noise": 0.0, "sizes": (1024,)}

@@ -12,8 +12,7 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.one_wire import MESSAGES, shares_a_wire, waits_at_adapters
 from nhalf.measure.loop.progress import Progress
-from nhalf.studies.engines.answers import Times, asked, by_model
-from nhalf.studies.engines.cells import Cell, blocks_of, is_own_choice
+from nhalf.studies.engines.answers import Cell, Times, asked, blocks_of, by_model, is_own_choice
 
 
 class EngineGap(NamedTuple):

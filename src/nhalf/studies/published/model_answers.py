@@ -1,7 +1,7 @@
-"""What the model answers to a published figure, without that figure."""
+"""The cells in which engines answer a published figure; what the model answers without it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -9,26 +9,117 @@ import numpy as np
 from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
+from nhalf.base.operations import NATIVE
 from nhalf.decide.b_eff import drawn_b_eff
 from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.way import Way
 from nhalf.decide.ways import FOLLOWED, known_ways
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
-from nhalf.machines.curve import PINGPONG
+from nhalf.machines.curve import OTHER_NODE, PINGPONG
 from nhalf.machines.draws import Draws
-from nhalf.machines.exchanges import PAIR
-from nhalf.machines.layout import CYCLIC, Layout, parse_layout
+from nhalf.machines.exchanges import EXCHANGE, PAIR
+from nhalf.machines.layout import CYCLIC, parse_layout
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
+from nhalf.machines.published_times import NAMES
 from nhalf.machines.together import ConcurrentMessages
 from nhalf.machines.wires import ranks_per_node
-from nhalf.mpi.decision_table import NATIVE
+from nhalf.measure.plan.plan import Block, sizes_text
 from nhalf.store.keys import parse_axes
-from nhalf.studies.engines.answers import ways_of
-from nhalf.studies.engines.cells import Cell
-from nhalf.studies.published.figures import RANGE, Figure, place_of
-from nhalf.studies.published.questions import LONG_BYTES, TIMED_AS, cells_of, value_of
+from nhalf.studies.engines.answers import Cell, ways_of
+from nhalf.studies.published.figures import RANGE, TOGETHER, Figure, place_of
+
+TIMED_AS = {"latency": PINGPONG, "bidirectional": EXCHANGE, "logp": PINGPONG}
+"""The pattern that a published figure is of, where it has another name."""
+WITHOUT_CELLS = ("range", "distance", "b_eff")
+LONG_BYTES = 1 << 20
+PEAK_BYTES = (1 << 16, LONG_BYTES, 1 << 22)
+"""Where a bandwidth without a size is sought."""
+ALGORITHMS = ("barrier", "bcast", "allreduce")
+
+
+def cells_of(machine: Machine, figure: Figure) -> tuple[Cell, ...]:
+    """The cells whose times the figure follows from; none if it follows from no times."""
+    point = figure.point
+    is_joint = figure.kind == TOGETHER and point.pattern != "pairs-latency"
+    is_other = point.pattern in WITHOUT_CELLS or point.axes.startswith("over=")
+    if is_joint or is_other or not figure.kind:
+        return ()
+    pattern = TIMED_AS.get(point.pattern, point.pattern)
+    ranks = 2 if pattern == PINGPONG else max(point.ranks, 4 if "pairs" in pattern else 2)
+    placement = _placement(machine, point, ranks)
+    algorithm = parse_axes(point.axes).get("algorithm", NATIVE)
+    algorithm = NAMES.get(algorithm, algorithm)
+
+    def cell(pattern: str, size_bytes: int) -> Cell:
+        return Cell(pattern, algorithm, ranks, placement, size_bytes)
+
+    if point.pattern == "ping-ping":
+        return (cell(PINGPONG, LONG_BYTES), cell(EXCHANGE, LONG_BYTES))
+    if figure.unit == "time_s":
+        return (cell(pattern, point.size_bytes or int(pattern != "barrier")),)
+    sizes = (point.size_bytes,) if point.size_bytes else PEAK_BYTES
+    return tuple(cell(pattern, size_bytes) for size_bytes in sizes)
+
+
+def _placement(machine: Machine, point: PublishedPoint, ranks: int) -> str:
+    """Nodes and ranks on each, as few as possible on each where ranks are on several nodes."""
+    # A formula of many ranks is of all of the machine.
+    is_whole = not point.placement and ranks > 2
+    if is_whole or place_of(machine, point) == OTHER_NODE:
+        return _spread(machine, ranks)
+    return f"1x{ranks}"
+
+
+def _spread(machine: Machine, ranks: int) -> str:
+    """Nodes and ranks on each, over as many nodes as there are."""
+    nodes = machine.network.topology.nodes if machine.network else 1
+    hosts = min(nodes or ranks, ranks)
+    return f"{hosts}x{-(-ranks // hosts)}"
+
+
+def value_of(figure: Figure, times_s: Iterable[float]) -> float:
+    """The figure that the times of its cells make."""
+    seconds = list(times_s)
+    if figure.unit == "ratio":
+        return seconds[0] / seconds[1]
+    if figure.unit == "time_s":
+        return seconds[0]
+    # Both directions count where messages pass in both.
+    ways = 2 if figure.point.pattern == "bidirectional" else 1
+    sizes = (figure.point.size_bytes,) if figure.point.size_bytes else PEAK_BYTES
+    return max(ways * size / time_s for size, time_s in zip(sizes, seconds, strict=True))
+
+
+def answered(figure: Figure, cells: Iterable[Cell], times_s: Mapping[Cell, float]) -> float | None:
+    """The figure by an engine's times; None unless it has all of them."""
+    seconds = [times_s.get(cell, 0.0) for cell in cells]
+    return value_of(figure, seconds) if seconds and all(seconds) else None
+
+
+def blocks_of(cells: Iterable[Cell]) -> list[Block]:
+    """The plan of all cells."""
+    sizes: dict[Cell, list[int]] = {}
+    for cell in dict.fromkeys(cells):
+        sizes.setdefault(cell._replace(size_bytes=0), []).append(cell.size_bytes)
+    return [
+        Block(
+            [cell.pattern],
+            [cell.ranks],
+            sizes_text(of_cell),
+            _axes(cell),
+            placements=[cell.placement],
+        )
+        for cell, of_cell in sizes.items()
+    ]
+
+
+def _axes(cell: Cell) -> dict[str, str]:
+    if cell.pattern in ALGORITHMS:
+        return {"algorithm": cell.algorithm}
+    return {"pairs": "ranks/2"} if cell.pattern == "pairs-latency" else {}
+
 
 DISTANT_BYTES = (1 << 20, 2 << 20)
 """Sizes at which the rates of distances were published."""
@@ -123,22 +214,15 @@ def _b_eff(machine: Machine, figure: Figure) -> float:
     return drawn_b_eff(machine, figure.point.ranks).figures[name].middle_Bps
 
 
-def _layout(machine: Machine, ranks: int, cyclic: bool = False) -> Layout:
-    """The ranks over all nodes, as evenly as they can be."""
-    nodes = machine.network.topology.nodes if machine.network else 1
-    hosts = min(nodes or ranks, ranks)
-    layout = parse_layout(f"{hosts}x{-(-ranks // hosts)}{CYCLIC if cyclic else ''}")
-    assert layout is not None
-    return layout
-
-
 def _traffic(machine: Machine, figure: Figure) -> float:
     point = figure.point
     rule = parse_axes(point.axes).get("to", "complement")
     if "all stages" in point.what:
         rule = "complement" if rule == "cube" else f"{rule}-all"
     cyclic = "different nodes" in machine.environment.get("traffic", "")
-    layout = _layout(machine, point.ranks, cyclic and point.pattern == "traffic")
+    is_cyclic = cyclic and point.pattern == "traffic"
+    layout = parse_layout(_spread(machine, point.ranks) + CYCLIC * is_cyclic)
+    assert layout is not None
     rows = predict_traffic(machine, [rule], layout, point.size_bytes or LONG_BYTES).rows
     rates = [row.rate.middle_Bps for row in rows if row.place == place_of(machine, point)]
     if not rates:

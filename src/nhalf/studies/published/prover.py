@@ -26,13 +26,11 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.loop.progress import Progress
 from nhalf.studies.engines.agreement import Agreement, ComparedCell, compare
-from nhalf.studies.engines.answers import Times, asked
-from nhalf.studies.engines.cells import Cell
+from nhalf.studies.engines.answers import Cell, Times, asked
 from nhalf.studies.published import figures as kinds
 from nhalf.studies.published.figures import COLLECTIVES, Figure, figures
 from nhalf.studies.published.limits import Alarm, beyond_limits
-from nhalf.studies.published.model_answers import ModelAnswers
-from nhalf.studies.published.questions import answered, blocks_of, cells_of
+from nhalf.studies.published.model_answers import ModelAnswers, answered, blocks_of, cells_of
 
 
 class FigureTolerance(NamedTuple):

@@ -22,8 +22,7 @@ from nhalf.studies.engines.agreement import (
     agreement,
     reasons,
 )
-from nhalf.studies.engines.answers import by_model
-from nhalf.studies.engines.cells import MOVED_BYTES_MAX, Cell, blocks_of, is_own_choice
+from nhalf.studies.engines.answers import MOVED_BYTES_MAX, Cell, blocks_of, by_model, is_own_choice
 from tests.nhalf.machines.recorded import NAMES_AND_A_TABLE
 from tests.nhalf.measure.virtual.programs import library_of
 

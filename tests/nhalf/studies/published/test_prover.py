@@ -18,8 +18,7 @@ from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.message import Messages
 from nhalf.measure.plan.plan import Block
 from nhalf.studies.engines import answers
-from nhalf.studies.engines.answers import Times
-from nhalf.studies.engines.cells import Cell
+from nhalf.studies.engines.answers import Cell, Times
 from nhalf.studies.published import prover
 from nhalf.studies.published.figures import BOTH_WAYS, COLLECTIVES, READ_BACK, Figure, figures
 from nhalf.studies.published.limits import beyond_limits
