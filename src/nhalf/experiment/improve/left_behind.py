@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from nhalf.base.files import write_text
-from nhalf.experiment.improve.candidates.inherited import settings_of
+from nhalf.experiment.improve.candidates.settings import settings_of
 from nhalf.experiment.improve.change import Candidate, applied
 from nhalf.experiment.improve.forms import USUAL, Winner, form_for, forms
 from nhalf.experiment.improve.situation import Situation

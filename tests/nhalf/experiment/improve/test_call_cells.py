@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.experiment.improve.call_cells import CallCell, call_cells
+from nhalf.experiment.improve.candidates.collectives import CallCell, call_cells
 from nhalf.facts.program.program import Program
 from tests.nhalf.traced_programs import frame, program
 

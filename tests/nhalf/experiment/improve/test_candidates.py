@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from nhalf.experiment.improve.candidates import candidates
-from nhalf.experiment.improve.candidates.eager_limits import limits_beside
-from nhalf.experiment.improve.candidates.inherited import settings_of
+from nhalf.experiment.improve.candidates.settings import limits_beside, settings_of
 from nhalf.experiment.improve.change import Candidate, LaunchChange, applied, in_order
 from nhalf.experiment.improve.situation import Situation, with_trace
 from nhalf.facts.program.program import Program

@@ -1,4 +1,4 @@
-"""Candidates: each file finds one kind of change that may make a program faster."""
+"""Candidates: each class finds one kind of change that may make a program faster."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ from nhalf.experiment.improve.change import Candidate
 from nhalf.experiment.improve.situation import Situation
 
 PACKAGE = "nhalf.experiment.improve.candidates"
+BY_SUBJECT = True
 
 
 class CandidateSource(ABC):

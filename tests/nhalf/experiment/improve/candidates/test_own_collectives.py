@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from nhalf.experiment.improve.candidates import own_collectives
-from nhalf.experiment.improve.candidates.own_collectives import (
+from nhalf.experiment.improve.candidates import collectives
+from nhalf.experiment.improve.candidates.collectives import (
     LIBRARY_CALLS,
     LIBRARY_CALLS_LATER,
     MOST_BYTES,
@@ -57,8 +57,8 @@ def tried(traced: Program | None, **environment: str) -> Candidate:
 
 @pytest.fixture(autouse=True)
 def _loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = Preload(Path("own.so"), {own_collectives.PRELOAD: "own.so"})
-    monkeypatch.setattr(own_collectives, "_loaded", lambda situation: loaded)
+    loaded = Preload(Path("own.so"), {collectives.PRELOAD: "own.so"})
+    monkeypatch.setattr(collectives, "_loaded", lambda situation: loaded)
 
 
 def test_nothing_leaves_nothing_to_learn() -> None:
@@ -125,7 +125,7 @@ def test_an_earlier_run_says_what_may_be_saved_and_nobody_else(tmp_path: Path) -
         assert candidate.upper_share == pytest.approx(0.8)
         return candidate.expected_share, "earlier run" in candidate.text
 
-    unknown = (pytest.approx(own_collectives.PROMISE_SHARE * 0.8), False)
+    unknown = (pytest.approx(collectives.LEARNED_PROMISE_SHARE * 0.8), False)
     assert expected() == unknown
     assert expected("2 bcast 128 shared-memory 50", "3 bcast 64 shared-memory 50") == unknown
     assert expected("2 bcast 64 shared-memory") == unknown
@@ -136,7 +136,7 @@ def test_an_earlier_run_says_what_may_be_saved_and_nobody_else(tmp_path: Path) -
     assert both == (pytest.approx(0.4 * 0.1), True)
     file.unlink()
     without = tried(traced, NHALF_COLL_KEEP=str(file))
-    assert without.expected_share == pytest.approx(own_collectives.PROMISE_SHARE * 0.8)
+    assert without.expected_share == pytest.approx(collectives.LEARNED_PROMISE_SHARE * 0.8)
 
 
 def test_reductions_may_follow_the_table_from_the_first_call_on() -> None:

@@ -1,4 +1,6 @@
-"""Which rank runs on which of the hosts: in blocks, in turn, or near those that it sends to."""
+"""Another start of the program: on another MPI library, if it is built for the standard ABI, or
+with other ranks on the hosts, in blocks, in turn, or near those that they send to.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,10 +16,53 @@ from nhalf.facts.program.messages import (
     suggested_placement,
 )
 from nhalf.facts.program.program import Program
-from nhalf.mpi.launch_words import in_blocks, in_turn, placement_words
+from nhalf.mpi import Library
+from nhalf.mpi.discover import newest
+from nhalf.mpi.launch_words import SRUN, in_blocks, in_turn, placement_words
+from nhalf.mpi.preload import ABI, content_of, handles_in, program_named
 from nhalf.mpi.switch import MPI
 
-PROMISE_SHARE = 0.6
+LIBRARY_PROMISE_SHARE = 0.3
+
+
+class Libraries(CandidateSource):
+    """The newest of each vendor that runs the same file by the same words."""
+
+    def candidates(self, situation: Situation) -> Iterator[Candidate]:
+        """The libraries with the standard ABI that a launcher of the same family starts."""
+        own = situation.library
+        if situation.launch.family in ("", SRUN):
+            return
+        program = program_named(situation.launch.program)
+        if own is None or handles_in(content_of(program)) != {ABI}:
+            return
+        for library in newest(situation.installed):
+            if library.vendor != own.vendor and library.abi and library.launcher == own.launcher:
+                change = _of_trial(library) if situation.is_virtual else _of_launcher(library)
+                if change is not None:
+                    yield situation.candidate(
+                        f"with {library.name}",
+                        f"the program runs on {library.title} instead of {own.title}",
+                        f"start it with {own.title} again",
+                        change,
+                        MPI,
+                        LIBRARY_PROMISE_SHARE,
+                    )
+
+
+def _of_trial(library: Library) -> LaunchChange:
+    return LaunchChange(replaced=("mpi",), options=("--mpi", library.name), starts=library.vendor)
+
+
+def _of_launcher(library: Library) -> LaunchChange | None:
+    """The library's own launcher and its variables; None if it has no launcher."""
+    if library.mpiexec is None:
+        return None
+    launcher = (str(library.mpiexec),)
+    return LaunchChange(dict(library.environment), launcher=launcher, starts=library.vendor)
+
+
+PLACEMENT_PROMISE_SHARE = 0.6
 """The share of the time in MPI that is saved where no byte is left between hosts."""
 UNKNOWN_SHARE = 0.05
 """Where no fewer bytes pass between hosts: operations may still be faster."""
@@ -51,7 +96,7 @@ class Placements(CandidateSource):
                 "leave out " + " ".join(words.options),
                 LaunchChange(replaced=words.replaced, options=words.options),
                 MPI,
-                max(UNKNOWN_SHARE, PROMISE_SHARE * _saved_share(program, now, placed)),
+                max(UNKNOWN_SHARE, PLACEMENT_PROMISE_SHARE * _saved_share(program, now, placed)),
             )
 
 
