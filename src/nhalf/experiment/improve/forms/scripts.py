@@ -1,4 +1,6 @@
-"""A batch script for Slurm's sbatch, with as many nodes and tasks as the program was tried with."""
+"""Scripts that set the variables and start the program: of a shell, or a batch script for sbatch,
+with as many nodes and tasks as the program was tried with.
+"""
 
 import re
 import shlex
@@ -6,6 +8,18 @@ from pathlib import Path
 
 from nhalf.experiment.improve.forms import Winner, WinnerForm
 from nhalf.mpi.launch_words import TRIAL
+
+
+class Script(WinnerForm):
+    """Any winner; arguments of the script follow those of the program."""
+
+    endings = (".sh",)
+    is_executable = True
+
+    def text(self, winner: Winner) -> str:
+        """The remarks, the variables that differ, and the command."""
+        lines = ["#!/bin/sh", *winner.comments("#"), *winner.variable_lines]
+        return "\n".join([*lines, f'exec {shlex.join(winner.improved.words)} "$@"', ""])
 
 
 class Slurm(WinnerForm):
