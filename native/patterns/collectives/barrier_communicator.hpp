@@ -14,11 +14,10 @@ inline constexpr PatternInfo barrier_info{
     .sized = false};
 
 template <Collectives T>
-class Barrier : public ChosenOperation<T, Operation, algorithms::barrier::all<T>> {
+class Barrier : public ChosenOperation<Operation<T>, algorithms::barrier::all<T>,
+                                       operations::synchronise, barrier_info> {
  public:
-  Barrier(T& transport, const Case& point)
-      : Barrier::ChosenOperation(barrier_info, transport, point, 0, 0,
-                                 [](T& t, Scratch&) { t.synchronise(); }) {}
+  using Barrier::ChosenOperation::ChosenOperation;
 
   [[nodiscard]] bool checks_messages() const override { return false; }
 
@@ -109,7 +108,7 @@ template <Communicators T>
 class Communicator : public Operation<T> {
  public:
   Communicator(T& transport, const Case& point)
-      : Operation<T>(transport, point, 0, 0), splits_(point.choice("by", ways) == 1) {}
+      : Operation<T>(transport, point), splits_(point.choice("by", ways) == 1) {}
 
   void run(std::uint64_t rounds) override {
     for (; rounds > 0; --rounds) {

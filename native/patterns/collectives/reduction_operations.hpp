@@ -42,6 +42,8 @@ class ReductionOfVectors : public Operation<T> {
   }
 
  protected:
+  ReductionOfVectors(T& transport, const Case& point)
+      : ReductionOfVectors(transport, point, point.size_bytes, point.size_bytes) {}
   ReductionOfVectors(T& transport, const Case& point, std::size_t in_bytes, std::size_t out_bytes)
       : Operation<T>(transport, point, in_bytes, out_bytes),
         combined_(transport.size()),
@@ -70,48 +72,43 @@ inline constexpr auto reduce_info = reduction_pattern(
     "reduce", "the root gets the sum of all ranks' vectors; the size is that of a vector", true);
 
 template <Collectives T>
-class Reduce : public ChosenOperation<T, ReductionOfVectors, algorithms::reduce::all<T>> {
- public:
-  Reduce(T& transport, const Case& point)
-      : Reduce::ChosenOperation(
-            reduce_info, transport, point, point.size_bytes, point.size_bytes,
-            [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.reduce(root, in, out); }) {
+class ReductionAtRoot : public ReductionOfVectors<T> {
+ protected:
+  ReductionAtRoot(T& transport, const Case& point) : ReductionOfVectors<T>(transport, point) {
     aim();
   }
 
- protected:
   void aim() final {
     this->out_ = this->is_root() ? this->out_buffer_.bytes() : Bytes{};
     this->in_ = this->in_place_ && this->is_root() ? this->out_ : this->in_buffer_.bytes();
   }
 };
+template <Collectives T>
+using Reduce = ChosenOperation<ReductionAtRoot<T>, algorithms::reduce::all<T>, operations::reduce,
+                               reduce_info>;
 NHALF_FORMS(reduce_info, Reduce, reduce);
 
 inline constexpr auto allreduce_info = reduction_pattern(
     "allreduce", "all ranks get the sum of all ranks' vectors; the size is that of a vector",
     false);
-
 template <Collectives T>
-class Allreduce : public ChosenOperation<T, ReductionOfVectors, algorithms::allreduce::all<T>> {
- public:
-  Allreduce(T& transport, const Case& point)
-      : Allreduce::ChosenOperation(
-            allreduce_info, transport, point, point.size_bytes, point.size_bytes,
-            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allreduce(in, out); }) {}
-};
+using Allreduce = ChosenOperation<ReductionOfVectors<T>, algorithms::allreduce::all<T>,
+                                  operations::allreduce, allreduce_info>;
 NHALF_FORMS(allreduce_info, Allreduce, allreduce);
 
 inline constexpr auto scan_info = reduction_pattern(
     "scan", "every rank gets the sum of its own vector and those of the ranks before it", false);
+
 template <Collectives T>
-class Scan : public ChosenOperation<T, ReductionOfVectors, algorithms::scan::all<T>> {
- public:
-  Scan(T& transport, const Case& point)
-      : Scan::ChosenOperation(scan_info, transport, point, point.size_bytes, point.size_bytes,
-                              [](T& t, Scratch&, ConstBytes in, Bytes out) { t.scan(in, out); }) {
+class ReductionUpToHere : public ReductionOfVectors<T> {
+ protected:
+  ReductionUpToHere(T& transport, const Case& point) : ReductionOfVectors<T>(transport, point) {
     this->combined_ = transport.rank() + 1;
   }
 };
+template <Collectives T>
+using Scan =
+    ChosenOperation<ReductionUpToHere<T>, algorithms::scan::all<T>, operations::scan, scan_info>;
 NHALF_FORMS(scan_info, Scan, scan);
 
 inline constexpr auto reduce_scatter_info = reduction_pattern(
@@ -121,20 +118,16 @@ inline constexpr auto reduce_scatter_info = reduction_pattern(
     false);
 
 template <Collectives T>
-class ReduceScatter
-    : public ChosenOperation<T, ReductionOfVectors, algorithms::reduce_scatter::all<T>> {
- public:
-  ReduceScatter(T& transport, const Case& point)
-      : ReduceScatter::ChosenOperation(
-            reduce_scatter_info, transport, point,
-            before(transport, point, transport.size()) * element_bytes(point),
-            elements(transport, point, transport.rank()) * element_bytes(point),
-            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.reduce_scatter(in, out); }) {
+class ScatteredReduction : public ReductionOfVectors<T> {
+ protected:
+  ScatteredReduction(T& transport, const Case& point)
+      : ReductionOfVectors<T>(transport, point,
+                              before(transport, point, transport.size()) * element_bytes(point),
+                              elements(transport, point, transport.rank()) * element_bytes(point)) {
     this->first_ = before(transport, point, transport.rank());
     aim();
   }
 
- protected:
   void aim() final {
     this->in_ = this->in_buffer_.bytes();
     const auto block = this->out_buffer_.bytes();
@@ -159,5 +152,8 @@ class ReduceScatter
     return (point.size_bytes / element_bytes(point) + ranks - 1) / ranks;
   }
 };
+template <Collectives T>
+using ReduceScatter = ChosenOperation<ScatteredReduction<T>, algorithms::reduce_scatter::all<T>,
+                                      operations::reduce_scatter, reduce_scatter_info>;
 NHALF_FORMS(reduce_scatter_info, ReduceScatter, reduce_scatter);
 }  // namespace nhalf

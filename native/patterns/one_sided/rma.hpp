@@ -23,7 +23,7 @@ template <class T>
 class RmaWindow : public Operation<T> {
  public:
   RmaWindow(T& transport, const Case& point)
-      : Operation<T>(transport, point, 0, 0),
+      : Operation<T>(transport, point),
         kind_(static_cast<WindowKind>(point.choice("window", window_kinds))) {}
 
   void run(std::uint64_t rounds) override {
@@ -66,10 +66,9 @@ class RmaPut : public Accessing<T> {
       fill(this->out(target), this->seed(rank, target));
     for (const int origin : this->accessed_.origins) fill(this->here(origin), 1);
     this->access_once();
-    bool good = true;
-    for (const int origin : this->accessed_.origins)
-      good = good && holds(this->here(origin), this->seed(origin, rank));
-    return good;
+    return std::ranges::all_of(this->accessed_.origins, [&](int origin) {
+      return holds(this->here(origin), this->seed(origin, rank));
+    });
   }
 };
 
@@ -156,10 +155,9 @@ class RmaGet : public Accessing<T> {
       fill(this->here(origin), this->seed(rank, origin));
     for (const int target : this->accessed_.targets) fill(this->in(target), 1);
     this->access_once();
-    bool good = true;
-    for (const int target : this->accessed_.targets)
-      good = good && holds(this->in(target), this->seed(target, rank));
-    return good;
+    return std::ranges::all_of(this->accessed_.targets, [&](int target) {
+      return holds(this->in(target), this->seed(target, rank));
+    });
   }
 };
 
@@ -209,10 +207,9 @@ class RmaAccumulate : public Accessing<T> {
       this->fill_floats(this->out(target), this->term(rank, target));
     for (const int origin : this->accessed_.origins) this->fill_floats(this->here(origin), 1);
     this->access_once();
-    bool good = true;
-    for (const int origin : this->accessed_.origins)
-      good = good && this->holds_floats(this->here(origin), 1 + times * this->term(origin, rank));
-    return good;
+    return std::ranges::all_of(this->accessed_.origins, [&](int origin) {
+      return this->holds_floats(this->here(origin), 1 + times * this->term(origin, rank));
+    });
   }
 };
 NHALF_PATTERN(rma_accumulate_info, RmaAccumulate);
@@ -241,10 +238,10 @@ class RmaGetAccumulate : public RmaAccumulate<T> {
   /// What comes back is checked where there is one operation: of more, the last may overtake.
   bool verify() override {
     const bool added = RmaAccumulate<T>::verify();
-    bool good = true;
-    for (const int target : this->accessed_.targets)
-      good = good && (this->operations_ > 1 || this->holds_floats(this->in(target), 1));
-    return added && good;
+    return added && (this->operations_ > 1 ||
+                     std::ranges::all_of(this->accessed_.targets, [this](int target) {
+                       return this->holds_floats(this->in(target), 1);
+                     }));
   }
 };
 NHALF_PATTERN(rma_get_accumulate_info, RmaGetAccumulate);

@@ -96,7 +96,7 @@ class Operation : public Pattern {
 
  protected:
   /// Room for what any rank may have to give and to get, as root or not.
-  Operation(T& transport, const Case& point, std::size_t in_bytes, std::size_t out_bytes)
+  Operation(T& transport, const Case& point, std::size_t in_bytes = 0, std::size_t out_bytes = 0)
       : transport_(transport),
         size_bytes_(checked(point.size_bytes)),
         in_place_(wants_in_place(point)),
@@ -226,27 +226,35 @@ class ChosenAlgorithm<T, void(Arguments...)> {
   Scratch scratch_;
 };
 
-/// An operation, with its buffers and checks from Base, by the algorithm that a point asks for;
-/// `all` gives those that there are. A pattern adds how the transport does it itself.
-template <class T, template <class> class Base, auto all>
+/// An operation, with its buffers and checks from Base, by the algorithm that a point asks for:
+/// the transport's own, which Call names, or one of `all`.
+template <class Base, auto all, class Call, const PatternInfo& info>
 class ChosenOperation;
-template <class T, template <class> class Base, class Signature,
-          const std::vector<Algorithm<T, Signature>>& (*all)()>
-class ChosenOperation<T, Base, all> : public Base<T> {
+template <class Base, class T, class Signature,
+          const std::vector<Algorithm<T, Signature>>& (*all)(), class Call, const PatternInfo& info>
+class ChosenOperation<Base, all, Call, info> : public Base {
  public:
+  ChosenOperation(T& transport, const Case& point)
+      : Base(transport, point),
+        algorithm_(info, point, all(), [](T& on, Scratch&, auto... arguments) {
+          Call::run(on, operands_of(arguments...));
+        }) {}
+
   static std::vector<AlgorithmEntry> known() { return entries_of(all()); }
 
   void run(std::uint64_t rounds) override {
     for (; rounds > 0; --rounds) operate(algorithm_);
   }
 
- protected:
-  /// Room for `in_bytes` and `out_bytes`; the base says what it needs beside them.
-  ChosenOperation(const PatternInfo& info, T& transport, const Case& point, std::size_t in_bytes,
-                  std::size_t out_bytes, decltype(Algorithm<T, Signature>::run) native)
-      : Base<T>(transport, point, in_bytes, out_bytes), algorithm_(info, point, all(), native) {}
-
  private:
+  // What algorithms of each signature are called with, as operands and back.
+  static Operands operands_of() { return {}; }
+  static Operands operands_of(int root, Bytes out) { return {.root = root, .out = out}; }
+  static Operands operands_of(int root, ConstBytes in, Bytes out) {
+    return {.root = root, .in = in, .out = out};
+  }
+  static Operands operands_of(ConstBytes in, Bytes out) { return {.in = in, .out = out}; }
+
   void operate(ChosenAlgorithm<T, void()>& algorithm) { algorithm(this->transport_); }
   void operate(ChosenAlgorithm<T, void(int, Bytes)>& algorithm) {
     algorithm(this->transport_, this->root_, this->out_);
