@@ -2,7 +2,7 @@
 #pragma once
 
 #include "patterns/bases/pairs/partners.hpp"
-#include "patterns/bases/pairs/pingpong_loop.hpp"
+#include "patterns/pairs/pingpong.hpp"
 #include "patterns/pairs/stream_bibw.hpp"
 
 namespace nhalf {
@@ -17,19 +17,12 @@ inline constexpr PatternInfo distance_info{
     .timing = Timing::slowest_rank,
     .axes = distance_axes};
 
+inline Game distance_game(int, int ranks, const Case& point) {
+  const int first = point.axis("first", 0, ranks - 2);
+  return {{first, point.axis("second", first + 1, ranks - 1)}};
+}
 template <Transport T>
-class Distance : public PingPongLoop<T> {
- public:
-  Distance(T& transport, const Case& point)
-      : PingPongLoop<T>(transport, point, partners(point, transport.size())) {}
-  void run(std::uint64_t rounds) override { this->loop(rounds); }
-
- private:
-  static Partners partners(const Case& point, int ranks) {
-    const int first = point.axis("first", 0, ranks - 2);
-    return {first, point.axis("second", first + 1, ranks - 1)};
-  }
-};
+using Distance = PlayedBy<PingPong<T>, T, distance_game>;
 NHALF_PATTERN(distance_info, Distance);
 
 inline constexpr PatternInfo pairs_latency{
@@ -39,15 +32,11 @@ inline constexpr PatternInfo pairs_latency{
     .timing = Timing::slowest_rank,
     .axes = pairs_axes};
 
+inline Game game_of_pairs(int rank, int ranks, const Case& point) {
+  return {spread_pair(rank, ranks, point.axis("pairs", 1, ranks / 2))};
+}
 template <Transport T>
-class PairsLatency : public PingPongLoop<T> {
- public:
-  PairsLatency(T& transport, const Case& point)
-      : PingPongLoop<T>(
-            transport, point,
-            spread_pair(transport.rank(), transport.size(), pairs_of(point, transport.size()))) {}
-  void run(std::uint64_t rounds) override { this->loop(rounds); }
-};
+using PairsLatency = PlayedBy<PingPong<T>, T, game_of_pairs>;
 NHALF_PATTERN(pairs_latency, PairsLatency);
 
 inline constexpr PatternInfo pairs_bandwidth{
@@ -60,20 +49,11 @@ inline constexpr PatternInfo pairs_bandwidth{
     .timing = Timing::slowest_rank,
     .axes = pairs_axes};
 
+inline Game streams_of_pairs(int rank, int ranks, const Case& point) {
+  const int pairs = point.axis("pairs", 1, ranks / 2);
+  return {spread_pair(rank, ranks, pairs), static_cast<std::uint64_t>(pairs) * point.size_bytes};
+}
 template <Transport T>
-class PairsBandwidth : public Stream<T> {
- public:
-  PairsBandwidth(T& transport, const Case& point)
-      : PairsBandwidth(transport, point, pairs_of(point, transport.size())) {}
-
-  [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return moved_bytes_; }
-
- private:
-  PairsBandwidth(T& transport, const Case& point, int pairs)
-      : Stream<T>(transport, point, spread_pair(transport.rank(), transport.size(), pairs)),
-        moved_bytes_(static_cast<std::uint64_t>(pairs) * point.size_bytes) {}
-
-  std::uint64_t moved_bytes_;
-};
+using PairsBandwidth = PlayedBy<Stream<T>, T, streams_of_pairs>;
 NHALF_PATTERN(pairs_bandwidth, PairsBandwidth);
 }  // namespace nhalf

@@ -4,7 +4,7 @@
 
 #include "patterns/bases/links.hpp"
 #include "patterns/bases/pairs/partners.hpp"
-#include "patterns/bases/pairs/pingpong_loop.hpp"
+#include "patterns/pairs/pingpong.hpp"
 #include "patterns/pairs/stream_bibw.hpp"
 #include "timing/statistics.hpp"
 
@@ -20,21 +20,14 @@ inline constexpr PatternInfo pair_map_latency{
     .timing = Timing::slowest_rank,
     .axes = pair_map_latency_axes};
 
+/// The lower rank of each pair goes first, unless axis `direction` says otherwise.
+inline Game tournament_game(int rank, int ranks, const Case& point) {
+  constexpr std::string_view directions[] = {"up", "down"};
+  const TournamentRound round(ranks, point, point.choice("direction", directions) == 0);
+  return {.partners = round.partners(rank), .values = round.values()};
+}
 template <Transport T>
-class PairMapLatency : public PingPongLoop<T> {
- public:
-  PairMapLatency(T& transport, const Case& point)
-      : PairMapLatency(transport, point, TournamentRound(transport.size(), point)) {}
-  void run(std::uint64_t rounds) override { this->loop(rounds); }
-  std::vector<Value> values() override { return values_; }
-
- private:
-  PairMapLatency(T& transport, const Case& point, const TournamentRound& round)
-      : PingPongLoop<T>(transport, point, round.partners(transport.rank())),
-        values_(round.values()) {}
-
-  std::vector<Value> values_;
-};
+using PairMapLatency = PlayedBy<PingPong<T>, T, tournament_game>;
 NHALF_PATTERN(pair_map_latency, PairMapLatency);
 
 inline constexpr AxisInfo pair_map_bandwidth_axes[] = {
@@ -52,23 +45,7 @@ inline constexpr PatternInfo pair_map_bandwidth{
     .axes = pair_map_bandwidth_axes};
 
 template <Transport T>
-class PairMapBandwidth : public Stream<T> {
- public:
-  PairMapBandwidth(T& transport, const Case& point)
-      : PairMapBandwidth(transport, point, TournamentRound(transport.size(), point, is_up(point))) {
-  }
-  std::vector<Value> values() override { return values_; }
-
- private:
-  PairMapBandwidth(T& transport, const Case& point, const TournamentRound& round)
-      : Stream<T>(transport, point, round.partners(transport.rank())), values_(round.values()) {}
-
-  static bool is_up(const Case& point) {
-    return point.choice("direction", std::array<std::string_view, 2>{"up", "down"}) == 0;
-  }
-
-  std::vector<Value> values_;
-};
+using PairMapBandwidth = PlayedBy<Stream<T>, T, tournament_game>;
 NHALF_PATTERN(pair_map_bandwidth, PairMapBandwidth);
 
 /// A round begins at a barrier: every rank starts a window of messages to every other and receives

@@ -29,7 +29,8 @@ struct AnySourceCalls : StandardCalls {
 template <Transport T, class Calls>
 class PingPongBy : public PingPongLoop<T> {
  public:
-  PingPongBy(T& transport, const Case& point) : PingPongLoop<T>(transport, point) {}
+  using PingPongLoop<T>::PingPongLoop;
+
   void run(std::uint64_t rounds) override {
     this->loop(
         rounds, [](T& transport, int peer, ConstBytes data) { Calls::send(transport, peer, data); },

@@ -10,10 +10,31 @@ inline constexpr std::array pairs_axes{
              "pairs (i, i + ranks/2) at once, spread evenly: i = j * (ranks/2) / pairs, rounded "
              "down, for j from 0 to pairs - 1"}};
 
-/// How many pairs a point asks for.
-inline int pairs_of(const Case& point, int ranks) {
-  return point.axis("pairs", 1, ranks / 2);
-}
+/// The pair of a rank in a game of several; the bytes that all of them move, where these are not
+/// those of one; and what there is to say of them.
+struct Game {
+  Partners partners;
+  std::optional<std::uint64_t> moved_bytes{};
+  std::vector<Value> values{};
+};
+
+/// The pattern Base between two ranks, played by the pairs that `game_of` chooses.
+template <class Base, class T, Game (*game_of)(int rank, int ranks, const Case& point)>
+class PlayedBy : public Base {
+ public:
+  PlayedBy(T& transport, const Case& point)
+      : PlayedBy(transport, point, game_of(transport.rank(), transport.size(), point)) {}
+  [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override {
+    return game_.moved_bytes;
+  }
+  std::vector<Value> values() override { return game_.values; }
+
+ private:
+  PlayedBy(T& transport, const Case& point, Game game)
+      : Base(transport, point, game.partners), game_(std::move(game)) {}
+
+  Game game_;
+};
 
 /// The pair to which a rank belongs when `pairs` of the h = ranks/2 pairs (i, i + h) take part:
 /// those with i = floor(j h / pairs), j = 0 .. pairs - 1. Nobody where it belongs to none.
