@@ -5,19 +5,6 @@
 #include "patterns/bases/arrays/memory_kernels.hpp"
 
 namespace nhalf {
-/// What is said of every one of these patterns: `bytes` is the size of one whole array.
-constexpr PatternInfo array_pattern(std::string_view name, std::string_view description,
-                                    int arrays) {
-  return {.name = name,
-          .what = description,
-          .needs = "one-sided, computing",
-          .ranks_min = 1,
-          .bytes_factor = arrays,
-          .timing = Timing::slowest_rank,
-          .axes = array_axes,
-          .size_multiple = sizeof(double)};
-}
-
 template <ArraysOf T>
 class ArrayLoop : public Pattern {
  public:
@@ -102,28 +89,27 @@ class ArrayPattern : public ArrayLoop<T> {
   ArrayPattern(T& transport, const Case& point) : ArrayLoop<T>(transport, point, kernel) {}
 };
 
-inline constexpr auto array_copy = array_pattern(
-    "array-copy", "STREAM copy in shared arrays, each rank where its elements lie: c = a", 2);
-template <ArraysOf T>
-using ArrayCopy = ArrayPattern<T, MemoryKernel::copy>;
-NHALF_PATTERN(array_copy, ArrayCopy);
+}  // namespace nhalf
 
-inline constexpr auto array_scale = array_pattern(
-    "array-scale", "STREAM scale in shared arrays, each rank where its elements lie: b = 3 c", 2);
-template <ArraysOf T>
-using ArrayScale = ArrayPattern<T, MemoryKernel::scale>;
-NHALF_PATTERN(array_scale, ArrayScale);
+/// The pattern of a kernel, such as array-copy; `bytes` is the size of one whole array, and so many
+/// of these are read and written.
+#define NHALF_ARRAY_KERNEL(kernel, formula, arrays)                                              \
+  inline constexpr PatternInfo array_##kernel{                                                   \
+      .name = "array-" #kernel,                                                                  \
+      .what = "STREAM " #kernel " in shared arrays, each rank where its elements lie: " formula, \
+      .needs = "one-sided, computing",                                                           \
+      .ranks_min = 1,                                                                            \
+      .bytes_factor = arrays,                                                                    \
+      .timing = Timing::slowest_rank,                                                            \
+      .axes = array_axes,                                                                        \
+      .size_multiple = sizeof(double)};                                                          \
+  template <ArraysOf T>                                                                          \
+  using Array_##kernel = ArrayPattern<T, MemoryKernel::kernel>;                                  \
+  NHALF_PATTERN(array_##kernel, Array_##kernel)
 
-inline constexpr auto array_add = array_pattern(
-    "array-add", "STREAM add in shared arrays, each rank where its elements lie: c = a + b", 3);
-template <ArraysOf T>
-using ArrayAdd = ArrayPattern<T, MemoryKernel::add>;
-NHALF_PATTERN(array_add, ArrayAdd);
-
-inline constexpr auto array_triad = array_pattern(
-    "array-triad", "STREAM triad in shared arrays, each rank where its elements lie: a = b + 3 c",
-    3);
-template <ArraysOf T>
-using ArrayTriad = ArrayPattern<T, MemoryKernel::triad>;
-NHALF_PATTERN(array_triad, ArrayTriad);
+namespace nhalf {
+NHALF_ARRAY_KERNEL(copy, "c = a", 2);
+NHALF_ARRAY_KERNEL(scale, "b = 3 c", 2);
+NHALF_ARRAY_KERNEL(add, "c = a + b", 3);
+NHALF_ARRAY_KERNEL(triad, "a = b + 3 c", 3);
 }  // namespace nhalf

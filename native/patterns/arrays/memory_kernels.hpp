@@ -11,20 +11,6 @@ inline constexpr AxisInfo memory_axes[] = {
      "OpenMP threads that share a rank's part; all: one for each of its cores"},
     {"stores", "cached", "cached", "cached, or streaming: stores that pass the caches by"}};
 
-/// What is said of every one of these patterns: `bytes` is the size of one whole array.
-constexpr PatternInfo memory_pattern(std::string_view name, std::string_view description,
-                                     int arrays) {
-  return {.name = name,
-          .what = description,
-          .needs = "computing",
-          .ranks_min = 1,
-          .bytes_factor = arrays,
-          .timing = Timing::slowest_rank,
-          .axes = memory_axes,
-          .size_multiple = sizeof(double),
-          .on_host = true};
-}
-
 /// The elements of one of `ranks` ranks, from the first on: as even as can be.
 struct MemoryPart {
   std::size_t first = 0;
@@ -152,28 +138,28 @@ class MemoryPattern : public MemoryLoop<T> {
   MemoryPattern(T& transport, const Case& point) : MemoryLoop<T>(transport, point, kernel) {}
 };
 
-inline constexpr auto memory_copy = memory_pattern(
-    "memory-copy", "STREAM copy in ordinary arrays, of which each rank has a part: c = a", 2);
-template <Computing T>
-using MemoryCopy = MemoryPattern<T, MemoryKernel::copy>;
-NHALF_PATTERN(memory_copy, MemoryCopy);
+}  // namespace nhalf
 
-inline constexpr auto memory_scale = memory_pattern(
-    "memory-scale", "STREAM scale in ordinary arrays, of which each rank has a part: b = 3 c", 2);
-template <Computing T>
-using MemoryScale = MemoryPattern<T, MemoryKernel::scale>;
-NHALF_PATTERN(memory_scale, MemoryScale);
+/// The pattern of a kernel, such as memory-copy; `bytes` is the size of one whole array, and so
+/// many of these are read and written.
+#define NHALF_MEMORY_KERNEL(kernel, formula, arrays)                                            \
+  inline constexpr PatternInfo memory_##kernel{                                                 \
+      .name = "memory-" #kernel,                                                                \
+      .what = "STREAM " #kernel " in ordinary arrays, of which each rank has a part: " formula, \
+      .needs = "computing",                                                                     \
+      .ranks_min = 1,                                                                           \
+      .bytes_factor = arrays,                                                                   \
+      .timing = Timing::slowest_rank,                                                           \
+      .axes = memory_axes,                                                                      \
+      .size_multiple = sizeof(double),                                                          \
+      .on_host = true};                                                                         \
+  template <Computing T>                                                                        \
+  using Memory_##kernel = MemoryPattern<T, MemoryKernel::kernel>;                               \
+  NHALF_PATTERN(memory_##kernel, Memory_##kernel)
 
-inline constexpr auto memory_add = memory_pattern(
-    "memory-add", "STREAM add in ordinary arrays, of which each rank has a part: c = a + b", 3);
-template <Computing T>
-using MemoryAdd = MemoryPattern<T, MemoryKernel::add>;
-NHALF_PATTERN(memory_add, MemoryAdd);
-
-inline constexpr auto memory_triad = memory_pattern(
-    "memory-triad", "STREAM triad in ordinary arrays, of which each rank has a part: a = b + 3 c",
-    3);
-template <Computing T>
-using MemoryTriad = MemoryPattern<T, MemoryKernel::triad>;
-NHALF_PATTERN(memory_triad, MemoryTriad);
+namespace nhalf {
+NHALF_MEMORY_KERNEL(copy, "c = a", 2);
+NHALF_MEMORY_KERNEL(scale, "b = 3 c", 2);
+NHALF_MEMORY_KERNEL(add, "c = a + b", 3);
+NHALF_MEMORY_KERNEL(triad, "a = b + 3 c", 3);
 }  // namespace nhalf

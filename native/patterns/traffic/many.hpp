@@ -56,10 +56,16 @@ inline constexpr std::uint64_t fan_window = 32;
 /// length. The sampler takes the answers off.
 ///
 /// The one rank's own time, from its first message of a window to its last and without the answers,
-/// is a second result, `root_s`: how soon it can do something else.
-template <Transport T>
+/// is a second result, `root_s`: how soon it can do something else. Outwards, rank 0 sends to all
+/// others, else they send to it.
+template <Transport T, bool outwards>
 class FanLoop : public Links<T> {
  public:
+  FanLoop(T& transport, const Case& point)
+      : Links<T>(transport, point, peers(transport, outwards), peers(transport, !outwards)),
+        moved_bytes_(static_cast<std::uint64_t>(transport.size() - 1) * point.size_bytes),
+        watch_(transport) {}
+
   void run(std::uint64_t rounds) override {
     T& transport = this->transport_;
     watch_.reset();
@@ -82,13 +88,6 @@ class FanLoop : public Links<T> {
     return {{"root_s", *spent_s / static_cast<double>(rounds_)}};
   }
 
- protected:
-  /// Who sends to whom, as seen from one rank: from rank 0 to all others, or the other way.
-  FanLoop(T& transport, const Case& point, bool outwards)
-      : Links<T>(transport, point, peers(transport, outwards), peers(transport, !outwards)),
-        moved_bytes_(static_cast<std::uint64_t>(transport.size() - 1) * point.size_bytes),
-        watch_(transport) {}
-
  private:
   /// The messages of some rounds.
   void move(std::uint64_t rounds) {
@@ -108,37 +107,29 @@ class FanLoop : public Links<T> {
   std::uint64_t rounds_ = 0;
 };
 
-inline constexpr PatternInfo many_to_one{.name = "many-to-one",
-                                         .what =
-                                             "every rank sends a message of its own to rank 0, 32 "
-                                             "rounds before it answers; the time of a "
-                                             "round, without the answers",
-                                         .rounds_min = fan_window,
-                                         .acknowledged = true,
-                                         .window = fan_window,
-                                         .timing = Timing::slowest_rank};
+/// What is said of either of these patterns.
+constexpr PatternInfo fan_pattern(std::string_view name, std::string_view description) {
+  return {.name = name,
+          .what = description,
+          .rounds_min = fan_window,
+          .acknowledged = true,
+          .window = fan_window,
+          .timing = Timing::slowest_rank};
+}
 
+inline constexpr auto many_to_one = fan_pattern(
+    "many-to-one",
+    "every rank sends a message of its own to rank 0, 32 rounds before it answers; the time of a "
+    "round, without the answers");
 template <Transport T>
-class ManyToOne : public FanLoop<T> {
- public:
-  ManyToOne(T& transport, const Case& point) : FanLoop<T>(transport, point, false) {}
-};
+using ManyToOne = FanLoop<T, false>;
 NHALF_PATTERN(many_to_one, ManyToOne);
 
-inline constexpr PatternInfo one_to_many{.name = "one-to-many",
-                                         .what =
-                                             "rank 0 sends a message of its own to each other "
-                                             "rank, 32 rounds before they answer; the time "
-                                             "of a round, without the answers",
-                                         .rounds_min = fan_window,
-                                         .acknowledged = true,
-                                         .window = fan_window,
-                                         .timing = Timing::slowest_rank};
-
+inline constexpr auto one_to_many = fan_pattern(
+    "one-to-many",
+    "rank 0 sends a message of its own to each other rank, 32 rounds before they answer; the time "
+    "of a round, without the answers");
 template <Transport T>
-class OneToMany : public FanLoop<T> {
- public:
-  OneToMany(T& transport, const Case& point) : FanLoop<T>(transport, point, true) {}
-};
+using OneToMany = FanLoop<T, true>;
 NHALF_PATTERN(one_to_many, OneToMany);
 }  // namespace nhalf
