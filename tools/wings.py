@@ -70,7 +70,7 @@ BUDGET_LINES = {
     "native/multicast": 1_100,
     "native/network": 1_510,
     "native/node": 3_870,
-    "native/patterns": 8_580,
+    "native/patterns": 8_460,
     "native/pgas": 460,
     "native/preloaded": 1_010,
     "native/probe": 1_150,
@@ -78,7 +78,7 @@ BUDGET_LINES = {
     "native/simulator": 1_290,
     "native/timing": 2_100,
     "native/trace": 5_110,
-    "native/transports": 9_950,
+    "native/transports": 9_900,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
 included. To raise one takes a reason, in the message of the commit that does it."""

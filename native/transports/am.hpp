@@ -12,13 +12,16 @@
 namespace nhalf {
 /// Ranks of one host that write headers and payloads into each other's memory.
 class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>,
+                               public am::Endpoint,
                                public PendingMessages<ActiveMessageTransport>,
                                public MessageCollectives<ActiveMessageTransport> {
  public:
+  using Endpoint::forget;
   using MessageCollectives::gather;
   using MessageCollectives::wait;
   using PendingMessages::wait;
   using ProgressingControl::gather;
+  using ProgressingControl::rank;
   static constexpr OptionInfo described[] = {
       {"polling", "directed", "", "where a waiting rank looks: directed, general or flag"},
       {"import", "start", "", "start: segments of all ranks are mapped at once; demand: when used"},
@@ -34,10 +37,10 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
 
   explicit ActiveMessageTransport(const Options& options)
       : ProgressingControl(options),
+        Endpoint(exchanged(options), habits(options), waiting()),
         PendingMessages(waiting(), size()),
-        endpoint_(exchanged(options), habits(options), waiting()),
-        pieces_(endpoint_),
-        regions_(endpoint_, chosen(options, "access", accesses) == 1) {}
+        pieces_(*this),
+        regions_(*this, chosen(options, "access", accesses) == 1) {}
 
   bool push(int peer, ConstBytes& remaining, bool& first) {
     return pieces_.push(peer, remaining, first);
@@ -47,49 +50,8 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
   }
   void ssend(int peer, ConstBytes data) {
     send(peer, data);
-    endpoint_.until(peer, [&] { return pieces_.all_pulled(peer); });
+    until(peer, [&] { return pieces_.all_pulled(peer); });
   }
-
-  active::Number enrol(active::Handler handler, void* context) {
-    return endpoint_.enrol(handler, context);
-  }
-  void dismiss(active::Number number) { endpoint_.dismiss(number); }
-  [[nodiscard]] std::size_t medium_bytes() const { return endpoint_.layout().medium_bytes; }
-  Bytes region(std::size_t size_bytes) { return endpoint_.region(size_bytes); }
-  void request_short(int peer, active::Number handler, active::Words words) {
-    endpoint_.request_short(peer, handler, words);
-  }
-  void request_medium(int peer, active::Number handler, active::Words words, ConstBytes payload,
-                      active::Method method) {
-    endpoint_.request_medium(peer, handler, words, payload, method.medium);
-  }
-  void request_long(int peer, active::Number handler, active::Words words, active::Placed placed,
-                    active::Method method) {
-    endpoint_.request_long(peer, handler, words, placed, method.copying);
-  }
-  void reply_short(active::Token& token, active::Number handler, active::Words words) {
-    endpoint_.reply_short(token, handler, words);
-  }
-  void reply_medium(active::Token& token, active::Number handler, active::Words words,
-                    ConstBytes payload, active::Method method) {
-    endpoint_.reply_medium(token, handler, words, payload, method.medium);
-  }
-  void reply_long(active::Token& token, active::Number handler, active::Words words,
-                  active::Placed placed, active::Method method) {
-    endpoint_.reply_long(token, handler, words, placed, method.copying);
-  }
-  void poll() { endpoint_.poll(); }
-  template <class Done>
-  void until(int peer, Done is_complete) {
-    endpoint_.until(peer, is_complete);
-  }
-  template <class Holds>
-  void until(Holds holds) {
-    endpoint_.until(holds);
-  }
-  void settle(int peer) { endpoint_.settle(peer); }
-  void polling(active::Polling polling) { endpoint_.polling(polling); }
-  void forget(int peer) { endpoint_.forget(peer); }
 
   using Region = am::Exposed;
   Region expose(std::size_t size_bytes) {
@@ -117,7 +79,7 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
   void signal(Region& region, int peer, int slot) { regions_.signal(region, peer, slot); }
   void await_signal(Region& region, int slot) { regions_.await_signal(region, slot); }
   void withdraw(Region& region) {
-    for (int peer = 0; peer < size(); ++peer) endpoint_.settle(peer);
+    for (int peer = 0; peer < size(); ++peer) settle(peer);
     barrier();
     regions_.withdraw(region);
   }
@@ -142,7 +104,7 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
 
   /// Serves only accesses of other ranks to this rank's memory while it waits for all.
   void progress() {
-    if (regions_.by_messages()) endpoint_.poll();
+    if (regions_.by_messages()) poll();
   }
 
   [[nodiscard]] std::string library() const { return "active messages on POSIX shared memory"; }
@@ -166,7 +128,7 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
             .import_at_start = chosen(options, "import", imports) == 0,
             .stores_bytes = options.number("stores", std::size_t{8192})};
   }
-  [[nodiscard]] am::Layout layout(const Options& options) const {
+  [[nodiscard]] am::Layout layout_of(const Options& options) const {
     constexpr std::size_t most_bytes = std::size_t{1} << 34;
     am::Layout layout{.ranks = static_cast<std::size_t>(size())};
     layout.slots = options.number("slots", layout.slots);
@@ -182,12 +144,11 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
   /// This rank's segments, and where those of all are.
   am::Peers exchanged(const Options& options) {
     if (!is_one_host()) throw InputError("active messages need all ranks on one host");
-    am::Peers peers(layout(options), rank());
+    am::Peers peers(layout_of(options), rank());
     peers.learn(everybodys(peers.exported()));
     return peers;
   }
 
-  am::Endpoint endpoint_;
   am::Pieces pieces_;
   am::Regions regions_;
 };

@@ -21,29 +21,23 @@ class Channel {
 
   /// Moves what can be moved now; whether the message is whole.
   bool push(ConstBytes& remaining, bool& first) {
-    while (first || !remaining.empty()) {
+    return move_pieces(remaining, first, slot_bytes, [this](ConstBytes piece) {
       const auto number = written_.load(std::memory_order_relaxed);
       if (number - read_.load(std::memory_order_acquire) == slots) return false;
-      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty()) std::memcpy(ring_[number % slots].data(), piece.data(), piece.size());
       written_.store(number + 1, std::memory_order_release);
-      remaining = remaining.subspan(piece.size());
-      first = false;
-    }
-    return true;
+      return true;
+    });
   }
 
   bool pull(Bytes& remaining, bool& first) {
-    while (first || !remaining.empty()) {
+    return move_pieces(remaining, first, slot_bytes, [this](Bytes piece) {
       const auto number = read_.load(std::memory_order_relaxed);
       if (written_.load(std::memory_order_acquire) == number) return false;
-      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty()) std::memcpy(piece.data(), ring_[number % slots].data(), piece.size());
       read_.store(number + 1, std::memory_order_release);
-      remaining = remaining.subspan(piece.size());
-      first = false;
-    }
-    return true;
+      return true;
+    });
   }
 
  private:

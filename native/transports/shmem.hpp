@@ -65,31 +65,25 @@ class Channels {
   bool push(int peer, ConstBytes& remaining, bool& first) {
     auto& sent = sent_[static_cast<std::size_t>(peer)];
     auto& theirs = ring(rank_);
-    while (first || !remaining.empty()) {
+    return move_pieces(remaining, first, slot_bytes, [&](ConstBytes piece) {
       if (sent - seen(ring(peer).taken) == slots) return false;
-      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty())
         shmem_putmem(theirs.pieces[sent % slots], piece.data(), piece.size(), peer);
       shmem_fence();
       shmem_uint64_p(&theirs.arrived, ++sent, peer);
-      remaining = remaining.subspan(piece.size());
-      first = false;
-    }
-    return true;
+      return true;
+    });
   }
 
   bool pull(int peer, Bytes& remaining, bool& first) {
     auto& taken = taken_[static_cast<std::size_t>(peer)];
     auto& mine = ring(peer);
-    while (first || !remaining.empty()) {
+    return move_pieces(remaining, first, slot_bytes, [&](Bytes piece) {
       if (seen(mine.arrived) == taken) return false;
-      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty()) std::memcpy(piece.data(), mine.pieces[taken % slots], piece.size());
       shmem_uint64_p(&ring(rank_).taken, ++taken, peer);
-      remaining = remaining.subspan(piece.size());
-      first = false;
-    }
-    return true;
+      return true;
+    });
   }
 
  private:

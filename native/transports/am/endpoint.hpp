@@ -69,6 +69,7 @@ class Endpoint {
   [[nodiscard]] int rank() const { return peers_.rank(); }
   [[nodiscard]] int ranks() const { return static_cast<int>(in_.size()); }
   [[nodiscard]] const Layout& layout() const { return peers_.layout(); }
+  [[nodiscard]] std::size_t medium_bytes() const { return layout().medium_bytes; }
   [[nodiscard]] Peers& peers() { return peers_; }
 
   active::Number enrol(active::Handler handler, void* context) {
@@ -99,7 +100,7 @@ class Endpoint {
     announce(out);
   }
   void request_medium(int peer, active::Number handler, active::Words words, ConstBytes payload,
-                      active::Medium medium) {
+                      active::Method method) {
     check(words, words_of(Kind::medium_message), payload.size() <= layout().medium_bytes);
     auto& out = free_slot(peer);
     auto& line = out.channel.line(out.slot);
@@ -107,7 +108,7 @@ class Endpoint {
     if (payload.size() <= room_beside(words.size())) {
       line.write_whole(sequence, handler, words, payload);
     } else {
-      if (medium == active::Medium::one_transfer) {
+      if (method.medium == active::Medium::one_transfer) {
         payloads_.by_one_transfer(line, words, payload);
       } else {
         payloads_.copy(payload, out.channel.request(out.slot).data());
@@ -117,9 +118,9 @@ class Endpoint {
     announce(out);
   }
   void request_long(int peer, active::Number handler, active::Words words, active::Placed placed,
-                    active::Copying copying) {
+                    active::Method method) {
     check(words, words_of(Kind::long_message), fits(placed));
-    put(peer, layout().region_at() + placed.offset, placed.payload, copying);
+    put(peer, layout().region_at() + placed.offset, placed.payload, method.copying);
     auto& out = free_slot(peer);
     out.channel.line(out.slot).write(Channel::asked(out.sent), Kind::long_message, handler, words,
                                      placed.offset, placed.payload.size());
@@ -134,7 +135,7 @@ class Endpoint {
     raise(token.source);
   }
   void reply_medium(active::Token& token, active::Number handler, active::Words words,
-                    ConstBytes payload, active::Medium medium) {
+                    ConstBytes payload, active::Method method) {
     check(words, words_of(Kind::medium_message), payload.size() <= layout().medium_bytes);
     auto& in = replied(token);
     auto& line = in.channel.line(in.slot);
@@ -142,16 +143,16 @@ class Endpoint {
     if (payload.size() <= room_beside(words.size())) {
       line.write_whole(sequence, handler, words, payload);
     } else {
-      payloads_.move_medium(medium, payload, in.channel.reply(in.slot));
+      payloads_.move_medium(method.medium, payload, in.channel.reply(in.slot));
       line.write(sequence, Kind::medium_message, handler, words, 0, payload.size());
     }
     raise(token.source);
   }
   void reply_long(active::Token& token, active::Number handler, active::Words words,
-                  active::Placed placed, active::Copying copying) {
+                  active::Placed placed, active::Method method) {
     check(words, words_of(Kind::long_message), fits(placed));
     auto& in = replied(token);
-    put(token.source, layout().region_at() + placed.offset, placed.payload, copying);
+    put(token.source, layout().region_at() + placed.offset, placed.payload, method.copying);
     in.channel.line(in.slot).write(Channel::answered(in.served), Kind::long_message, handler, words,
                                    placed.offset, placed.payload.size());
     raise(token.source);

@@ -126,7 +126,7 @@ class Pieces {
   bool send(int peer, To& to, ConstBytes piece) {
     if (piece.size() > layout().medium_bytes) return send_chunk(peer, to, piece);
     if (piece.size() > short_bytes) {
-      endpoint_.request_medium(peer, on_medium_, {}, piece, active::Medium::two_transfers);
+      endpoint_.request_medium(peer, on_medium_, {}, piece, {});
       return true;
     }
     std::array<active::Word, active::words_short_max> words;

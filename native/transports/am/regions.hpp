@@ -64,8 +64,7 @@ class Regions {
     if (!by_messages_) return put_watched(part, peer, offset, data);
     in_pieces(data.size(), [&](std::size_t at, std::size_t size_bytes) {
       const active::Word words[] = {part.at_, offset + at};
-      endpoint_.request_medium(peer, on_put_, words, data.subspan(at, size_bytes),
-                               active::Medium::two_transfers);
+      endpoint_.request_medium(peer, on_put_, words, data.subspan(at, size_bytes), {});
     });
   }
   void get(const Exposed& part, int peer, std::size_t offset, Bytes data) {
@@ -145,8 +144,7 @@ class Regions {
     if (words.size() != 4 || words[2] > endpoint_.layout().medium_bytes)
       throw Malformed("a get without its place, or of too much");
     const active::Word place[] = {words[3]};
-    endpoint_.reply_medium(token, on_got_, place, exposed(words[0], words[1], words[2]),
-                           active::Medium::two_transfers);
+    endpoint_.reply_medium(token, on_got_, place, exposed(words[0], words[1], words[2]), {});
   }
   void got(active::Token&, active::Words words, Bytes payload) {
     if (words.size() != 1 || payload.size() > missing_bytes_ ||

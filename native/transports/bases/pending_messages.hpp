@@ -5,6 +5,19 @@
 #include "transports/bases/progressing_control.hpp"
 
 namespace nhalf {
+/// Moves what is left of a message in pieces of at most `most_bytes`, as `push` and `pull` below do
+/// it, while `move(piece)` can; whether the message is whole. An empty message is one piece.
+template <class Data, class Move>
+bool move_pieces(Data& remaining, bool& first, std::size_t most_bytes, Move move) {
+  while (first || !remaining.empty()) {
+    const auto piece = remaining.first(std::min(remaining.size(), most_bytes));
+    if (!move(piece)) return false;
+    remaining = remaining.subspan(piece.size());
+    first = false;
+  }
+  return true;
+}
+
 /// Sending and receiving, blocking and not, for a transport Self that has
 ///     bool push(int peer, ConstBytes& remaining, bool& first)
 ///     bool pull(int peer, Bytes& remaining, bool& first)

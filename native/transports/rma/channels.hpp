@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "transports/bases/pending_messages.hpp"
 #include "transports/rma/accesses.hpp"
 
 namespace nhalf {
@@ -30,31 +31,23 @@ class RmaChannels {
   /// Moves what can be moved now; whether the message is whole.
   bool push(int peer, ConstBytes& remaining, bool& first) {
     auto& written = states_[static_cast<std::size_t>(peer)].written;
-    while (first || !remaining.empty()) {
+    return move_pieces(remaining, first, slot_bytes, [&](ConstBytes piece) {
       if (written - counter(peer, taken_at) == slots) return waits();
-      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       put(peer, ring_at + written % slots * slot_bytes, piece);
       MPI_Win_flush(peer, window_.handle());
-      ++written;
-      put_number(peer, written_at, written);
-      remaining = remaining.subspan(piece.size());
-      first = false;
-    }
-    return true;
+      put_number(peer, written_at, ++written);
+      return true;
+    });
   }
   bool pull(int peer, Bytes& remaining, bool& first) {
     auto& taken = states_[static_cast<std::size_t>(peer)].taken;
-    while (first || !remaining.empty()) {
+    return move_pieces(remaining, first, slot_bytes, [&](Bytes piece) {
       if (counter(peer, written_at) == taken) return waits();
-      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       const auto* slot = channel(peer).data() + ring_at + taken % slots * slot_bytes;
       if (!piece.empty()) std::memcpy(piece.data(), slot, piece.size());
-      ++taken;
-      put_number(peer, taken_at, taken);
-      remaining = remaining.subspan(piece.size());
-      first = false;
-    }
-    return true;
+      put_number(peer, taken_at, ++taken);
+      return true;
+    });
   }
 
  private:

@@ -50,8 +50,8 @@ class Echo {
     const active::Word words[] = {place, 7, 8, 9, 10};
     const auto payload = out_.bytes();
     rank_.request_short(peer, on_request_, words);
-    rank_.request_medium(peer, on_request_, words, payload, method.medium);
-    rank_.request_long(peer, on_request_, words, {payload, place * payload_bytes}, method.copying);
+    rank_.request_medium(peer, on_request_, words, payload, method);
+    rank_.request_long(peer, on_request_, words, {payload, place * payload_bytes}, method);
     rank_.settle(peer);
   }
   void expect(int replies) {
@@ -73,10 +73,8 @@ class Echo {
                          payload.data() < echo.region_.data() + echo.region_.size();
     const auto offset = static_cast<std::uint64_t>(echo.rank_.rank()) * payload_bytes;
     if (payload.empty()) return echo.rank_.reply_short(token, echo.on_reply_, words);
-    if (is_long)
-      return echo.rank_.reply_long(token, echo.on_reply_, words, {own, offset},
-                                   active::Copying::threshold);
-    echo.rank_.reply_medium(token, echo.on_reply_, words, own, active::Medium::two_transfers);
+    if (is_long) return echo.rank_.reply_long(token, echo.on_reply_, words, {own, offset}, {});
+    echo.rank_.reply_medium(token, echo.on_reply_, words, own, {});
   }
   static void replied(void* self, active::Token& token, active::Words words, Bytes payload) {
     auto& echo = *static_cast<Echo*>(self);
