@@ -106,7 +106,6 @@ def axes_text(values: Mapping[str, str]) -> str:
     return ",".join(f"{name}={values[name]}" for name in sorted(values))
 
 
-
 def value(name: str) -> pl.Expr:
     """The scalar of a point with this name, in the column `values`; null for points without it."""
     item = pl.element()

@@ -24,8 +24,7 @@ from nhalf.node.levels import Level, hierarchy
 from nhalf.node.measured import line_cycles
 from nhalf.node.plateaus import curve
 from nhalf.node.reading import LOAD, STORE, Reading, readings
-from nhalf.store.keys import axis
-from nhalf.store.values import value
+from nhalf.store.keys import axis, value
 from nhalf.studies.value import StudyValue, Unit
 
 

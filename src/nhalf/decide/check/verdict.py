@@ -18,9 +18,10 @@ from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.changes import Comparison, or_least
 from nhalf.statistics.doubt import Doubt
+from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
-    from nhalf.statistics.intervals import Interval
+    pass
 
 Verdict = Literal["missed", "not measured", "unclear", "met"]
 Unit = Literal["s", "Bps", "bytes", ""]
