@@ -67,8 +67,9 @@ def command(request: Traced) -> int:
 
     The program's output and exit code are its own, even where nothing of it could be traced.
 
-    nhalf trace --out traced -- mpiexec -n 4 ./program
-    nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
+    nhalf trace --out runs/traced -- mpiexec -n 4 ./program
+    nhalf trace --detail timeline --out runs/timeline -- mpiexec -n 4 ./program
+    nhalf trace --inject latency=5us --out runs/slower -- mpiexec -n 4 ./program
     """
     injection = parse_injection(request.inject, request.calls, request.source, request.target)
     if request.collect is not None:

@@ -47,39 +47,39 @@ HOW = {
 }
 WHY = {
     predict.REPLAY_DOUBT: (
-        "the traced time differs from its own replay by a factor of {}: ranks shared cores, or "
+        "the traced time differs from its own replay by {}: ranks shared cores, or "
         "waited for what is not in the trace",
         "trace on an idle machine with a core for each rank",
     ),
     predict.COMPUTING_DOUBT: (
-        "computing there is known within a factor of {}",
+        "computing there is uncertain by {}",
         "measure both cores (nhalf node, nhalf fit RUN --node NODE-RUN), or give "
-        "--computing-factor; nhalf predict PROGRAM.c has the "
-        "least that its loops take there",
+        "--computing-factor; nhalf predict PROGRAM.c has the least that its loops take there",
     ),
     predict.COUNTS_DOUBT: (
-        "counts do not tell when ranks wait for each other: a factor of {}",
+        "counts do not tell when ranks wait for each other: {}",
         "trace with --detail timeline",
     ),
     predict.OPERATIONS_DOUBT: (
         "operations that the machine file does not have are guessed within a factor of 2, which "
-        "makes a factor of {}",
+        "makes {}",
         "measure them there: nhalf run collectives",
     ),
     predict.MESSAGES_DOUBT: (
-        "messages that are under way together may wait for each other, which makes a factor of {}",
+        "messages that are under way together may wait for each other, which makes {}",
         "let them share the network: --engine simgrid",
     ),
     predict.FIRST_USE_DOUBT: (
-        "so short a run depends on what the other library does once, by a factor of {}",
+        "so short a run depends on what the other library does once, by {}",
         "trace a longer one",
     ),
     predict.LAUNCHES_DOUBT: (
-        "launches of the program differ: a further one may by a factor of {}",
+        "launches of the program differ: a further one may by {}",
         "trace more launches, with a core for each rank",
     ),
 }
-"""Causes of a wide interval, and what narrows it."""
+"""Causes of a wide interval with its factor, and what narrows it."""
+UNLIMITED = "an unknown factor"
 DOUBTED = 1.3
 """A cause that widens the interval by less is not named."""
 WITHIN = ", within its error"
@@ -216,12 +216,9 @@ def _reasons(prediction: predict.ProgramPrediction) -> Iterator[str]:
     for name, factor in causes:
         if factor > DOUBTED:
             why, remedy = WHY[name]
-            text = (
-                format_number(factor, 2)
-                if math.isfinite(factor) and factor < WIDEST
-                else "unknown size"
-            )
-            yield f"  {why.format(text)}; {remedy}"
+            is_known = math.isfinite(factor) and factor < WIDEST
+            factor_text = f"a factor of {format_number(factor, 2)}" if is_known else UNLIMITED
+            yield f"  {why.format(factor_text)}; {remedy}"
 
 
 def _caveats(prediction: predict.ProgramPrediction) -> Iterator[str]:
@@ -238,7 +235,9 @@ def _caveats(prediction: predict.ProgramPrediction) -> Iterator[str]:
             "  computing as the schedule or --flop-rate gives it, the same on every machine; "
             "--computing-factor scales it"
         )
-    elif len(prediction.computing_ratio) > 1 or prediction.computing == "by the cores":
+    elif prediction.computing != UNKNOWN and (
+        len(prediction.computing_ratio) > 1 or prediction.computing == "by the cores"
+    ):
         ratios = ", ".join(
             f"{name} {fixed(ratio, 2)}" for name, ratio in prediction.computing_ratio.items()
         )

@@ -333,6 +333,8 @@ def test_computing_that_is_not_scaled_is_no_headline(
     told = call("predict", run, "--machine", there).out
     assert f"no prediction, {format_time(10 * message_s(1000))} or more; traced" in told
     assert "nhalf predict PROGRAM.c has" in told
+    assert "computing there is uncertain by an unknown factor" in told
+    assert "relative to here" not in told
     given = call("predict", run, "--machine", there, "--computing-factor", "3", "--json").out
     assert json.loads(given)["time_s"] == pytest.approx(10 * (0.03 + message_s(1000)), rel=0.01)
     write(replace(machine(), name="there", computing=Computing(clock_hz=1e9)), there)
