@@ -92,7 +92,7 @@ def prediction_lines(prediction: predict.ProgramPrediction) -> list[str]:
     if not prediction.has_error:
         return [
             f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)}",
-            f"  {parts}: {prediction.dominated_by} dominates",
+            f"  {parts}: mostly {prediction.dominated_by}",
             f"  {UNTIMED} ({HOW[prediction.method]})",
             *_caveats(prediction),
         ]
@@ -102,7 +102,7 @@ def prediction_lines(prediction: predict.ProgramPrediction) -> list[str]:
         f"{prediction.program} on {prediction.machine}: {_headline(prediction)}; traced: "
         f"{_traced(prediction)}",
         *([] if prediction.is_certain else _reasons(prediction)),
-        f"  {parts}: {prediction.dominated_by} dominates",
+        f"  {parts}: mostly {prediction.dominated_by}",
         f"  error {percent(prediction.error, 1, signed=True)} on {where} ({how})",
         *_caveats(prediction),
     ]
