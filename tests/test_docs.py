@@ -58,6 +58,25 @@ def test_every_page_is_two_clicks_from_the_index() -> None:
     assert pages - {page.resolve() for page in reached} == set()
 
 
+def test_pages_of_native_rooms_name_their_files_and_no_others() -> None:
+    native = ROOT / "native"
+    rooms = [room for room in native.iterdir() if room.is_dir()]
+    assert [room.name for room in rooms if not (room / "README.md").is_file()] == []
+    code = {
+        path.relative_to(ROOT)
+        for ending in ("hpp", "cpp", "inc")
+        for path in native.rglob(f"*.{ending}")
+    }
+    for room in rooms:
+        text = (room / "README.md").read_text(encoding="utf-8")
+        named = re.findall(r"`([\w./*-]+\.(?:hpp|cpp|inc))`", text)
+        assert [name for name in named if not any(file.match(name) for file in code)] == [], room
+        here = {file for file in code if file.parent == room.relative_to(ROOT)}
+        if "| files |" in text:
+            unnamed = [file for file in here if not any(file.match(name) for name in named)]
+            assert unnamed == [], room
+
+
 def test_the_guide_names_every_study() -> None:
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert [name for name in studies.names() if f"| `{name}` |" not in text] == []
