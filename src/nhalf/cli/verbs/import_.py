@@ -1,4 +1,4 @@
-"""`nhalf import`: convert logs of other benchmark suites to a run."""
+"""`nhalf import`: logs of other benchmark suites become runs, traces of other tools traces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ GROUP = "measure"
 class Request(TableOptions, heading="What the logs leave open"):
     """The logs, and values that they do not contain."""
 
-    files: tuple[Path, ...] = word(REQUIRED, "Log files of any supported suite.", "FILE...")
+    files: tuple[Path, ...] = word(
+        REQUIRED, "Log files of any supported suite, or one trace.", "FILE..."
+    )
     out: Path | None = option(
         None, "Run directory to create; default: runs/ and the first file's name.", heading=OUTPUT
     )
@@ -48,9 +50,11 @@ class Request(TableOptions, heading="What the logs leave open"):
 
 
 def command(request: Request) -> None:
-    """Import logs of OSU, IMB, nccl-tests, perftest and others as runs, foreign traces as traces.
+    """Import logs of OSU, IMB, nccl-tests and others, and traces of Score-P, TAU, mpiP and GOAL.
 
     nhalf import old/osu_latency.log --out runs/old
+    nhalf import nccl.log --pattern allreduce
+    nhalf import scorep-run/traces.otf2 --out runs/solver
     nhalf import lulesh.goal --out runs/lulesh
     """
     files = request.files
