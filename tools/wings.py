@@ -54,7 +54,7 @@ BUDGET_LINES = {
     "facts": 11_130,
     "exchange": 8_240,
     "decide": 10_890,
-    "experiment": 6_490,
+    "experiment": 6_470,
     "studies": 4_490,
     "present": 15_690,
     "jobs": 850,
