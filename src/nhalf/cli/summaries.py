@@ -39,7 +39,7 @@ def _text(folder: str, name: str) -> str:
     return (Path(__file__).parent / folder / f"{plugins.module_name(name)}.py").read_text("utf-8")
 
 
-EXAMPLE = re.compile(r"nhalf |env \$\(nhalf ")
+EXAMPLE = re.compile(r"nhalf |mpiexec -n \d+ env \$\(nhalf ")
 
 
 def split_examples(text: str) -> tuple[str, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 nhalf mpi list
 nhalf mpi install mpich openmpi
-env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
+mpiexec -n 4 env $(nhalf mpi preload mpich) ./program
 """
 
 import sys
@@ -104,11 +104,11 @@ class Preload(TableOptions):
 def preload_collectives(request: Preload) -> None:
     """Print the variables that route the collectives of an unmodified program.
 
-    mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
+    Set them for the ranks, not for the launcher.
 
+    mpiexec -n 4 env $(nhalf mpi preload mpich) ./program
+    mpiexec -n 4 env $(nhalf mpi preload openmpi --table best.table) ./program
     mpiexec -n 4 env $(nhalf mpi preload mpich --keep lessons.txt) ./program
-
-    env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
     """
     chosen = preload(find(request.name), request.program, request.table, libraries(), request.keep)
     if request.out is not None:
