@@ -281,6 +281,7 @@ def test_a_gradual_fall_is_the_cache_and_said_once_for_all_libraries() -> None:
     ]
     facts = Facts(pl.concat(frames), environments={"run": environment})
     [finding] = RateFalls().find(facts)
+    assert finding.label == "Cache"
     times = facts.summary.select("bytes", "median_s").iter_rows()
     measured_rates = {float(f"{size / time_s / 1e9:.3g}") for size, time_s in times}
     assert "the buffers no longer fit the L2 cache, 2 MiB" in finding.text

@@ -195,7 +195,7 @@ def _rate_falls_finding(facts: Facts, cache: CoreCache, fallen: list[Fallen]) ->
     figure = "÷ " + times(largest).removesuffix("x")
     mpi = fallen[0][0].mpi if len(fallen) == 1 else ""
     about = {"size_bytes": first, "mpi": mpi, "figure": figure}
-    return Finding.of(None, text, weight(largest, 35, 60), "rate-falls", "CoreCache", **about)
+    return Finding.of(None, text, weight(largest, 35, 60), "rate-falls", "Cache", **about)
 
 
 class SettingIgnored(Finder[Facts]):
