@@ -74,9 +74,6 @@ class RunRequest(PlanRequest, OnMachine, AsJob, heading="Output"):
     def begin(self) -> tuple[str, ...]:
         """The arguments of `nhalf run` with which a job starts the same run."""
         words = as_words(self, self.given - NOT_OF_THE_JOB)
-        return (*([_no_option(self.study)] if self.study else ()), *words)
-
-
-def _no_option(study: str) -> str:
-    """A study as an argument that cannot be mistaken for an option."""
-    return f"./{study}" if study.startswith("-") else study
+        # The study must not be mistaken for an option.
+        study = f"./{self.study}" if self.study.startswith("-") else self.study
+        return (*([study] if study else ()), *words)

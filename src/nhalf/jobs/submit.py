@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,13 +185,8 @@ def hosts_to_resume_on(
     names = host_names(where)
     if not names:
         return [], arguments
-    hosts = hosts_up(system, list(options), names)
+    usable = set(system.usable_hosts(list(options)))  # none if the system does not report any
+    hosts = [host for host in names if host in usable] if usable else names
     if not hosts:
         raise MissingError(f"none of {', '.join(names)} is up", "give others with --hosts")
     return hosts, [*arguments, f"--hosts={','.join(hosts)}"]
-
-
-def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """Select the usable hosts; all of them if the system does not report any."""
-    usable = set(system.usable_hosts(options))
-    return [host for host in hosts if host in usable] if usable else list(hosts)

@@ -22,6 +22,7 @@ timed in the stream is reported, with a warning.
 
 import math
 from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,11 @@ def _slopes(times: Times) -> Floats:
     """
     nothing = np.full(times.count, np.nan)
     measured = times.sizes(ROUND_TRIP)
-    if not measured or not _grows(times, measured[-1]):
+    if not measured:
+        return nothing
+    # Whether the largest message costs much more than an empty one.
+    growth = signed(divided(times.gap_s(measured[-1]), times(GAP, 0)))
+    if growth is None or growth.median < GROWTH:
         return nothing
     large = [size for size in measured if size >= measured[-1] / LARGE]
     gaps = np.array([times.gap_s(size) for size in large])
@@ -142,12 +147,6 @@ def _slopes(times: Times) -> Floats:
     some = np.isfinite(slopes).any(axis=0)
     nothing[some] = np.nanmedian(slopes[:, some], axis=0)
     return nothing
-
-
-def _grows(times: Times, largest: int) -> bool:
-    """Whether the largest message costs much more than an empty one."""
-    ratio = signed(divided(times.gap_s(largest), times(GAP, 0)))
-    return ratio is not None and ratio.median >= GROWTH
 
 
 def _missing(times: Times, slopes: Floats, elsewhere: Set[tuple[str, int]]) -> str:
@@ -196,7 +195,7 @@ def with_warnings(parameters: LogP, times: Times) -> LogP:
         *_about_stream(times),
         *_about_clock(parameters),
     ]
-    return LogP(**{**vars(parameters), "doubts": tuple(warnings)})
+    return replace(parameters, doubts=tuple(warnings))
 
 
 def _about_latency(parameters: LogP) -> Iterable[str]:
