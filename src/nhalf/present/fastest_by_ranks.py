@@ -1,6 +1,6 @@
 """Which library is fastest in each collective operation, by size and number of ranks: a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import MISSING, times
@@ -21,7 +21,11 @@ def fastest_by_ranks(facts: Facts) -> tuple[list[str], list[list[str]]]:
         row[cell.run, cell.ranks, cell.placement] = cell
     places = sorted({place for row in rows.values() for place in row})
     return ["operation", "sizes", *_titles(places)], [
-        [pattern, _sizes(list(row.values())), *_cells(row, places, facts.titles)]
+        [
+            pattern,
+            _sizes(row.values()),
+            *(_cell(row[place], facts.titles) if place in row else MISSING for place in places),
+        ]
         for (pattern, _), row in sorted(rows.items(), key=_order)
     ]
 
@@ -42,14 +46,10 @@ def _order(item: tuple[tuple[str, str], Row]) -> tuple[str, int]:
     return pattern, min(standing.sizes_bytes[0] for standing in row.values())
 
 
-def _sizes(row: Sequence[ClassStanding]) -> str:
+def _sizes(row: Iterable[ClassStanding]) -> str:
     """'8 B to 1 KiB', or '–' of an operation that moves no data."""
     sizes = [size for standing in row for size in standing.sizes_bytes]
     return size_range(min(sizes), max(sizes)) if max(sizes) else MISSING
-
-
-def _cells(row: Row, places: Sequence[Place], titles: Mapping[str, str]) -> list[str]:
-    return [_cell(row[place], titles) if place in row else MISSING for place in places]
 
 
 def _cell(cell: ClassStanding, titles: Mapping[str, str]) -> str:

@@ -62,7 +62,11 @@ def _of_messages(all_leads: Sequence[Lead]) -> str:
     won = [lead for lead in clear if best in _fastest(lead)]
     alike = sorted(set.intersection(*({*_fastest(lead)} for lead in won)) - {best})
     names = " or ".join(titles[mpi] for mpi in (best, *alike))
-    rivals = {lead.size_class: _rivals(lead, (best, *alike)) for lead in won}
+    # Libraries that are as fast in a class and not recommended themselves.
+    rivals = {
+        lead.size_class: [titles[mpi] for mpi in _fastest(lead) if mpi not in (best, *alike)]
+        for lead in won
+    }
     sole = [lead for lead in won if not rivals[lead.size_class]]
     tied = {name: titles_there for name, titles_there in rivals.items() if titles_there}
     sentences = [
@@ -76,11 +80,6 @@ def _of_messages(all_leads: Sequence[Lead]) -> str:
         sentences.append(exception(exceptions[0], len(exceptions) - 1))
     named_ties = set() if alike else set(tied)
     return " ".join(filter(None, [*sentences, _sureness(setting_leads, named_ties)]))
-
-
-def _rivals(lead: Lead, recommended: Sequence[str]) -> list[str]:
-    """The titles of libraries as fast as the leader there that are not recommended themselves."""
-    return [lead.contest.titles[mpi] for mpi in _fastest(lead) if mpi not in recommended]
 
 
 def _fastest(lead: Lead) -> tuple[str, ...]:

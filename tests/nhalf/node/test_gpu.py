@@ -20,7 +20,7 @@ from nhalf.machines.machine_file import read
 from nhalf.measure.probe.process import Probe
 from nhalf.node.gpu import gpu_subject
 from nhalf.present.panels import Table
-from nhalf.present.panels.gpu import GpuCosts
+from nhalf.present.panels.node import GpuCosts
 from nhalf.results.gpu import Gpu
 from nhalf.store.record import event, named_values
 from nhalf.store.run import Run

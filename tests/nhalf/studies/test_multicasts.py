@@ -9,7 +9,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan.catalogue import StudyFile
-from nhalf.present.terminal.study import show_repetition
+from nhalf.present.study_words import show_repetition
 from nhalf.studies.form import OptionsForm, Quantity, StudyForm
 from nhalf.studies.judge import NumberSource
 from nhalf.studies.measured import Measured

@@ -41,11 +41,11 @@ with lazily(globals()):
     from nhalf.facts.facts import Facts
     from nhalf.facts.tails import tail_samples
     from nhalf.facts.wrong_data import wrong_data
+    from nhalf.present import machines_words as machines
     from nhalf.present.changes import curve_names
     from nhalf.present.machines_words import likeness_sentence
     from nhalf.present.report import check_place
     from nhalf.present.report.machines_page import machines_page
-    from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.changes import show_comparison, show_ratios, show_several
     from nhalf.statistics.family import analyses_of
     from nhalf.statistics.same_state import same_states
@@ -95,7 +95,7 @@ def command(request: Request) -> int:
     nhalf compare runs/monday runs/tuesday runs/friday
     nhalf compare sp2-mpl altix-bx2 --ranks 2,32
     """
-    from nhalf.present.terminal.compare_machines import names_machine
+    from nhalf.present.machines_words import names_machine
 
     if any(map(names_machine, (request.a, *request.b))):
         _machines(request)

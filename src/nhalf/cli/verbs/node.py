@@ -32,7 +32,8 @@ with lazily(globals()):
     from nhalf.node.measuring import begin, measure
     from nhalf.node.reading import readings
     from nhalf.present.terminal.bounds import show_livermore
-    from nhalf.present.terminal.node import show_gpu, show_node, show_place
+    from nhalf.present.terminal.node import show_gpu, show_node
+    from nhalf.present.terminal.output import show_place
     from nhalf.store.run import Run
 
 GROUP = "measure"

@@ -38,7 +38,7 @@ with lazily(globals()):
     from nhalf.node.measuring import begin
     from nhalf.present.report import check_place
     from nhalf.present.report.study_page import studies_page, study_page
-    from nhalf.present.terminal.study import show_repetition, show_studies
+    from nhalf.present.study_words import show_repetition, show_studies
     from nhalf.statistics.summary import check_samples
     from nhalf.store.run import Run
     from nhalf.studies.form import StudyForm

@@ -50,14 +50,12 @@ def digits(value: float, significant: int = 5) -> float | None:
     return float(f"{value:.{significant}g}") if math.isfinite(value) else None
 
 
-def drawn_low(low: float, median: float) -> float:
-    """The lower end of an interval as far as it is drawn."""
-    return max(low, median / DRAWN_FACTOR)
-
-
-def drawn_high(high: float, median: float) -> float:
-    """The upper end of an interval as far as it is drawn."""
-    return min(high, median * DRAWN_FACTOR)
+def drawn_ends(low: float, median: float, high: float, significant: int = 5) -> Row:
+    """`low` and `high` of an interval as far as they are drawn."""
+    return {
+        "low": digits(max(low, median / DRAWN_FACTOR), significant),
+        "high": digits(min(high, median * DRAWN_FACTOR), significant),
+    }
 
 
 def time_rows(points: pl.DataFrame) -> list[Row]:
@@ -67,8 +65,7 @@ def time_rows(points: pl.DataFrame) -> list[Row]:
             **pick(row, "series", "pattern", "bytes", "launches"),
             **texts(row, size="bytes", time="median_s"),
             "median": digits(row["median_s"]),
-            "low": digits(drawn_low(row["low_s"], row["median_s"])),
-            "high": digits(drawn_high(row["high_s"], row["median_s"])),
+            **drawn_ends(row["low_s"], row["median_s"], row["high_s"]),
             "rate": format_rate(row["rate_Bps"] or 0.0),
             "interval": interval_of(row),
         }

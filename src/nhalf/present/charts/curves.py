@@ -124,6 +124,17 @@ def elsewhere_points(drawn: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     )
 
 
+def beside(
+    name: str, rows: Sequence[Row], value: alt.Y, color: alt.Color, tooltip: Sequence[alt.Tooltip]
+) -> alt.Chart:
+    """Rows over the message size that a chart has beside its own, as data of this name."""
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=list(rows), name=name))
+    shown: alt.Chart = chart.transform_filter(common.only_shown()).encode(
+        x=common.size_axis(), y=value, color=color, tooltip=list(tooltip)
+    )
+    return shown
+
+
 def elsewhere_layers(
     points: pl.DataFrame, value: alt.Y, column: str, color: alt.Color
 ) -> list[alt.Chart]:
@@ -131,41 +142,22 @@ def elsewhere_layers(
     if points.is_empty():
         return []
     field = str(value.to_dict()["field"])  # type: ignore[call-overload]
-    rows = [_point_row(point, field, column) for point in points.to_dicts()]
-    layer: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows, name=ELSEWHERE_DATA))
-        .transform_filter(common.only_shown())
-        .mark_point(filled=False, size=42, opacity=0.45, strokeDash=[2, 2])
-        .encode(
-            x=common.size_axis(),
-            y=value,
-            color=color,
-            tooltip=common.tooltip(
-                rows, "series", "size", "time", state="in another state of the machine"
-            ),
-        )
-    )
-    return [layer]
-
-
-def _point_row(point: Row, field: str, column: str) -> Row:
-    return {
-        **common.pick(point, "series", "pattern", "bytes"),
-        **texts(point, size="bytes", time="median_s"),
-        field: common.digits(point[column]),
-        "state": f"flag {format_time(point['state_s'])}" if point["state_s"] else "unknown",
-    }
+    rows = [
+        {
+            **common.pick(point, "series", "pattern", "bytes"),
+            **texts(point, size="bytes", time="median_s"),
+            field: common.digits(point[column]),
+            "state": f"flag {format_time(point['state_s'])}" if point["state_s"] else "unknown",
+        }
+        for point in points.to_dicts()
+    ]
+    tips = common.tooltip(rows, "series", "size", "time", state="in another state of the machine")
+    marks = beside(ELSEWHERE_DATA, rows, value, color, tips)
+    return [marks.mark_point(filled=False, size=42, opacity=0.45, strokeDash=[2, 2])]
 
 
 OVERLAY_DATA = "overlay"
 """The name of these curves' data in a specification."""
-
-
-def names_with_overlay(facts: Facts) -> list[str]:
-    """List every series that may be drawn, those of the overlay alone last."""
-    if facts.overlay is None:
-        return series_names(facts)
-    return list(dict.fromkeys([*series_names(facts), *facts.overlay.points["series"].to_list()]))
 
 
 def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: str) -> list[Row]:
@@ -176,35 +168,25 @@ def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: 
     points = facts.overlay.points.filter(
         pl.col("pattern").is_in(list(patterns)), pl.col(column).is_not_null()
     )
-    return [_overlay_row(point, field, column, facts.overlay.name) for point in points.to_dicts()]
+    return [
+        {
+            **{"of": facts.overlay.name, field: common.digits(point[column])},
+            **common.pick(point, "series", "pattern", "bytes"),
+            **texts(point, size="bytes", time="median_s", rate="rate_Bps"),
+        }
+        for point in points.to_dicts()
+    ]
 
 
 def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.Chart]:
     """Draw the dashed curves; none if there are no rows."""
     if not rows:
         return []
-    line: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows, name=OVERLAY_DATA))
-        .transform_filter(common.only_shown())
-        .mark_line(strokeDash=[6, 4], strokeWidth=1.5, point={"filled": False, "size": 22})
-        .encode(
-            x=common.size_axis(),
-            y=value,
-            color=color,
-            tooltip=common.tooltip(
-                rows, of="for comparison", series="library", size="size", time="time", rate="rate"
-            ),
-        )
-    )
-    return [line]
-
-
-def _overlay_row(point: Row, field: str, column: str, name: str) -> Row:
-    return {
-        **{"of": name, field: common.digits(point[column])},
-        **common.pick(point, "series", "pattern", "bytes"),
-        **texts(point, size="bytes", time="median_s", rate="rate_Bps"),
-    }
+    titles = {"of": "for comparison", "series": "library", "size": "size", "time": "time"}
+    tips = common.tooltip(rows, **titles, rate="rate")
+    marks = {"filled": False, "size": 22}
+    line = beside(OVERLAY_DATA, rows, value, color, tips)
+    return [line.mark_line(strokeDash=[6, 4], strokeWidth=1.5, point=marks)]
 
 
 def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelMixin | None:
@@ -239,7 +221,9 @@ def curves(
     own, on top, in the colours of the chart.
     """
     value, column = drawn
-    names = names_with_overlay(facts)
+    overlaid = [] if facts.overlay is None else facts.overlay.points["series"].to_list()
+    # Series of the overlay alone are last.
+    names = list(dict.fromkeys([*series_names(facts), *overlaid]))
     patterns = sorted({row["pattern"] for row in rows})
     behind = overlay_rows(facts, patterns, value, column)
     series = {row["series"] for row in [*rows, *behind]}

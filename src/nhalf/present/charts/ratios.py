@@ -25,8 +25,7 @@ def ratio_row(point: Row, kind: str) -> Row:
         "kind": kind,
         "size": format_size(point["bytes"]),
         "ratio": common.digits(ratio, 4),
-        "low": common.digits(common.drawn_low(low, ratio), 4),
-        "high": common.digits(common.drawn_high(high, ratio), 4),
+        **common.drawn_ends(low, ratio, high, 4),
         "interval": span(low, high) if point["launches"] > 1 else "none (one launch)",
     }
 

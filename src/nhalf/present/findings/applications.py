@@ -73,9 +73,6 @@ def _applications_finding(race: Race, place: str, likewise: str, kind: str, labe
     return Finding(text, importance, kind, label=label, interval=ratio, pattern=pattern_of(most))
 
 
-KERNELS_MAX = 4
-
-
 class ApplicationParts(Finder[Facts]):
     """How a replaced barrier or decision table affects applications."""
 
@@ -87,13 +84,13 @@ class ApplicationParts(Finder[Facts]):
                 wins = direction.wins()
                 if wins:
                     yield _changed(title, race.second, speed, wins)
-            unchanged = [name for name, ratio in race.ratios.items() if _is_unchanged(ratio)]
+            unchanged = [
+                name
+                for name, ratio in race.ratios.items()
+                if ratio.low > 1 / FASTER and ratio.high < FASTER
+            ]
             if unchanged:
                 yield _unchanged(title, race, unchanged)
-
-
-def _is_unchanged(ratio: Interval) -> bool:
-    return ratio.low > 1 / FASTER and ratio.high < FASTER
 
 
 def _changed(title: str, part: str, speed: str, wins: dict[str, Interval]) -> Finding:

@@ -19,6 +19,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import Cell, ends, interval_of, kernel_name, run_by, texts
 
 PERFECT = "as many times as ranks"
+ENDS = ("ci_low_s", "time_s", "ci_high_s")
 
 
 class ApplicationSpeedup(Panel[Facts]):
@@ -38,7 +39,10 @@ class ApplicationSpeedup(Panel[Facts]):
         kinds = [*sorted({row["kind"] for row in rows}), PERFECT]
         workers = sorted({row["workers"] for row in rows})
         for name in names:
-            rows += [_perfect(name, number) for number in workers]
+            rows += [
+                {"name": name, "kind": PERFECT, "workers": number, "speedup": number}
+                for number in workers
+            ]
         axis = alt.Axis(values=common.log_ticks(row["speedup"] for row in rows), format="~r")
         speedup = alt.Y("speedup:Q", title="speed-up", scale=common.LOG_SCALE, axis=axis)
         titles = {"kind": "run by", "workers": "ranks or threads", "speedup": "speed-up"}
@@ -66,10 +70,6 @@ def _base(workers: int) -> str:
     return "one" if workers == 1 else f"{workers}, taken as {workers} times as fast as one"
 
 
-def _perfect(name: str, workers: int) -> Row:
-    return {"name": name, "kind": PERFECT, "workers": workers, "speedup": workers}
-
-
 class ApplicationTimes(Panel[Facts]):
     title = "Applications: libraries and programming models"
     how_to_read = (
@@ -85,14 +85,24 @@ class ApplicationTimes(Panel[Facts]):
             workers = row["ranks"] * row["threads"]
             cells.setdefault((kernel_name(row), workers), []).append(row)
         rows = [
-            _application_times_drawn(row, name, workers, min(entry["time_s"] for entry in cell))
+            {
+                **{"name": name, "kind": run_by(row), "on": str(workers)},
+                "ratio": common.digits(ratio, 4),
+                **common.drawn_ends(low, ratio, high, 4),
+                **texts(row, time="time_s", rate="mops"),
+                "interval": interval_of(row),
+            }
             for (name, workers), cell in sorted(cells.items(), key=lambda item: -item[0][1])
+            for fastest_s in [min(row["time_s"] for row in cell)]
             for row in cell
+            for low, ratio, high in [[row[end] / fastest_s for end in ENDS]]
             if len(cell) > 1
         ]
         if not rows:
             return None
-        ticks = _ticks(max(row["ratio"] for row in rows))
+        most = max(row["ratio"] for row in rows)
+        tenths = [1 + tenth / 10 for tenth in range(11)]
+        ticks = tenths if most < 2 else common.log_ticks([1.0, most])
         axis = alt.Axis(values=ticks, labelExpr="format(datum.value, '~r') + '×'")
         titles = {"name": "kernel", "kind": "run by", "time": "time", "interval": "95 % interval"}
         titles |= {"rate": "Mop/s"}
@@ -100,25 +110,6 @@ class ApplicationTimes(Panel[Facts]):
         kinds = sorted({row["kind"] for row in rows})
         tooltip = common.tooltip(rows, **titles)
         return dots(rows, value, kinds, tooltip, ("on", "Ranks or threads"), level=1)
-
-
-def _ticks(most: float) -> list[float]:
-    """Round multiples of the fastest; below twice as long, steps of a tenth."""
-    return [1 + tenth / 10 for tenth in range(11)] if most < 2 else common.log_ticks([1.0, most])
-
-
-def _application_times_drawn(row: Row, name: str, workers: int, fastest_s: float) -> Row:
-    time_s = row["time_s"]
-    low_s = common.drawn_low(row["ci_low_s"], time_s)
-    high_s = common.drawn_high(row["ci_high_s"], time_s)
-    return {
-        **{"name": name, "kind": run_by(row), "on": str(workers)},
-        "ratio": common.digits(time_s / fastest_s, 4),
-        "low": common.digits(low_s / fastest_s, 4),
-        "high": common.digits(high_s / fastest_s, 4),
-        **texts(row, time="time_s", rate="mops"),
-        "interval": interval_of(row),
-    }
 
 
 class ApplicationShapes(Panel[Facts]):
@@ -211,8 +202,7 @@ class ApplicationParts(Panel[Facts]):
                 "on": f"{facts.titles.get(str(race.place['library']), race.place['library'])}, "
                 f"{ranks_text(race.place['workers'])}",
                 "ratio": common.digits(ratio.median, 4),
-                "low": common.digits(common.drawn_low(ratio.low, ratio.median), 4),
-                "high": common.digits(common.drawn_high(ratio.high, ratio.median), 4),
+                **common.drawn_ends(ratio.low, ratio.median, ratio.high, 4),
                 "interval": ends(ratio),
             }
             for race in part_races(facts)

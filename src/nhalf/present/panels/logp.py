@@ -62,8 +62,7 @@ def _rows(library: dict[str, Any]) -> Iterator[Row]:
                 **{"series": library["series"], "quantity": quantity, "bytes": size["bytes"]},
                 **texts({**size, "value_s": value_s}, size="bytes", time="value_s"),
                 "value": common.digits(value_s),
-                "low": common.digits(common.drawn_low(low_s, value_s)),
-                "high": common.digits(common.drawn_high(high_s, value_s)),
+                **common.drawn_ends(low_s, value_s, high_s),
                 "interval": interval_text(low_s, high_s, library["launches"]),
             }
 

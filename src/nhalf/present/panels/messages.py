@@ -17,7 +17,7 @@ from nhalf.facts.series import MAIN_PATTERN, library_label, plain_points, series
 from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import curves, elsewhere_points, time_curves
+from nhalf.present.charts.curves import beside, curves, elsewhere_points, time_curves
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import change_of, n_half_text, texts
@@ -164,12 +164,8 @@ def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
     ]
     if not rows:
         return []
-    tooltip = common.tooltip(rows, "series", n_half="n½", half="half of the highest rate")
-    base = (
-        alt.Chart(alt.InlineData(values=rows, name="half-rates"))
-        .transform_filter(common.only_shown())
-        .encode(x=common.size_axis(), y=alt.Y("median_rate:Q"), color=color, tooltip=tooltip)
-    )
+    tips = common.tooltip(rows, "series", n_half="n½", half="half of the highest rate")
+    base = beside("half-rates", rows, alt.Y("median_rate:Q"), color, tips)
     stem = base.mark_rule(strokeDash=[2, 3], opacity=0.8).encode(y2=alt.value("height"))
     return [stem, base.mark_point(shape="diamond", size=130, strokeWidth=2)]
 
@@ -182,13 +178,12 @@ def _rate_rows(points: pl.DataFrame) -> list[Row]:
     points = points.with_columns(most=HEADROOM * pl.col("rate_Bps").max().over("pattern"))
     rows = common.time_rows(points)
     for row, point in zip(rows, points.iter_rows(named=True), strict=True):
-        rate = point["rate_Bps"]
-        high = common.drawn_high(point["rate_high_Bps"], rate)
+        high = min(point["rate_high_Bps"], point["most"])
+        drawn = common.drawn_ends(point["rate_low_Bps"], point["rate_Bps"], high)
         for name in ("median", "low", "high"):
             del row[name]
-        row["median_rate"] = common.digits(rate)
-        row["high_rate"] = common.digits(min(high, point["most"]))
-        row["low_rate"] = common.digits(common.drawn_low(point["rate_low_Bps"], rate))
+        row["median_rate"] = common.digits(point["rate_Bps"])
+        row |= {"high_rate": drawn["high"], "low_rate": drawn["low"]}
     return rows
 
 

@@ -106,6 +106,7 @@ def _cells(view: PairView, orders: dict[str, list[str]]) -> list[Row]:
 def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> Row:
     """The pair from i to j at its places in both orders."""
     first, second, time_s = view.names[i], view.names[j], float(view.times_s[i, j])
+    ends_s = (view.low_s[i, j], view.high_s[i, j])
     return {
         "series": view.series,
         "choice": view.choice,
@@ -114,9 +115,7 @@ def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> Row:
         "pair": first if i == j else f"{first} to {second}",
         "time": format_time(time_s),
         "rate": format_rate(view.size_bytes / time_s) if view.size_bytes else "–",
-        "launches": "–"
-        if not (math.isfinite(view.low_s[i, j]) and math.isfinite(view.high_s[i, j]))
-        else span(view.low_s[i, j], view.high_s[i, j], format_time),
+        "launches": span(*ends_s, format_time) if all(map(math.isfinite, ends_s)) else "–",
         "kind": "within one host" if view.within[i, j] else "between " + view.level,
         "dot": int(view.within[i, j]),
         "slow": int(view.slow[i, j]),

@@ -294,8 +294,7 @@ class BEffCurves(Panel[Facts]):
                 **texts(row, size="bytes", text="rate_Bps"),
                 "kind": B_EFF_CURVES_KINDS[row["kind"]],
                 "rate": common.digits(row["rate_Bps"]),
-                "low": common.digits(common.drawn_low(row["low_Bps"], row["rate_Bps"])),
-                "high": common.digits(common.drawn_high(row["high_Bps"], row["rate_Bps"])),
+                **common.drawn_ends(row["low_Bps"], row["rate_Bps"], row["high_Bps"]),
                 "interval": span(row["low_Bps"], row["high_Bps"], format_rate)
                 if row["launches"] > 1
                 else "none (needs several launches)",
@@ -385,8 +384,7 @@ def _victim_rows(operation: CongestedOperation) -> Iterator[Row]:
             "loaded": _time(operation, loaded_s),
             "times": times(ratio.median),
             "ratio": common.digits(ratio.median, 4),
-            "low": common.digits(common.drawn_low(ratio.low, ratio.median), 4),
-            "high": common.digits(common.drawn_high(ratio.high, ratio.median), 4),
+            **common.drawn_ends(ratio.low, ratio.median, ratio.high, 4),
             "interval": span(ratio.low, ratio.high) if ratio.low < ratio.high else "none",
         }
 

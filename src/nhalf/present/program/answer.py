@@ -20,7 +20,7 @@ from nhalf.facts.program.states import rate_phases, rates_over_time
 from nhalf.facts.program.waits import arrivals, late_pairs, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
-from nhalf.present.program.findings.library_report import library_json
+from nhalf.present.program.findings.messages import library_json
 from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import others_json, others_lines, sharing_lines, verdict_alone
 
@@ -33,13 +33,11 @@ def size_span(least_bytes: int, most_bytes: int) -> str:
     least, most = format_size(least_bytes), format_size(most_bytes)
     if least == most:
         return most
-    (number, unit), (most_number, most_unit) = map(_rounded, (least, most))
+    rounded = []
+    for number, unit in (least.split(" "), most.split(" ")):
+        rounded.append((f"{float(number):.0f}" if float(number) >= ROUNDED else number, unit))
+    (number, unit), (most_number, most_unit) = rounded
     return f"{number if unit == most_unit else f'{number} {unit}'} to {most_number} {most_unit}"
-
-
-def _rounded(size: str) -> tuple[str, str]:
-    number, _, unit = size.partition(" ")
-    return (f"{float(number):.0f}" if float(number) >= ROUNDED else number), unit
 
 
 SHOWN = 3

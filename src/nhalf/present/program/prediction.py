@@ -1,6 +1,5 @@
 """A predicted run time in words: the time, what it consists of, and how wrong it may be."""
 
-import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
@@ -176,13 +175,11 @@ def _cells(prediction: predict.ProgramPrediction, alternatives: Alternatives) ->
         "–"
         if ratio is None
         else _ratio(ratio, bool(alternatives.is_as_fast(prediction)) and not is_first),
-        _over_traced(prediction) if certain and has_error else "–",
+        _ratio(prediction.time_s / prediction.undisturbed_s, prediction.is_within_error)
+        if certain and has_error
+        else "–",
         prediction.dominated_by,
     ]
-
-
-def _over_traced(prediction: predict.ProgramPrediction) -> str:
-    return _ratio(prediction.time_s / prediction.undisturbed_s, prediction.is_within_error)
 
 
 def _ratio(ratio: float, within: bool) -> str:
@@ -255,11 +252,9 @@ def _caveats(prediction: predict.ProgramPrediction) -> Iterator[str]:
 
 def _traced(prediction: predict.ProgramPrediction) -> str:
     """The traced time, and that without other programs, which predictions start from."""
-    words = f"{format_time(prediction.measured_s)}{_launches(prediction)}"
+    words = format_time(prediction.measured_s)
+    if prediction.launches > 1:
+        words += f", the median of {prediction.launches} launches"
     if prediction.undisturbed_s < prediction.measured_s:
         words += f", without what other programs took {format_time(prediction.undisturbed_s)}"
     return words
-
-
-def _launches(prediction: predict.ProgramPrediction) -> str:
-    return f", the median of {prediction.launches} launches" if prediction.launches > 1 else ""

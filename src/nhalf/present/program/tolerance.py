@@ -55,7 +55,9 @@ def tolerance_lines(program: Program) -> Iterator[str]:
         yield "How slow a network it tolerates takes a while: nhalf show TRACE --tolerance"
         return
     added = {tolerance.parameter: tolerance.added for tolerance in tolerances(program)}
-    tolerated = {name: added[name] for name in slowdown.PARAMETERS if added.get(name) is not None}
+    tolerated = {
+        name: amount for name in slowdown.PARAMETERS if (amount := added.get(name)) is not None
+    }
     slow_ranks = slowdown.Slowdown(program).slow_ranks if slowdown.SLOW_NODE in tolerated else ()
     *parts, last = [
         SLACK[name].format(amount_text(name, amount), ranks=_ranks_text(slow_ranks))

@@ -123,7 +123,9 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
     `program` is the run that shares refer to, `tree` its efficiencies.
     """
     if shared := disturbance.shared_processors(program):
-        cause = f"Main cause: {shared_text(shared)}; {REMEDY[:1].lower() + REMEDY[1:]}"
+        processors = count(len(shared[0].processors), "processor")
+        remedy_text = REMEDY[:1].lower() + REMEDY[1:]
+        cause = f"Main cause: {_who_shared(shared[0])} share {processors}; {remedy_text}"
         return " ".join(filter(None, [cause, _besides(program)]))
     if is_disturbed(program) and disturbance.most_taken_share(program) >= HELD:
         return " ".join(filter(None, [_others(program), _besides(program)]))
@@ -260,11 +262,6 @@ def sharing_text(shared: Sequence[SharedProcessors]) -> str:
         f"Oversubscribed: {_who_shared(most)} ({listed(most.ranks)}) share "
         f"{count(len(most.processors), 'processor')} of {most.host} ({places}){elsewhere}."
     )
-
-
-def shared_text(shared: Sequence[SharedProcessors]) -> str:
-    """'8 ranks share 2 processors', where most do."""
-    return f"{_who_shared(shared[0])} share {count(len(shared[0].processors), 'processor')}"
 
 
 def _who_shared(shared: SharedProcessors) -> str:

@@ -14,15 +14,6 @@ from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, card_of, rendered
 from nhalf.present.report.sections import Section
-from nhalf.present.study_words import (
-    DOCUMENT,
-    MARKS,
-    OWN,
-    counts_text,
-    in_parts,
-    mark_text,
-    marks_how,
-)
 from nhalf.present.wording import count
 from nhalf.studies.form import Conclusion, FigureForm
 from nhalf.studies.judge import FAILS, HOLDS, READ_BACK, UNTESTED, ConclusionJudgement, Verdict
@@ -209,8 +200,8 @@ STUDIES_FOOTER = (
 def studies_page(overviews: Sequence[StudyOverview]) -> str:
     """The whole page as HTML."""
     at_home = [judgement for of in overviews for judgement in of.at_home]
-    parts = in_parts(at_home)
-    counts = Counter(judgement.verdict for judgement in parts.get(DOCUMENT, []))
+    parts = study_words.in_parts(at_home)
+    counts = Counter(judgement.verdict for judgement in parts.get(study_words.DOCUMENT, []))
     cards = [_study_card(of) for of in overviews]
     further = [
         {**card, "text": f"{card['label']}: {card['text']}"} for card in cards[LEAD_FINDINGS:]
@@ -227,12 +218,14 @@ def studies_page(overviews: Sequence[StudyOverview]) -> str:
             (str(counts[FAILS]), "do not hold there"),
             (str(counts[READ_BACK]), "are read back there"),
             (str(counts[UNTESTED]), "cannot be tested there"),
-            (str(len(parts.get(OWN, []))), "verdicts on nhalf's own"),
+            (str(len(parts.get(study_words.OWN, []))), "verdicts on nhalf's own"),
         ],
         findings_title="Studies",
         footer=STUDIES_FOOTER,
         sections=[
-            Section(of.study, of.study, marks_how(of.form.title), None, verdict_table(of))
+            Section(
+                of.study, of.study, study_words.marks_how(of.form.title), None, verdict_table(of)
+            )
             for of in overviews
         ],
     )
@@ -250,19 +243,19 @@ def _words(conclusion: Conclusion) -> str:
 
 def _marks(judgements: Iterable[ConclusionJudgement], of: StudyOverview) -> list[str]:
     return [
-        mark_text(judgement, machine)
+        study_words.mark_text(judgement, machine)
         for judgement, machine in zip(judgements, of.judgements, strict=True)
     ]
 
 
 def _study_card(of: StudyOverview) -> dict[str, str]:
     """How many conclusions of a study come out as it says, on the machines of which it says so."""
-    parts = in_parts(of.at_home)
-    of_document, own = parts.get(DOCUMENT, []), parts.get(OWN, [])
+    parts = study_words.in_parts(of.at_home)
+    of_document, own = parts.get(study_words.DOCUMENT, []), parts.get(study_words.OWN, [])
     held = sum(judgement.verdict == HOLDS for judgement in of_document)
     text = (
-        f"{of.form.title} Where the document says so, {counts_text(of_document)}; of nhalf's own, "
-        f"{counts_text(own)}."
+        f"{of.form.title} Where the document says so, {study_words.counts_text(of_document)}; "
+        f"of nhalf's own, {study_words.counts_text(own)}."
     )
-    figure = f"{held} of {len(of_document)} {MARKS[HOLDS]}"
+    figure = f"{held} of {len(of_document)} {study_words.MARKS[HOLDS]}"
     return card_of(figure, text, of.study, of.form.source)

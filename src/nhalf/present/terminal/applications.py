@@ -55,12 +55,6 @@ def _shape(row: Mapping[str, Any]) -> str:
     return shape if row["placement"] in ("cores", "free") else f"{shape} ({row['placement']})"
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    """An interval in words, where it says anything."""
-    low_s, high_s = row["ci_low_s"], row["ci_high_s"]
-    return MISSING if low_s is None or high_s is None else span(low_s, high_s, format_time)
-
-
 def _speedup(row: Mapping[str, Any]) -> str:
     """The speed-up, with a mark if it is not relative to one rank."""
     mark = MARK if _is_relative(row) else ""
@@ -75,7 +69,9 @@ def _verdict(row: Mapping[str, Any]) -> str:
 COLUMNS: dict[str, Cell] = {
     **{"kernel": kernel_name, "program": lambda row: row["mpi"] or row["program"], "ranks": _shape},
     "time": lambda row: format_time(row["time_s"]) if row["time_s"] else MISSING,
-    "95 % interval": _interval,
+    "95 % interval": lambda row: known(
+        row["ci_low_s"], lambda low_s: span(low_s, row["ci_high_s"], format_time)
+    ),
     "Mop/s": lambda row: known(row["mops"], lambda rate: fixed(rate, 1)),
     "speed-up": _speedup,
     "per rank": lambda row: known(row["efficiency"], percent),

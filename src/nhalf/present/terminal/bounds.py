@@ -8,12 +8,14 @@ from rich.console import Console
 from rich.table import Table
 
 from nhalf.base.numbers import fixed, percent, whole
+from nhalf.loops.climb import Climb
 from nhalf.loops.file_ladders import Ladders, LoopLadder
 from nhalf.loops.livermore.table import Row, used
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.refusal import RefusedSource
 from nhalf.loops.source.sums import REGROUPING
 from nhalf.machines.processor import Processor
+from nhalf.present.terminal.output import print_lines
 from nhalf.present.terminal.tables import add_literal, plain_table
 from nhalf.present.wording import cell, known
 
@@ -92,16 +94,14 @@ def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound])
     for bound in bounds:
         add_literal(table, *_cells(bound))
     console.print(table)
-    for bound in bounds:
-        if bound.in_order:
-            console.print(order_note(bound, bound.in_order), markup=False, soft_wrap=True)
+    print_lines(console, *(order_note(bound, bound.in_order) for bound in bounds if bound.in_order))
     show_doubts(console, processor)
 
 
 def show_doubts(console: Console, processor: Processor) -> None:
     """Print which measured rates are doubtful, and what bounds take them for."""
-    for doubt in processor.doubts:
-        console.print(f"doubtful: {doubt}", markup=False, soft_wrap=True, style="yellow")
+    lines = (f"doubtful: {doubt}" for doubt in processor.doubts)
+    print_lines(console, *lines, style="yellow")
 
 
 def order_note(bound: Bound, in_order: Bound) -> str:
@@ -164,18 +164,16 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
 
 
 def _ladder_cells(ladder: LoopLadder) -> list[str]:
-    climb, counts = ladder.climb, ladder.bound.counts
-    rungs = (
-        *(climb.essential_cycles, climb.emitted_cycles),
-        *(climb.scheduled_cycles, climb.measured_cycles),
-    )
-    gap = max(climb.gaps(), key=lambda gap: gap.ratio, default=None)
-    return [
-        f"{counts.function}:{counts.line}",
-        ladder.build.title.replace(" -march=native", ""),
-        *(cell("cycles", cycles) for cycles in rungs),
-        str(gap) if gap else "",
-    ]
+    counts = ladder.bound.counts
+    gap = max(ladder.climb.gaps(), key=lambda gap: gap.ratio, default="")
+    build = ladder.build.title.replace(" -march=native", "")
+    return [f"{counts.function}:{counts.line}", build, *_rungs(ladder.climb), str(gap)]
+
+
+def _rungs(climb: Climb) -> list[str]:
+    """The cycles of each of RUNGS."""
+    known_cycles = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
+    return [cell("cycles", cycles) for cycles in (*known_cycles, climb.measured_cycles)]
 
 
 def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
@@ -197,7 +195,7 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
     console.print(_ladders(table))
     for row in table:
         if explanation := EXPLANATIONS.get(row.bound.number):
-            console.print(f"{row.bound.number}: {explanation}", markup=False, soft_wrap=True)
+            print_lines(console, f"{row.bound.number}: {explanation}")
     console.print()
     console.print(_tuned(table))
     show_doubts(console, processor)
@@ -209,9 +207,7 @@ def _ladders(table: Sequence[Row]) -> Table:
     words = ("kernel", "build", GAP)
     shown = plain_table(title, "kernel", *RUNGS, "build", GAP, words=words, whole=("build",))
     for row in table:
-        climb = row.climb(row.fastest)
-        rungs = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
-        cells = [cell("cycles", cycles) for cycles in (*rungs, climb.measured_cycles)]
+        cells = _rungs(row.climb(row.fastest))
         build = row.fastest.build.title.replace(" -march=native", "")
         shown.add_row(str(row.bound.number), *cells, build, row.advice)
     return shown

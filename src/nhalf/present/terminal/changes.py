@@ -64,15 +64,12 @@ def show_changes(
     as_factor = any(is_factor(curve.shown.ratio) for _, curve in shown)
     rows = [row for name, curve in shown for row in _rows(name, curve, every_size, as_factor)]
     tails = comparison.longer_tails
-    rows = [
-        *[
-            row
-            for name, tail in _zip(_names(tails), tails)
-            for row in _rows(name, replace(tail, verdict="slower"), False, as_factor=True)
-        ],
-        *rows,
+    tail_rows = [  # each that grew, by the mean of its slowest samples
+        row
+        for name, tail in _zip(_names(tails), tails)
+        for row in _rows(name, replace(tail, verdict="slower"), False, as_factor=True)
     ]
-    if rows:
+    if rows := [*tail_rows, *rows]:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
     print_lines(console, *open_lines([*doubts, *lost], bool(rows) and not shows_all, run, launch_s))

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from nhalf.base.arrays import Floats
 from nhalf.base.numbers import change, change_span, fixed, half_width_text
+from nhalf.base.rows import members
 from nhalf.base.units import format_time
 from nhalf.decide.history.cluster import slower
 from nhalf.decide.history.history import METHOD, RUNS_SURE, CurveHistory, History, Shift, moment
@@ -73,16 +74,11 @@ def _curve_json(curve: CurveHistory) -> dict[str, Any]:
 
 def _shift_json(shift: Shift) -> dict[str, Any]:
     return {
-        "before": shift.before,
-        "at": shift.at,
-        "at_first": shift.first,
-        "at_last": shift.last,
-        "started_s": shift.started_s,
-        "verdict": shift.verdict,
-        "ratio": shift.ratio,
+        **members(shift, "before", "at"),
+        **{"at_first": shift.first, "at_last": shift.last},
+        **members(shift, "started_s", "verdict", "ratio"),
         "ci": [shift.low, shift.high],
-        "reason": shift.doubt.reason,
-        "remedy": shift.doubt.remedy,
+        **members(shift.doubt, "reason", "remedy"),
         "environment": [vars(difference) for difference in shift.differences],
     }
 

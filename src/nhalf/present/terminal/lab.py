@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
+
+from nhalf.present.terminal.tables import headed_table
 
 GOOD = ("idle", "allocated", "mixed", "completing")
 
@@ -18,9 +18,8 @@ def show_status(console: Console, status: dict[str, Any], fresh: bool = False) -
         f"[bold]{status['lab']}[/]: {count} node{'s' if count > 1 else ''}, {status['topology']}, "
         f"{status['cpus']} CPUs each; head ctl at {status['address']}"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for title in ("node", "address", "Slurm", "link", "rate"):
-        table.add_column(title)
+    titles = ("node", "address", "Slurm", "link", "rate")
+    table = headed_table("", *titles, words=titles)
     of_nodes = {link["link"].split("-")[0]: link for link in reversed(status["links"])}
     for node in status["nodes"]:
         link = of_nodes.get(node["node"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,11 +15,12 @@ from rich.table import Table
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent, span, whole
 from nhalf.base.operations import NATIVE
+from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.engine_names import ENGINES
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
-from nhalf.machines.machine import FittedModel, Machine
+from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.shared import LONG_WITHIN
 from nhalf.machines.topology import Topology, Torus, in_words
@@ -75,9 +75,7 @@ def as_json(entry: Listed) -> dict[str, Any]:
         "name": machine.name,
         "file": str(entry.path),
         "record": entry.is_record,
-        "title": machine.title,
-        "year": machine.year,
-        "source": machine.source,
+        **members(machine, "title", "year", "source"),
         "nodes": topology.nodes or None if topology else None,
         "ranks_per_node": machine.node.ranks if machine.node else None,
         "topology": topology,
@@ -98,12 +96,12 @@ def message_cost(machine: Machine) -> tuple[float, float]:
     """
     curves = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
     between = [model for model in curves if is_between_nodes(model.placement)]
-    chosen = between or curves
+    segments = [model.segments for model in between or curves]
     # A rate that falls is published; how far it falls is not.
     last = -2 if machine.range_of(LONG_WITHIN) and not between else -1
     return (
-        min((_start_s(model) for model in chosen), default=math.nan),
-        max((model.segments[last].r_inf_Bps for model in chosen), default=math.nan),
+        min((first.time_s(first.from_bytes) for first, *_ in segments), default=math.nan),
+        max((of_curve[last].r_inf_Bps for of_curve in segments), default=math.nan),
     )
 
 
@@ -120,23 +118,15 @@ def middles(machine: Machine) -> dict[str, str]:
     }
 
 
-def _start_s(model: FittedModel) -> float:
-    return model.segments[0].time_s(model.segments[0].from_bytes)
-
-
 def show_list(console: Console, machines: Sequence[Listed]) -> None:
     """The table, how to add a machine, and where the files are."""
     print_table(_table(machines), console)
-    words = f"{sentence(catalogue.OF_RECORD)}."
-    console.print(words, soft_wrap=True, markup=False, highlight=False, style="dim")
+    print_lines(console, f"{sentence(catalogue.OF_RECORD)}.", style="dim")
     for entry in machines:
         for name, text in middles(entry.machine).items():
-            words = f"~ {entry.machine.name}: no {name} is published; it is {text}"
-            console.print(words, soft_wrap=True, markup=False, highlight=False)
-    for entry in machines:
-        if not entry.is_record:
-            words = f"{entry.machine.name}  {entry.path}"
-            console.print(words, soft_wrap=True, markup=False, highlight=False)
+            print_lines(console, f"~ {entry.machine.name}: no {name} is published; it is {text}")
+    local = (entry for entry in machines if not entry.is_record)
+    print_lines(console, *(f"{entry.machine.name}  {entry.path}" for entry in local))
 
 
 def _table(machines: Sequence[Listed]) -> Table:
@@ -197,9 +187,8 @@ def show(console: Console, answers: Agreement) -> None:
 
 
 def _show_missing(console: Console, missing: Mapping[str, str]) -> None:
-    for engine, reason in missing.items():
-        words = f"{engine} was not asked: {reason}"
-        print_lines(console, words, style="dim")
+    lines = (f"{engine} was not asked: {reason}" for engine, reason in missing.items())
+    print_lines(console, *lines, style="dim")
 
 
 def show_trial(console: Console, trial: Trial) -> None:
@@ -207,11 +196,13 @@ def show_trial(console: Console, trial: Trial) -> None:
     rows = [_figure(row) for row in trial.rows if row.answers]
     show_table(("figure", "published", *ENGINES, "known"), rows)
     figures = count(len(trial.rows), "published figure")
-    print_line = functools.partial(console.print, markup=False, highlight=False, soft_wrap=True)
     doubts = count(len(trial.alarms), "doubt") if trial.alarms else "no doubts"
-    print_line(f"{trial.machine}: {len(rows)} of {figures} have answers without it; {doubts}")
-    for alarm in trial.alarms:
-        print_line(f"{alarm.figure}: {alarm.engine} has {alarm.ratio:.3g} {alarm.why}")
+    head = f"{trial.machine}: {len(rows)} of {figures} have answers without it; {doubts}"
+    alarms = (
+        f"{alarm.figure}: {alarm.engine} has {alarm.ratio:.3g} {alarm.why}"
+        for alarm in trial.alarms
+    )
+    print_lines(console, head, *alarms)
     if apart := trial.agreement.apart:
         show_table(COLUMNS, [_row(compared) for compared in apart])
     _show_missing(console, trial.agreement.missing)

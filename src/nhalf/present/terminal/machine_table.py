@@ -74,7 +74,7 @@ PARAMETERS = {
 
 
 def _loggp_table(libraries: Sequence[LogGP]) -> Table:
-    table = headed_table("LogGP", *PARAMETERS.values(), first="library")
+    table = headed_table("LogGP", "library", *PARAMETERS.values(), words=("library",))
     for library in libraries:
         values = {name: getattr(library, f"{name}_s") for name in PARAMETERS}
         if library.identifiable is False:
@@ -98,7 +98,7 @@ def _parameter(name: str, value: float | None) -> str:
 
 
 def _table(model: FittedModel) -> Table:
-    table = headed_table(_title(model), first="sizes", caption=_caption(model))
+    table = headed_table(_title(model), "sizes", words=("sizes",), caption=_caption(model))
     for name in ("t0", "rate r∞", "n½"):
         table.add_column(name, justify="right")
         table.add_column("95 %", style="dim")

@@ -11,8 +11,10 @@ from nhalf.facts.facts import Facts
 from nhalf.machines.processor import Processor
 from nhalf.node.bandwidth import KERNELS
 from nhalf.present.terminal.bounds import show_doubts
-from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.tables import show_table
+from nhalf.present.terminal.output import show_place, stdout_console
+from nhalf.present.terminal.tables import show_rows, show_table
+from nhalf.present.wording import Cell
+from nhalf.results import Result
 from nhalf.results.caches import size_words
 from nhalf.results.gpu import Gpu
 from nhalf.results.stream import Stream
@@ -20,6 +22,12 @@ from nhalf.results.sweeps import Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.run import Run
 
+UNITS: dict[str, Cell] = {
+    "operation": lambda unit: unit.name.replace("_", " "),
+    "width": "width",
+    "a cycle": lambda unit: f"{fixed(unit.per_cycle, 2)}{' *' if unit.doubt else ''}",
+    "latency, cycles": lambda unit: fixed(unit.latency_cycles, 1) if unit.latency_cycles else "–",
+}
 LATENCIES = ("load-to-use latency", "cycles", "a miss adds")
 
 
@@ -34,7 +42,8 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     for row in rows:
         for doubt in row.get("doubts", []):
             console.print(doubt, markup=False, style="yellow")
-    _show_results(facts)
+    _show_result(Translation(), facts.results.get("translation", []))
+    _show_result(Sweeps(), facts.results.get("sweeps", []))
     if described is not None:
         _show_units(described)
     _show_stream(facts.results.get("stream", []))
@@ -43,57 +52,31 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
 
 def show_gpu(run: Run, facts: Facts, report: Path | None) -> None:
     """Print what a message of GPU memory pays, and the paths."""
-    console, kind = stdout_console(), Gpu()
+    console = stdout_console()
     environment = run.environment
     console.print(
         f"{environment['gpu']} at {environment['gpu_pci']}, {environment['gpu_driver']}",
         markup=False,
     )
-    console.print(f"\n{kind.title}", style="bold", markup=False)
-    rows = facts.results.get("gpu", [])
-    show_table(
-        [column.title for column in kind.columns],
-        [[column.cell(row) for column in kind.columns] for row in rows],
-    )
-    for row in rows:
-        for sentence in (*kind.sentences(row), *row["doubts"]):
-            console.print(sentence, markup=False)
+    _show_result(Gpu(), facts.results.get("gpu", []))
     show_place(run, report)
 
 
-def _show_results(facts: Facts) -> None:
-    for name, kind in (("translation", Translation()), ("sweeps", Sweeps())):
-        rows = facts.results.get(name, [])
-        shown = [row for row in rows if row.get(kind.columns[0].name) is not None]
-        titles = [column.title for column in kind.columns]
-        if shown:
-            stdout_console().print(f"\n{kind.title}", style="bold", markup=False)
-        show_table(titles, [[column.cell(row) for column in kind.columns] for row in shown])
-        for row in rows:
-            for sentence in (*kind.sentences(row), *row.get("doubts", [])):
-                stdout_console().print(sentence, markup=False)
-
-
-def show_place(run: Run, report: Path | None) -> None:
-    """Print the paths of the run and the report."""
-    console = stdout_console()
-    console.print(f"\nrun     {run.path}", markup=False, soft_wrap=True)
-    if report is not None:
-        console.print(f"report  {report}", markup=False, soft_wrap=True)
+def _show_result(kind: Result, rows: Sequence[Row]) -> None:
+    """Print the rows that have the first column, below the title, and what is said of all."""
+    shown = [row for row in rows if row.get(kind.columns[0].name) is not None]
+    if shown:
+        stdout_console().print(f"\n{kind.title}", style="bold", markup=False)
+    titles = [column.title for column in kind.columns]
+    show_table(titles, [[column.cell(row) for column in kind.columns] for row in shown])
+    for row in rows:
+        for sentence in (*kind.sentences(row), *row.get("doubts", [])):
+            stdout_console().print(sentence, markup=False)
 
 
 def _show_units(described: Processor) -> None:
     """Print throughput and latency of the core's operations, by width."""
-    rows = [
-        [
-            operation.name.replace("_", " "),
-            operation.width,
-            f"{fixed(operation.per_cycle, 2)}{' *' if operation.doubt else ''}",
-            fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
-        ]
-        for operation in described.operations
-    ]
-    show_table(("operation", "width", "a cycle", "latency, cycles"), rows)
+    show_rows(described.operations, UNITS)
     show_doubts(stdout_console(), described)
     forward = described.store_forward_cycles
     forwarding = (

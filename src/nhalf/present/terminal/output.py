@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 from nhalf.base.printable import CONTROL, PrintableSegments, printable_parts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
+
+    from nhalf.store.run import Run
 
 UNLIMITED = 10_000
 """More columns than any table needs."""
@@ -109,6 +113,12 @@ def print_lines(screen: Console, *lines: str, style: str | None = None) -> None:
     """Print lines as they are, without markup; a terminal divides those that are longer."""
     for line in lines:
         screen.print(line, markup=False, soft_wrap=True, style=style)
+
+
+def show_place(run: Run, report: Path | None) -> None:
+    """Print the paths of a run and of its report."""
+    lines = [f"\nrun     {run.path}", *([] if report is None else [f"report  {report}"])]
+    print_lines(stdout_console(), *lines)
 
 
 def _console(**choices: Any) -> Console:

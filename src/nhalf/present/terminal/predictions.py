@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -74,11 +73,8 @@ def _words(prediction: Prediction) -> str:
 
 def _table(prediction: Prediction) -> Table:
     """A row per number of ranks, a column per size: the fastest, its time, and the runner-up."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("ranks", justify="right")
+    table = tables.headed_table("", "ranks", *map(format_size, prediction.size_bytes))
     best, best_parts = prediction.best(), prediction.best_parts()
-    for size in prediction.size_bytes:
-        table.add_column(format_size(size), justify="right")
     names = [way.algorithm for way in prediction.ways]
     for i, p in enumerate(prediction.ranks):
         cells = []
@@ -163,12 +159,8 @@ WORDS = {
 
 def show_b_eff(console: Console, predictions: Sequence[PredictedEffectiveBandwidth]) -> None:
     """Print a row for each figure of each number of ranks, then what widens the intervals."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("ranks", justify="right")
-    table.add_column("nodes", justify="right")
-    table.add_column("of")
-    for name in ("predicted", "interval (95 %)", "published"):
-        table.add_column(name, justify="right")
+    titles = ("ranks", "nodes", "of", "predicted", "interval (95 %)", "published")
+    table = tables.headed_table("", *titles, words=("of",))
     for prediction in predictions:
         where = (str(prediction.ranks), str(prediction.nodes))
         for name, figure in prediction.figures.items():
@@ -206,11 +198,8 @@ def show_traffic(console: Console, prediction: PredictedTraffic) -> None:
     size = format_size(prediction.size_bytes)
     title = f"{prediction.machine}, {prediction.layout}, all ranks send without pause, {size}"
     print_lines(console, title)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("to")
-    table.add_column("of")
-    for name in ("senders", "predicted", "interval (95 %)", "published"):
-        table.add_column(name, justify="right")
+    titles = ("to", "of", "senders", "predicted", "interval (95 %)", "published")
+    table = tables.headed_table("", *titles, words=("to", "of"))
     for row in prediction.rows:
         ends = [format_rate(rate_Bps) for rate_Bps in (row.rate.low, row.rate.high)]
         between = " – ".join(ends) if row.rate.is_wide else ""
@@ -276,8 +265,8 @@ def _replay_table(replay: PingPongReplay) -> Table:
         f"{format_size(worst.size_bytes)}; 'model' is what the fitted segments alone say"
     )
     title = f"{replay.mpi}, ping-pong, {replay.placement}"
-    names = ("measured", "model", "simulated", "error")
-    table = tables.headed_table(title, *names, first="size", caption=caption)
+    names = ("size", "measured", "model", "simulated", "error")
+    table = tables.headed_table(title, *names, words=("size",), caption=caption)
     for size in replay.sizes:
         table.add_row(
             format_size(size.size_bytes),

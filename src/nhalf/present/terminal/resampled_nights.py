@@ -2,26 +2,18 @@
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from nhalf.base.numbers import MISSING, percent, times
 from nhalf.experiment.selftest.simulated_nights import PLANTED, TOLERANCE, NightRates
+from nhalf.present.terminal.tables import headed_table
 from nhalf.present.wording import count
 
 
 def show_rates(out: Console, rates: Sequence[NightRates], runs: int) -> None:
     """Print a row for each number of launches, and what the nights are."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in (
-        "launches",
-        "next run inside",
-        "false alarms",
-        f"{times(PLANTED)} found",
-        "first",
-    ):
-        table.add_column(title, justify="right")
+    planted = f"{times(PLANTED)} found"
+    table = headed_table("", "launches", "next run inside", "false alarms", planted, "first")
     for rate in rates:
         table.add_row(
             str(rate.launches),

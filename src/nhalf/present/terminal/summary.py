@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich.markup import escape
 from rich.table import Table
 
 from nhalf.base.carrier import carrier
@@ -22,8 +21,9 @@ from nhalf.facts.overview import LibraryOverview, PatternOverview, overview, pat
 from nhalf.facts.precision import with_repetitions
 from nhalf.facts.tails import quantile_rows
 from nhalf.measure.loop.ending import RunOutcome
-from nhalf.present.terminal.output import print_lines, stdout_console
+from nhalf.present.terminal.output import print_lines, show_place, stdout_console
 from nhalf.present.terminal.tables import (
+    add_literal,
     house_table,
     print_table,
     show_frame,
@@ -87,10 +87,9 @@ def show_outcome(outcome: RunOutcome, facts: Facts, report: Path | None) -> None
         console.print(text, markup=False, style="yellow")
     for row in unresolved(facts, outcome.unmeasured):
         if row["unmeasured"]:
-            console.print(_unmeasured_line(row), markup=False, style="yellow")
-    print_lines(console, f"\nrun     {outcome.run.path}")
-    if report is not None:
-        print_lines(console, f"report  {report}")
+            text = f"not measured: {row['pattern']}: {row['unmeasured']} of {row['points']} points"
+            console.print(text, markup=False, style="yellow")
+    show_place(outcome.run, report)
 
 
 def _show_collectives(facts: Facts) -> None:
@@ -102,26 +101,17 @@ def _show_collectives(facts: Facts) -> None:
         show_table(columns, rows)
 
 
-def _unmeasured_line(row: Mapping[str, Any]) -> str:
-    """The points of one pattern that were not measured."""
-    return f"not measured: {row['pattern']}: {row['unmeasured']} of {row['points']} points"
-
-
 def overview_table(lines: Sequence[LibraryOverview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
     table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "steps at")
     for line in lines:
-        table.add_row(
-            escape(line.series),
-            format_time(line.latency_s),
-            "–"
-            if line.launches < 2 or math.isnan(line.latency_half_width)
-            else half_width_text(line.latency_half_width),
-            n_half_text(line.n_half_bytes),
-            n_half_ends(line) or "–",
-            format_rate(line.peak_Bps),
-            few([format_size(high) for _, high in line.switches], 4),
-        )
+        # No width is no certainty.
+        is_known = line.launches > 1 and not math.isnan(line.latency_half_width)
+        half_width = half_width_text(line.latency_half_width) if is_known else "–"
+        latency = (format_time(line.latency_s), half_width)
+        half = (n_half_text(line.n_half_bytes), n_half_ends(line) or "–")
+        steps = few([format_size(high) for _, high in line.switches], 4)
+        add_literal(table, line.series, *latency, *half, format_rate(line.peak_Bps), steps)
     return table
 
 
@@ -129,16 +119,9 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
     """One row per library and pattern: points, time of the smallest message, peak rate."""
     table = house_table("library", "pattern", "points", "smallest", "its time", "peak rate")
     for line in lines:
-        is_constant = line.quickest_s == line.slowest_s
-        time = "" if is_constant else f" to {format_time(line.slowest_s)}"
-        table.add_row(
-            escape(line.series),
-            escape(line.pattern),
-            str(line.points),
-            format_size(line.smallest_bytes),
-            format_time(line.quickest_s) + time,
-            format_rate(line.peak_Bps),
-        )
+        times = " to ".join(map(format_time, dict.fromkeys((line.quickest_s, line.slowest_s))))
+        numbers = (str(line.points), format_size(line.smallest_bytes), times)
+        add_literal(table, line.series, line.pattern, *numbers, format_rate(line.peak_Bps))
     return table
 
 

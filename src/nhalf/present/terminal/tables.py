@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from nhalf.base.errors import unknown
@@ -39,42 +40,39 @@ def house_table(*columns: str) -> Table:
     return table
 
 
-def plain_table(
-    title: str, *columns: str, words: Collection[str], whole: Collection[str] = ()
+def headed_table(
+    title: str,
+    *columns: str,
+    words: Collection[str] = (),
+    whole: Collection[str] = (),
+    caption: str = "",
+    is_ruled: bool = True,
 ) -> Table:
-    """An empty table below its title, without lines: numbers, but in the columns of `words`.
+    """An empty table below its title, if it has one: numbers, but in the columns of `words`.
 
-    What the columns of `whole` hold is never wrapped.
+    What the columns of `whole` hold is never wrapped. Unless it `is_ruled` it has no lines, and its
+    title is not bold.
     """
+    from rich import box
     from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
+    table = Table(
+        title=Text(title, style="bold") if title and is_ruled else escape(title) or None,
+        title_justify="left",
+        caption=Text(caption, style="dim") if caption else None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD if is_ruled else None,
+        pad_edge=False,
+    )
     for name in columns:
         side: Literal["left", "right"] = "left" if name in words else "right"
         table.add_column(name, justify=side, no_wrap=name in whole)
     return table
 
 
-def headed_table(title: str, *numbers: str, first: str = "", caption: str = "") -> Table:
-    """An empty table below a bold title: a column of words, if it has a name, then of numbers."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        caption=Text(caption, style="dim") if caption else None,
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    if first:
-        table.add_column(first)
-    for name in numbers:
-        table.add_column(name, justify="right")
-    return table
+plain_table = partial(headed_table, is_ruled=False)
 
 
 def print_table(table: Table, console: Console | None = None) -> None:

@@ -46,20 +46,11 @@ def show_tuned(console: Console, bench: LibraryBench, tuned: Tuned) -> None:
         )
     if tuned.curves:
         console.print(_trial(tuned.curves))
-    for cell in tuned.refuted:
-        console.print(
-            f"removed: {cell.operation} of {format_size(cell.size_bytes)} on {cell.ranks} ranks "
-            "is slower with the file",
-            markup=False,
-            style="yellow",
-        )
-    for cell in tuned.unapplied:
-        console.print(
-            f"removed: the rule for {cell.operation} of {format_size(cell.size_bytes)} on "
-            f"{cell.ranks} ranks has no effect in the file",
-            markup=False,
-            style="yellow",
-        )
+    removed = [(cell, "", "is slower with the file") for cell in tuned.refuted]
+    removed += [(cell, "the rule for ", "has no effect in the file") for cell in tuned.unapplied]
+    for cell, subject, reason in removed:
+        place = f"{cell.operation} of {format_size(cell.size_bytes)} on {cell.ranks} ranks"
+        console.print(f"removed: {subject}{place} {reason}", markup=False, style="yellow")
     if tuned.activity or tuned.search.won:
         _show_activity(console, bench, tuned.activity)
     _show_witness(console, bench, tuned.witness)

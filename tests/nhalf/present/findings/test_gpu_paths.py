@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from nhalf.facts.facts import Facts
 from nhalf.facts.gpu import slopes
 from nhalf.mpi.ucx_paths import paths
-from nhalf.present.findings.gpu import GpuPaths
+from nhalf.present.findings.node import GpuPaths
 from nhalf.store.record import event
 from nhalf.store.run import Run
 from tests.nhalf.facts.test_node import record

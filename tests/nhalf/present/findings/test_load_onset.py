@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finding
-from nhalf.present.findings.pairs import LoadOnset
+from nhalf.present.findings.traffic import LoadOnset
 from nhalf.store.run import Run
 from tests.nhalf.cli.model_machine import model, needs_probes
 

@@ -9,8 +9,8 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.nccl import NcclChoice, choices
-from nhalf.present.findings.gpu import NcclBeside, NcclTakes
-from nhalf.present.panels.gpu import GpuCosts
+from nhalf.present.findings.node import NcclBeside, NcclTakes
+from nhalf.present.panels.node import GpuCosts
 from nhalf.present.terminal.summary import show_points
 
 Make = Callable[..., pl.LazyFrame]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.pairs import PairsAtOnce, SlowestPair
+from nhalf.present.findings.traffic import PairsAtOnce, SlowestPair
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]

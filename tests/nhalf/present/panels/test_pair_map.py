@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.pairs import PairMap as PairMapFinder
+from nhalf.present.findings.traffic import PairMap as PairMapFinder
 from nhalf.present.panels.pair_map import PairMap
 from nhalf.store.places import Place
 

@@ -9,7 +9,7 @@ import pytest
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.layout import LibraryReport
 from nhalf.present.findings import findings
-from nhalf.present.program.findings.library_report import (
+from nhalf.present.program.findings.messages import (
     BeyondEagerLimit,
     ForcedAlgorithms,
     NeverReceived,
