@@ -94,17 +94,12 @@ def piece_intervals(curve: Curve, piece: FittedPiece) -> PieceIntervals | None:
     enough = np.isfinite(rows).sum(axis=1) >= min(2, size.size)
     if int(enough.sum()) < LAUNCHES_MIN:
         return None
-    a, b = _fit_rows(size, rows[enough])
+    is_finite = np.isfinite(rows[enough])
+    filled = np.where(is_finite, rows[enough], 1.0)
+    a, b = fit_lines(size, filled, np.where(is_finite, 1.0 / filled**2, 0.0))
     parameters = np.stack([a, b, *_half_sizes(a, b)])
     _, low, high = launch_intervals(parameters, _CONFIDENCE)
     return _with_fitted(piece, low, high)
-
-
-def _fit_rows(size_bytes: Floats, rows: Floats) -> tuple[Floats, Floats]:
-    """Start-up times and seconds per byte of each row of times, NaN left out."""
-    is_finite = np.isfinite(rows)
-    filled = np.where(is_finite, rows, 1.0)
-    return fit_lines(size_bytes, filled, np.where(is_finite, 1.0 / filled**2, 0.0))
 
 
 def _half_sizes(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -45,6 +45,8 @@ def shares_between_runs(curves: Sequence[LaunchLogs]) -> list[RunShare]:
 
     Curves without a spread over launches say nothing about the others.
     """
+    from scipy.special import ndtri, stdtrit
+
     excess = np.array([curve.level_difference**2 - curve.mean_variance for curve in curves])
     launch_variance = np.array([sum(curve.launch_variances) for curve in curves])
     usable = np.isfinite(excess) & (launch_variance > 0)
@@ -56,14 +58,10 @@ def shares_between_runs(curves: Sequence[LaunchLogs]) -> list[RunShare]:
     share_beside = np.where(variance_beside > 0, share_beside, BETWEEN_RUNS)
     degrees = PRIOR_CURVES + curves_beside
     shares = (PRIOR_CURVES * BETWEEN_RUNS + curves_beside * share_beside) / degrees
-    return [
-        _share(float(share), float(number)) for share, number in zip(shares, degrees, strict=True)
-    ]
-
-
-def _share(share: float, degrees: float) -> RunShare:
-    """The share, or the average where that reaches less far."""
-    from scipy.special import ndtri, stdtrit
-
     further = stdtrit(degrees, REFERENCE_ERROR) / ndtri(REFERENCE_ERROR)
-    return RunShare(share, degrees) if share * further**2 < BETWEEN_RUNS else AVERAGE_SHARE
+    return [
+        RunShare(float(share), float(number)) if is_nearer else AVERAGE_SHARE
+        for share, number, is_nearer in zip(
+            shares, degrees, shares * further**2 < BETWEEN_RUNS, strict=True
+        )
+    ]

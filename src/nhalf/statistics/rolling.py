@@ -85,7 +85,10 @@ def against_past(
     centres, deviations, degrees = _spread([name for name, _ in rows], logs)
     probability = 1 - 2 * false_rate / len(rows)
     counts = (~np.isnan(logs)).sum(axis=1)
-    usual = _excursion((logs - centres[:, None]) / deviations[:, None])
+    # How far up the past went, in standard deviations: the farthest quantity of an occasion, of
+    # many occasions the second farthest, so that one accident does not hide what follows.
+    steps_up = np.nanmax((logs - centres[:, None]) / deviations[:, None], axis=0, initial=0.0)
+    usual = float(np.sort(steps_up)[-2 if len(steps_up) >= MANY_OCCASIONS else -1])
     ratios = []
     for (name, value), centre, deviation, freedom, count in zip(
         rows, centres, deviations, degrees, counts, strict=True
@@ -114,15 +117,6 @@ def _spread(names: Sequence[str], logs: Floats) -> tuple[Floats, Floats, Floats]
 def _kind(name: str) -> str:
     """What quantities are alike: 'core' of 'core 5', 'device memory' of 'GPU 0: device memory'."""
     return name.partition(": ")[2] or name.partition(" ")[0]
-
-
-def _excursion(steps: Floats) -> float:
-    """How far up, in standard deviations, the past went: the farthest quantity of an occasion.
-
-    Of many occasions the second farthest counts, so that one accident does not hide what follows.
-    """
-    farthest = np.sort(np.nanmax(steps, axis=0, initial=0.0))
-    return float(farthest[-2 if len(farthest) >= MANY_OCCASIONS else -1])
 
 
 def _log(value: float | None) -> float:

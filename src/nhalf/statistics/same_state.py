@@ -189,7 +189,8 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame, imported: Sequence[str] = ()) -
     lost = curves.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True)
     for column, _, states in witnesses:
         if column == FLAG:
-            doubts += tuple(_unflagged(a, b))
+            flags = pl.concat([a, b]).group_by(COMPARED_CURVE).agg(pl.col(FLAG).is_null().all())
+            doubts += tuple(_doubtful(flags.filter(FLAG).drop(FLAG), b, UNFLAGGED))
             words = f"the machine changed between {len(states)} states: {shares_text(states)}"
             notes.append(f"{words}; only equal states are compared")
         else:
@@ -248,12 +249,6 @@ def _unknown(
     for row in worst.filter(pl.col("told") & (pl.col("share") > UNKNOWN_MOST)).to_dicts():
         curve = {name: row[name] for name in COMPARED_CURVE}
         yield {**curve, "mpi": b["mpi"][0], "doubt": doubt_of(row["share"])}
-
-
-def _unflagged(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The curves without any flag, on a machine that changed between states."""
-    flags = pl.concat([a, b]).group_by(COMPARED_CURVE).agg(pl.col("flag_s").is_null().all())
-    return _doubtful(flags.filter("flag_s").drop("flag_s"), b, UNFLAGGED)
 
 
 def _doubtful(curves: pl.DataFrame, b: pl.DataFrame, doubt: Doubt) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ A sample is the mean of a batch: only batches of one round have the tail of sing
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -67,21 +67,15 @@ def quantiles(
     samples: pl.DataFrame, shares: Sequence[float], confidence: float = 0.95
 ) -> pl.DataFrame:
     """QUANTILE_COLUMNS for every point of `slow_samples`, sorted."""
-    rows = [
-        (*point, q, interval.median, interval.low, interval.high, sum(map(len, launches)))
-        for point, launches in _by_launch(samples)
-        for q, interval in zip(
-            shares, quantile_intervals(launches, shares, confidence), strict=True
-        )
-    ]
+    rows: list[tuple[object, ...]] = []
+    for point, visits in samples.group_by(RUN_POINT, maintain_order=True):
+        by_launch = visits.group_by("launch", maintain_order=True)
+        launches = [part["samples_s"].explode().to_numpy() for _, part in by_launch]
+        count = sum(map(len, launches))
+        intervals = quantile_intervals(launches, shares, confidence)
+        for q, interval in zip(shares, intervals, strict=True):
+            rows.append((*point, q, interval.median, interval.low, interval.high, count))
     return pl.DataFrame(rows, QUANTILE_COLUMNS, orient="row")
-
-
-def _by_launch(samples: pl.DataFrame) -> Iterator[tuple[tuple[object, ...], list[Floats]]]:
-    """Every point with the samples of its launches, each (samples,)."""
-    for point, rows in samples.group_by(RUN_POINT, maintain_order=True):
-        launches = rows.group_by("launch", maintain_order=True)
-        yield point, [part["samples_s"].explode().to_numpy() for _, part in launches]
 
 
 def quantile_intervals(

@@ -99,9 +99,8 @@ class Run:
         try:
             path.mkdir(parents=True, exist_ok=True)
             with replacing(path / DESCRIPTION) as part:
-                part.write_bytes(
-                    msgspec.json.format(_encode({"created": created, **description}), indent=2)
-                )
+                content = {"schema": VERSION, "created": created, **description}
+                part.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=2))
         except OSError as error:
             _remove(folders)
             message = f"the run cannot be kept in {path}: {error.strerror}"
@@ -285,10 +284,6 @@ def _empty(name: str) -> pl.Expr:
     """A column that an older run lacks: empty text or empty lists."""
     kind = COLUMNS[name]
     return pl.lit("" if kind == pl.String() else [], dtype=kind).alias(name)
-
-
-def _encode(description: dict[str, Any]) -> bytes:
-    return msgspec.json.encode({"schema": VERSION, **description})
 
 
 def _check_version(file: Path, version: object) -> int:

@@ -220,7 +220,9 @@ def _expectation(
         tolerance = _at(path, f"{place}.tolerance", parse_share, str(written.tolerance))
     bounds = _bounds(path, place, written, unit, tolerance)
     selectors = _selectors(path, place, written)
-    allowed = _allowed_selectors(written.metric)
+    allowed = ["transport", "mpi", "ranks", "placement"]
+    if written.metric in POINT_METRICS or written.metric in MODEL_METRICS:
+        allowed += ["pattern", "algorithm", "axes", "bytes"]
     for selector in selectors:
         column = "axes" if selector.is_axis else selector.column
         if column not in allowed:
@@ -259,13 +261,6 @@ def unit_of(metric: str) -> Unit:
     member = member or results[name].columns[0].name
     endings: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes"}
     return next((unit for ending, unit in endings.items() if member.endswith(ending)), "")
-
-
-def _allowed_selectors(metric: str) -> tuple[str, ...]:
-    subject = ("transport", "mpi", "ranks", "placement")
-    if metric in POINT_METRICS or metric in MODEL_METRICS:
-        return (*subject, "pattern", "algorithm", "axes", "bytes")
-    return subject
 
 
 def _bounds(

@@ -169,7 +169,7 @@ def predict_program(
     if traced_on is not None or not target.simgrid:
         left_out_s = max(0.0, alone_s - origin_s)
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
-    method = _method(program, target)
+    method = SIMGRID if target.simgrid else TIMELINE if has_whole_timeline(program) else COUNTS
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
     earliest_s, latest_s = _range_s(computing, time_s, spent, [bound for bound, _ in bounds])
     queued_s = max(0.0, _queued_s(program, target, costs) - _end_s(spent))
@@ -211,12 +211,6 @@ def _range_s(
     least_s, most_s = (_end_s(bound) - _end_s(spent) for bound in bounds)
     is_unknown = computing.basis == UNKNOWN and -least_s > COMPUTING_MOST * time_s
     return time_s + least_s, math.inf if is_unknown else time_s + most_s
-
-
-def _method(program: Program, target: Target) -> str:
-    if target.simgrid:
-        return SIMGRID
-    return TIMELINE if has_whole_timeline(program) else COUNTS
 
 
 def _target_fields(target: Target, costs: MachineCosts) -> dict[str, Any]:

@@ -286,13 +286,15 @@ def _curve(launches: Sequence[SlowedLaunch], parameter: str) -> ToleranceCurve:
         _point(launches, parameter, float(added), step, measured_s)
         for added in np.linspace(0.0, end, POINTS + 1)
     ]
-    tolerated = [tolerance(launch.slowdown, parameter) for launch in launches]
+    tolerated = [tolerance(launch.slowdown, parameter).added for launch in launches]
+    amounts = [added for added in tolerated if added is not None]
     return ToleranceCurve(
         parameter,
         measured_s,
         tuple(points),
         tuple(bends(partial(first.at, parameter), end, step, ACCURACY * first.at(parameter, 0.0))),
-        _middle(tolerated),
+        # None if one of the launches tolerates everything.
+        median(amounts) if len(amounts) == len(tolerated) else None,
         _reached(points, [point.high_s for point in points], measured_s),
         _reached(points, [point.low_s for point in points], measured_s),
         first.slow_ranks,
@@ -311,12 +313,6 @@ def _point(
         measured_s + max(high_s for _, _, high_s in lost),
         median(launch.slope(parameter, added, step) for launch in launches),
     )
-
-
-def _middle(tolerated: Sequence[Tolerance]) -> float | None:
-    """The median of what launches tolerate, None if one of them tolerates everything."""
-    amounts = [launch.added for launch in tolerated if launch.added is not None]
-    return median(amounts) if len(amounts) == len(tolerated) else None
 
 
 def _reached(

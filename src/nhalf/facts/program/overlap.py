@@ -80,7 +80,11 @@ def after_arrival(program: Program) -> pl.DataFrame | None:
     members = program.communicators.group_by("communicator").agg(
         ranks=pl.len(), groups=pl.len() // pl.col("rank").n_unique()
     )
-    rows = _blocking(numbered(program)).join(members, on="communicator", how="left")
+    rows = numbered(program).filter(pl.col("kind") == "collective")
+    names = {call: operation(call) for call in rows["call"].unique() if not is_non_blocking(call)}
+    rows = rows.filter(pl.col("call").is_in(list(names)))
+    rows = rows.with_columns(operation=pl.col("call").replace_strict(names, default=""))
+    rows = rows.join(members, on="communicator", how="left")
     came = rows.group_by(_KEYS).agg(
         last_s=pl.col("start_s").max(),
         here=pl.len(),
@@ -118,13 +122,6 @@ def _is_known(program: Program) -> bool:
     chosen = program.calls.filter(pl.col("kind") == "collective")
     rows = program.timeline.filter(pl.col("kind") == "collective")
     return is_one_clock and len(rows) > 0 and len(rows) == int(chosen["count"].sum())
-
-
-def _blocking(calls: pl.DataFrame) -> pl.DataFrame:
-    rows = calls.filter(pl.col("kind") == "collective")
-    names = {call: operation(call) for call in rows["call"].unique() if not is_non_blocking(call)}
-    rows = rows.filter(pl.col("call").is_in(list(names)))
-    return rows.with_columns(operation=pl.col("call").replace_strict(names, default=""))
 
 
 def _one_of(*operations: str) -> pl.Expr:

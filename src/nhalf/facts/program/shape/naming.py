@@ -68,15 +68,11 @@ def grid_words(dimensions: Step, steps: Sequence[Step], periodic: Sequence[bool]
     extents = " x ".join(map(str, dimensions))
     wide = [wraps for wraps, extent in zip(periodic, dimensions, strict=True) if extent > 2]
     around = "" if not any(wide) else ", periodic" if all(wide) else ", periodic in part"
-    return f"{name} on {extents} ranks{around}{_neighbours(steps)}"
-
-
-def _neighbours(steps: Sequence[Step]) -> str:
-    """Neighbours other than the nearest ones along each axis."""
     diagonal = [step for step in steps if sum(value != 0 for value in step) > 1]
-    far = [step for step in steps if max(map(abs, step)) > 1]
-    words = f", with {len(diagonal)} diagonal neighbours" if diagonal else ""
-    return words + (", on several levels (multigrid)" if far else "")
+    beside = f", with {len(diagonal)} diagonal neighbours" if diagonal else ""
+    is_far = any(max(map(abs, step)) > 1 for step in steps)
+    levels = ", on several levels (multigrid)" if is_far else ""
+    return f"{name} on {extents} ranks{around}{beside}{levels}"
 
 
 def _ring_words(name: str, ranks: int, steps: Sequence[int]) -> str:
