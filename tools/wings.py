@@ -42,7 +42,7 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_890,
     "store": 1_250,
-    "statistics": 3_980,
+    "statistics": 4_070,
     "models": 2_450,
     "machines": 5_130,
     "mpi": 7_220,
@@ -51,7 +51,7 @@ BUDGET_LINES = {
     "node": 2_700,
     "loops": 8_540,
     "results": 2_890,
-    "facts": 11_120,
+    "facts": 11_010,
     "exchange": 8_240,
     "decide": 10_880,
     "experiment": 6_470,

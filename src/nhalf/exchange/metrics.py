@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from nhalf.facts.facts import Facts
-    from nhalf.facts.program.lateness import Straggler
+    from nhalf.statistics.latecomers import Straggler
 
 
 COUNTERS = (

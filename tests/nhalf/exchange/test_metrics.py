@@ -31,8 +31,8 @@ from nhalf.exchange.metrics import (
     served,
 )
 from nhalf.facts.facts import Facts
-from nhalf.facts.program.lateness import Straggler
 from nhalf.measure.traced.live import RankCounts
+from nhalf.statistics.latecomers import Straggler
 from tests.nhalf.traced_programs import program, sent
 from tests.patience import patience_s
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from nhalf.exchange.metrics import LOOPBACK, families_of_job, served
-from nhalf.facts.program.lateness import Straggler
 from nhalf.measure.traced.live import RankCounts
+from nhalf.statistics.latecomers import Straggler
 from tests.patience import patience_s
 
 PROMETHEUS = shutil.which("prometheus")

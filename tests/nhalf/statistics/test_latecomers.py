@@ -37,9 +37,9 @@ def test_ratios_are_to_the_median_of_the_others(members: int) -> None:
 
 
 def test_ratios_of_equal_and_of_no_times() -> None:
-    assert over_others(np.ones(4)).tolist() == [1, 1, 1, 1]
-    assert over_others(np.zeros(3)).tolist() == [1, 1, 1]
-    assert np.isfinite(over_others(np.array([0.0, 0.0, 5.0]))).all()
+    assert over_others([1.0] * 4) == [1, 1, 1, 1]
+    assert over_others([0.0] * 3) == [1, 1, 1]
+    assert np.isfinite(over_others([0.0, 0.0, 5.0])).all()
 
 
 @pytest.mark.parametrize("members", [2, 4, 8, 64, 1000])

@@ -21,15 +21,15 @@ from nhalf.cli.options import JsonOption
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-    from nhalf.facts.program.lateness import Straggler
+    from nhalf.statistics.latecomers import Straggler
 
 with lazily(globals()):
     from nhalf.exchange import metrics
     from nhalf.exchange.metrics import parse_address, served
-    from nhalf.facts.program.lateness import Lateness
     from nhalf.measure.traced.live import LiveTrace
     from nhalf.present.program import watching
     from nhalf.present.terminal.output import emit_json
+    from nhalf.statistics.latecomers import Lateness
 
 GROUP = "program"
 POLL_S = 0.25

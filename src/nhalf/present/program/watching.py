@@ -9,11 +9,11 @@ from typing import Any
 from nhalf.base.dates import date_of
 from nhalf.base.numbers import percent, times
 from nhalf.base.units import format_duration
-from nhalf.facts.program.lateness import Straggler
 from nhalf.measure.traced.collect import listed
 from nhalf.measure.traced.live import KILLED, SUMS, LiveTrace, RankCounts
 from nhalf.measure.traced.tables import KINDS
 from nhalf.mpi.identify import library_title
+from nhalf.statistics.latecomers import Straggler
 
 SAVED_MIN_S = 0.01
 """Less is not said to be saved."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from nhalf.facts.program.lateness import WINDOW_S, Lateness, Straggler
+from nhalf.statistics.latecomers import WINDOW_S, Lateness, Straggler
 
 NODES = [f"n{rank // 2}" for rank in range(8)]
 
