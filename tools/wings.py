@@ -42,7 +42,7 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_890,
     "store": 1_250,
-    "statistics": 4_070,
+    "statistics": 3_980,
     "models": 2_450,
     "machines": 5_130,
     "mpi": 7_220,
@@ -53,7 +53,7 @@ BUDGET_LINES = {
     "results": 2_890,
     "facts": 11_010,
     "exchange": 8_240,
-    "decide": 10_880,
+    "decide": 10_950,
     "experiment": 6_470,
     "studies": 4_490,
     "present": 15_500,

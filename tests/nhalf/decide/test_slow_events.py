@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nhalf.statistics.slow_events import SlowEvents, chance_of_more, slow_events
+from nhalf.decide.tail_ratios import SlowEvents, chance_of_more, slow_events
 
 DEGREES = np.array([8.0, 8.0])
 
