@@ -222,7 +222,15 @@ def predicted(
                         intervals[k, i, j] = way.interval_s(p, n)
                 except InputError as error:
                     reasons[f"{way.algorithm}: {error.message}"] = None
-    _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
+    nothing = np.argwhere(np.isnan(time_s).all(axis=0))
+    if nothing.size:
+        i, j = nothing[0]
+        reason = f": {next(iter(reasons))}" if reasons else ""
+        raise InputError(
+            f"{machine} has no data on {pattern} of {format_size(sizes[j])} on {ranks[i]} ranks"
+            f"{reason}",
+            "choose measured ranks and sizes, or allow others with --extrapolate",
+        )
     beyond = [[[not way.knows(p, n) for n in sizes] for p in ranks] for way in ways]
     cells = tuple(ranks), tuple(sizes), tuple(ways), time_s
     ratios = tuple(None if way.error is None else 1 + way.error for way in ways)
@@ -269,25 +277,6 @@ def _chosen(ways: list[Way], pattern: str, algorithm: str) -> list[Way]:
     if algorithm and algorithm not in names:
         raise unknown(f"algorithm of {pattern}", algorithm, names)
     return [way for way in ways if algorithm in ("", way.algorithm)]
-
-
-def _check_known(
-    pattern: str,
-    machine: str,
-    ranks: Sequence[int],
-    sizes: Sequence[int],
-    time_s: Floats,
-    reasons: Sequence[str],
-) -> None:
-    """Raises InputError if a cell has no time."""
-    nothing = np.argwhere(np.isnan(time_s).all(axis=0))
-    if nothing.size:
-        i, j = nothing[0]
-        raise InputError(
-            f"{machine} has no data on {pattern} of {format_size(sizes[j])} on {ranks[i]} ranks"
-            + (f": {reasons[0]}" if reasons else ""),
-            "choose measured ranks and sizes, or allow others with --extrapolate",
-        )
 
 
 def _crossovers(prediction: Prediction) -> Iterator[AlgorithmCrossover]:

@@ -241,7 +241,14 @@ class Peak(RelativeCost):
 @fact
 def peaks_below_largest(facts: Facts) -> Iterator[Peak]:
     """At most one for each library, setting and pattern, where the peak is certainly higher."""
-    for _, frame in _times_per_byte(facts).group_by(SETTING, maintain_order=True):
+    by = [*SETTING, "bytes", "launch"]
+    phases = with_cores(_phase_launches(facts), facts).group_by(by, maintain_order=True)
+    # The mean over phases of the time in which each process sends a byte.
+    byte_s = pl.col("median_s").mean() / pl.col("bytes").first()
+    sizes = phases.agg(median_s=byte_s, phases=pl.len(), axes=pl.lit(""))
+    # A launch that lacks a phase does not count.
+    whole = sizes.filter(pl.col("phases") == pl.col("phases").max().over(SETTING))
+    for _, frame in whole.group_by(SETTING, maintain_order=True):
         largest = frame["bytes"].max()
 
         def ends(byte_s_by_size: Mapping[int, float], largest: object = largest) -> tuple[int, int]:
@@ -264,20 +271,6 @@ def _peak(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> Peak:
 def _rate(frame: pl.DataFrame) -> Interval:
     byte_s = launch_interval(frame["median_s"].to_numpy())
     return Interval(1 / byte_s.median, 1 / byte_s.high, 1 / byte_s.low)
-
-
-@fact
-def _times_per_byte(facts: Facts) -> pl.DataFrame:
-    """One row per launch and size: `median_s` is the time in which each process sends a byte.
-
-    It is the mean over phases. A launch that lacks a phase, or ranks that share cores, do not
-    count.
-    """
-    by = [*SETTING, "bytes", "launch"]
-    phases = with_cores(_phase_launches(facts), facts).group_by(by, maintain_order=True)
-    median_s = pl.col("median_s").mean() / pl.col("bytes").first()
-    sizes = phases.agg(median_s=median_s, phases=pl.len(), axes=pl.lit(""))
-    return sizes.filter(pl.col("phases") == pl.col("phases").max().over(SETTING))
 
 
 VICTIM = "victim"

@@ -79,7 +79,9 @@ class Correction:
         """
         place = np.asarray(place, dtype=np.float64)
         value = np.asarray(value, dtype=np.float64)
-        choices = _by_coordinate(scales, place.shape[1])
+        of_each = [tuple(own) for own in scales if not isinstance(own, float)]
+        of_all = tuple(scale for scale in scales if isinstance(scale, float))
+        choices = of_each or [of_all] * place.shape[1]
         assumed = prior or _no_prior(value, choices, nuggets)
         mean_variance = assumed.mean_variance
         best = cls(place, value, assumed.scale, assumed.nugget, assumed.variance, mean_variance)
@@ -135,14 +137,6 @@ class Correction:
 
 SPAN = 8.0
 """Divisor of the coordinates in the mean: close to their range, a power of two."""
-
-
-def _by_coordinate(
-    scales: Sequence[float] | Sequence[Sequence[float]], coordinates: int
-) -> list[tuple[float, ...]]:
-    """The candidate scales of each coordinate."""
-    own = [tuple(candidates) for candidates in scales if not isinstance(candidates, float)]
-    return own or [tuple(scale for scale in scales if isinstance(scale, float))] * coordinates
 
 
 def _no_prior(value: Floats, scales: Sequence[Sequence[float]], nuggets: Sequence[float]) -> Prior:

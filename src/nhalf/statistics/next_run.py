@@ -75,7 +75,10 @@ def next_run_intervals(
     value, low, high = launch_intervals(medians, confidence)
     count = (~np.isnan(medians)).sum(axis=1)
     usable = (count > 1) & (np.nan_to_num(medians, nan=1.0) > 0).all(axis=1)
-    for rows in _rows_of_curves(curves, usable):
+    ordered = np.flatnonzero(usable)
+    ordered = ordered[np.argsort(curves[ordered], kind="stable")]
+    by_curve = np.split(ordered, np.flatnonzero(np.diff(curves[ordered])) + 1)
+    for rows in by_curve if len(ordered) else ():
         variance, degrees = _variances(np.log(medians[rows]))
         step = _steps(medians[rows]) / value[rows]
         variance = variance + step**2 / 12
@@ -134,15 +137,6 @@ def half_widths(launches: pl.DataFrame, *columns: str) -> pl.DataFrame:
     return point_intervals(launches, *columns).select(
         *columns, half_width=width.otherwise(math.inf)
     )
-
-
-def _rows_of_curves(
-    curves: NDArray[np.int64], usable: NDArray[np.bool_]
-) -> list[NDArray[np.int64]]:
-    """The usable rows of each curve, in their order, found in one pass."""
-    rows = np.flatnonzero(usable)
-    ordered = rows[np.argsort(curves[rows], kind="stable")]
-    return np.split(ordered, np.flatnonzero(np.diff(curves[ordered])) + 1) if len(rows) else []
 
 
 def _steps(medians: Floats) -> Floats:

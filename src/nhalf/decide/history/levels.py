@@ -148,21 +148,14 @@ def all_medians(facts_by_run: Mapping[str, Facts]) -> pl.DataFrame:
         facts.flagged.with_columns(run=pl.lit(name)) for name, facts in facts_by_run.items()
     )
     names = medians.select("run", "mpi").unique()
-    return medians.with_columns(
-        family=pl.col("mpi").replace_strict(_families(names), return_dtype=pl.String)
-    )
-
-
-def _families(names: pl.DataFrame) -> dict[str, str]:
-    """Libraries by name, each without its version if every run has at most one of that family.
-
-    Settings stay: `openmpi-5.0.11+tcp` is of the family `openmpi+tcp`.
-    """
+    # Settings stay: `openmpi-5.0.11+tcp` is of the family `openmpi+tcp`.
     families = {name: FAMILY.sub(r"\1", name) for name in names["mpi"]}
     counted = names.with_columns(family=pl.col("mpi").replace_strict(families))
-    several = counted.group_by("run", "family").len().filter(pl.col("len") > 1)["family"]
-    mixed = set(several)
-    return {name: name if family in mixed else family for name, family in families.items()}
+    mixed = set(counted.group_by("run", "family").len().filter(pl.col("len") > 1)["family"])
+    families = {name: name if own in mixed else own for name, own in families.items()}
+    return medians.with_columns(
+        family=pl.col("mpi").replace_strict(families, return_dtype=pl.String)
+    )
 
 
 def curve_levels(medians: pl.DataFrame, order: Sequence[str]) -> Iterator[Levels]:
