@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.base.listing import ranks_text
@@ -214,16 +213,16 @@ def _predicted(
         model = machine.models[int(place)]
         first, last = model.segments[0].from_bytes, model.segments[-1].to_bytes
         inside = curve.filter(pl.col("bytes").is_between(first, last)).drop("place")
-        times_s = pl.Series("median_s", _times_s(model, inside["bytes"]))
+        sizes = inside["bytes"]
+        # Published segments meet without a break between them.
+        predicted_s = (
+            as_model(model).predict_s(sizes.to_numpy())
+            if model.breakpoints
+            else [model.time_s(size) for size in sizes]
+        )
+        times_s = pl.Series("median_s", predicted_s)
         frames.append(inside.with_columns(times_s, times_s.alias("lowest_s")))
     return pl.concat(frames).with_columns(mpi=pl.lit(pair[0]))
-
-
-def _times_s(model: FittedModel, sizes: pl.Series) -> Sequence[float] | Floats:
-    """Seconds for each size; published segments meet without a break between them."""
-    if model.breakpoints:
-        return as_model(model).predict_s(sizes.to_numpy())
-    return [model.time_s(size) for size in sizes]
 
 
 def as_model(model: FittedModel) -> Segmented:

@@ -159,12 +159,11 @@ def observed_paths(script: Script, costs: Costs, contention: Contention) -> Path
 def _nearest(ratios: Sequence[Sequence[float]]) -> tuple[int, float]:
     """The place of the path whose median ratio is nearest to one, and that ratio."""
     medians = [median(of_path) for of_path in zip(*ratios, strict=True)]
-    place = min(range(len(medians)), key=lambda index: abs(_log(medians[index])))
+    place = min(
+        range(len(medians)),
+        key=lambda index: abs(math.log(medians[index])) if medians[index] > 0 else math.inf,
+    )
     return place, medians[place]
-
-
-def _log(ratio: float) -> float:
-    return math.log(ratio) if ratio > 0 else -math.inf
 
 
 def _ratios(script: Script, costs: Costs, contention: Contention) -> dict[_Kind, list[list[float]]]:

@@ -65,13 +65,18 @@ def undisturbed_program(program: Program) -> Program:
         if actor.thread == 0
     }
     timeline = pl.concat(rows)
+    nothing = dict.fromkeys(("off_s", "queued_s", "in_calls_off_s", "in_calls_queued_s"))
+    ranks = [
+        with_fields(record, end_s=ends_s.get(record.rank, record.end_s), **nothing)
+        for record in program.trace.ranks
+    ]
     alone_program = replace(
         program,
         timeline=timeline,
         calls=_lasting(program.calls, _KEYS, program.timeline, timeline),
         call_sites=_lasting(program.call_sites, _KEYS_AT_SITES, program.timeline, timeline),
         bins=_bins(program.bins, timeline),
-        trace=with_fields(program.trace, ranks=list(_ranks(program, ends_s))),
+        trace=with_fields(program.trace, ranks=ranks),
         off_processor=pl.DataFrame(schema=OFF_PROCESSOR),
         as_traced=program,
     )
@@ -96,13 +101,6 @@ def disturbance_doubt_ratio(program: Program) -> float:
     if alone_s == program.elapsed_s:
         return 1.0
     return max(alone_s / path_s, path_s / alone_s) if min(alone_s, path_s) > 0 else math.inf
-
-
-def _ranks(program: Program, ends_s: dict[int, float]) -> Iterator[object]:
-    """The ranks, which end earlier; nobody took anything of them."""
-    nothing = dict.fromkeys(("off_s", "queued_s", "in_calls_off_s", "in_calls_queued_s"))
-    for record in program.trace.ranks:
-        yield with_fields(record, end_s=ends_s.get(record.rank, record.end_s), **nothing)
 
 
 def _rows(actor: Actor, begins_s: Floats, ends_s: Floats) -> pl.DataFrame:
