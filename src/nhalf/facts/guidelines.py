@@ -61,41 +61,35 @@ class MockUp:
         return " + ".join(part.pattern for part in self.parts)
 
 
-def _same(size_bytes: int, ranks: int) -> int:
-    del ranks
-    return size_bytes
-
-
-def _block(size_bytes: int, ranks: int) -> int:
-    return -(-size_bytes // ranks)
-
-
-def _all_blocks(size_bytes: int, ranks: int) -> int:
-    return size_bytes * ranks
-
+SAME, BLOCK, ALL_BLOCKS = (
+    lambda size_bytes, _: size_bytes,
+    lambda size_bytes, ranks: -(-size_bytes // ranks),
+    lambda size_bytes, ranks: size_bytes * ranks,
+)
+"""The sizes of parts."""
 
 MOCK_UPS = (
-    MockUp("allreduce", (MockUpCall("reduce", _same), MockUpCall("bcast", _same)),
+    MockUp("allreduce", (MockUpCall("reduce", SAME), MockUpCall("bcast", SAME)),
            ("reduce-bcast", "nonoverlapping")),
-    MockUp("allreduce", (MockUpCall("reduce-scatter", _same), MockUpCall("allgather", _block)),
+    MockUp("allreduce", (MockUpCall("reduce-scatter", SAME), MockUpCall("allgather", BLOCK)),
            ("rabenseifner", "reduce_scatter_allgather", "ring")),
-    MockUp("reduce", (MockUpCall("allreduce", _same),)),
-    MockUp("reduce", (MockUpCall("reduce-scatter", _same), MockUpCall("gather", _block)),
+    MockUp("reduce", (MockUpCall("allreduce", SAME),)),
+    MockUp("reduce", (MockUpCall("reduce-scatter", SAME), MockUpCall("gather", BLOCK)),
            ("rabenseifner", "reduce_scatter_gather")),
-    MockUp("reduce-scatter", (MockUpCall("allreduce", _same),)),
-    MockUp("reduce-scatter", (MockUpCall("reduce", _same), MockUpCall("scatter", _block)),
+    MockUp("reduce-scatter", (MockUpCall("allreduce", SAME),)),
+    MockUp("reduce-scatter", (MockUpCall("reduce", SAME), MockUpCall("scatter", BLOCK)),
            ("basic_linear",)),
-    MockUp("bcast", (MockUpCall("scatter", _block), MockUpCall("allgather", _block)),
+    MockUp("bcast", (MockUpCall("scatter", BLOCK), MockUpCall("allgather", BLOCK)),
            ("scatter-allgather", "scatter_allgather", "scatter_allgather_ring",
             "scatter_recursive_doubling_allgather", "scatter_ring_allgather")),
-    MockUp("scatter", (MockUpCall("bcast", _all_blocks),)),
-    MockUp("gather", (MockUpCall("allgather", _same),)),
-    MockUp("allgather", (MockUpCall("gather", _same), MockUpCall("bcast", _all_blocks)),
+    MockUp("scatter", (MockUpCall("bcast", ALL_BLOCKS),)),
+    MockUp("gather", (MockUpCall("allgather", SAME),)),
+    MockUp("allgather", (MockUpCall("gather", SAME), MockUpCall("bcast", ALL_BLOCKS)),
            ("linear",)),
-    MockUp("allgather", (MockUpCall("alltoall", _same),)),
-    MockUp("barrier", (MockUpCall("allreduce", _same),)),
+    MockUp("allgather", (MockUpCall("alltoall", SAME),)),
+    MockUp("barrier", (MockUpCall("allreduce", SAME),)),
     *(
-        MockUp(regular, (MockUpCall(irregular, _same),))
+        MockUp(regular, (MockUpCall(irregular, SAME),))
         for regular, irregular in (
             ("gather", "gatherv"), ("scatter", "scatterv"), ("allgather", "allgatherv"),
             ("alltoall", "alltoallv"), ("alltoallv", "alltoallw"),

@@ -63,9 +63,7 @@ class PastRatio:
         return self.exceeds(tolerance) and self.low > 1
 
 
-def against_past(
-    past: Sequence[Mapping[str, float]], now: Mapping[str, float], false_rate: float = FALSE_RATE
-) -> list[PastRatio]:
+def against_past(past: Sequence[Mapping[str, float]], now: Mapping[str, float]) -> list[PastRatio]:
     """The ratio of each quantity that has values now and on OCCASIONS_LEAST past occasions.
 
     Values are positive, in seconds; others count as missing.
@@ -83,7 +81,7 @@ def against_past(
         return []
     logs = logs[places]
     centres, deviations, degrees = _spread([name for name, _ in rows], logs)
-    probability = 1 - 2 * false_rate / len(rows)
+    probability = 1 - 2 * FALSE_RATE / len(rows)
     counts = (~np.isnan(logs)).sum(axis=1)
     # How far up the past went, in standard deviations: the farthest quantity of an occasion, of
     # many occasions the second farthest, so that one accident does not hide what follows.
