@@ -15,7 +15,7 @@ from nhalf.base.arrays import Floats
 from nhalf.machines.all_to_all import AllToAll
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.message import Messages
-from nhalf.machines.operation import OperationMethod
+from nhalf.machines.shared import OperationMethod
 
 
 @dataclass(frozen=True)

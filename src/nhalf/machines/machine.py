@@ -10,9 +10,8 @@ from nhalf.machines.computing import Computing
 from nhalf.machines.gpu import GpuPart
 from nhalf.machines.leftover import Leftover
 from nhalf.machines.network import times_s
-from nhalf.machines.operation import OperationMethod
 from nhalf.machines.published_table import PublishedTable
-from nhalf.machines.shared import Shared, Unpublished
+from nhalf.machines.shared import OperationMethod, Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import value
 

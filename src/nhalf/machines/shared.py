@@ -3,6 +3,8 @@
 A message alone is as fast as the curve of its ping-pong; several together are bounded by what they
 share: the max-rate model (W. Gropp, L. Olson, P. Samfass, "Modeling MPI communication performance
 on SMP nodes: is it time to retire the ping pong test", EuroMPI 2016), here with both directions.
+
+Operations that a machine performs in its shared memory are known in the same way.
 """
 
 import math
@@ -124,3 +126,34 @@ def shared_with_rate_factor(
         else resource
         for resource in shared
     )
+
+
+IN_MEMORY = ("barrier", "reduce", "alltoall")
+"""Operations whose time in a shared memory is modelled (machines/in_memory.py)."""
+
+
+class OperationMethod(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a machine performs an operation, where its messages alone do not say it.
+
+    In a shared memory, `level_s` is what a level of a tree of flags takes: a rank writes a cache
+    line, another one reads it; `operand_Bps` is how fast a rank adds up vectors while all do. With
+    `algorithm` the library takes that one, made of messages. Numbers are published or inferred, the
+    latter `inferred_from` published points; `why` says how.
+    """
+
+    pattern: str
+    why: str
+    origin: Literal["published", "inferred"] = "inferred"
+    algorithm: str = ""
+    level_s: Amount | None = None
+    operand_Bps: Amount | None = None
+    inferred_from: tuple[Evidence, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_rising(self.level_s, self.operand_Bps)
+        if bool(self.algorithm) == (self.level_s is not None):
+            raise ValueError("an operation has either an algorithm or level_s")
+        if self.level_s is not None and self.pattern not in IN_MEMORY:
+            raise ValueError(f"in a shared memory there are {', '.join(IN_MEMORY)}")
+        if (self.operand_Bps is not None) != (self.pattern == "reduce" and not self.algorithm):
+            raise ValueError("operand_Bps is what a reduction in a shared memory has")

@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.machines.algorithms import Algorithm, algorithms
-from nhalf.machines.costs import FORMS, costs_text, printed_costs
+from nhalf.machines.formula import FORMS, costs_text, printed_costs
 from nhalf.models.expression import parse
 
 PARTS: dict[str, Callable[..., Any]] = {

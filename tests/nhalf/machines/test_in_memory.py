@@ -11,8 +11,7 @@ from nhalf.machines.in_memory import InMemory
 from nhalf.machines.machine import FittedModel, Machine, Node, Segment
 from nhalf.machines.machine_file import encode
 from nhalf.machines.message import Messages
-from nhalf.machines.operation import IN_MEMORY, OperationMethod
-from nhalf.machines.shared import Shared
+from nhalf.machines.shared import IN_MEMORY, OperationMethod, Shared
 from nhalf.machines.timings import timings
 
 LEVEL_S = 1e-6

@@ -27,7 +27,7 @@ with lazily(globals()):
     from nhalf.experiment.explore import simulated_choice
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.change import change
-    from nhalf.machines.costs import costs_text, printed_costs
+    from nhalf.machines.formula import costs_text, printed_costs
     from nhalf.machines.machine import Machine
     from nhalf.machines.message import Messages
     from nhalf.machines.spread import placed

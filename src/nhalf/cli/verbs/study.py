@@ -26,7 +26,7 @@ with lazily(globals()):
     from msgspec.structs import replace
 
     from nhalf.facts.facts import Facts
-    from nhalf.loops.livermore.brief import measure_brief
+    from nhalf.loops.livermore.keeping import measure_brief
     from nhalf.measure.loop import session
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress

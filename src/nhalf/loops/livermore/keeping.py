@@ -1,15 +1,24 @@
-"""The Livermore kernels as a run: a point for each kernel and build, with all of its rungs."""
+"""The Livermore kernels as a run: a point for each kernel and build, with all of its rungs.
+
+A brief measurement has them beside the units and the nearest cache of a node. Both are in several
+launches, so that all times have intervals.
+"""
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from nhalf.loops.builds import Build
-from nhalf.loops.livermore.table import Row
-from nhalf.loops.livermore.timing import KernelTiming
+from nhalf.loops.builds import Build, builds
+from nhalf.loops.livermore.corpus import KernelBound, kernel_bounds
+from nhalf.loops.livermore.table import Row, rows
+from nhalf.loops.livermore.timing import KernelTiming, check_sums, timings
 from nhalf.loops.livermore.titles import PATTERN
+from nhalf.machines.processor_file import write
 from nhalf.measure.loop.ending import RunOutcome, keep_end
-from nhalf.node.measuring import PLACEMENT
-from nhalf.node.reading import TRANSPORT
+from nhalf.measure.loop.progress import Progress
+from nhalf.node.measured import measured
+from nhalf.node.measuring import PLACEMENT, measure
+from nhalf.node.reading import TRANSPORT, readings
 from nhalf.store.keys import axes_text
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
@@ -59,3 +68,29 @@ def axes(number: int, build: Build) -> dict[str, str]:
     level = "-".join(word.removeprefix("-").removeprefix("march=") for word in build.level)
     tuned = {"tuned": "yes"} if build.is_tuned else {}
     return {"compiler": build.compiler, "kernel": f"{number:02d}", "level": level, **tuned}
+
+
+LAUNCHES, SAMPLES = 3, 12
+PROCESSOR = "processor.toml"
+
+
+def measure_brief(run: Run, progress: Progress) -> RunOutcome:
+    """Measure into a run, with the first compiler; raises FailedError if check sums differ.
+
+    Raises LaunchError or MissingError if nothing can be measured. Without units there is no bound.
+    """
+    outcome = measure(run, progress, is_brief=True)
+    ((name, points),) = readings(run.measurements()).items()
+    processor = measured(points, name, run.environment)
+    if processor is not None:
+        write(processor, run.path / PROCESSOR)
+    bounds = kernel_bounds(processor)
+    return replace(outcome, run=keep(run, *(_launch(bounds) for _ in range(LAUNCHES))).run)
+
+
+def _launch(bounds: Sequence[KernelBound]) -> list[Row]:
+    """All kernels in every build of the first compiler."""
+    own = [build for build in builds() if build.compiler == builds()[0].compiler]
+    timed = [timing for build in own for timing in timings(build, SAMPLES)]
+    check_sums(timed)
+    return rows(bounds, timed)

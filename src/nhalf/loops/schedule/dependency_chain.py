@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nhalf.loops.listing.addresses import in_any_iteration, registers_in
-from nhalf.loops.listing.decoded import latency_cycles
+from nhalf.loops.listing.decoded import inputs, latency_cycles, results
 from nhalf.loops.listing.listing import EmittedLoop, Instruction
 from nhalf.loops.listing.micro_ops import (
     arithmetic,
@@ -12,7 +12,6 @@ from nhalf.loops.listing.micro_ops import (
     uses_vector_registers,
     writes_memory,
 )
-from nhalf.loops.listing.operands import inputs, results
 from nhalf.loops.source.chain import CarriedDependency, slowest_recurrence
 from nhalf.loops.source.polynomial import Polynomial
 from nhalf.machines.processor import Processor

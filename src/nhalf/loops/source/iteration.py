@@ -8,9 +8,9 @@ from pycparser import c_ast
 
 from nhalf.loops.source.expressions import STEPS, Expressions
 from nhalf.loops.source.polynomial import ITERATION, VARYING, Polynomial, integer, symbol
-from nhalf.loops.source.reach import IterationBound
 from nhalf.loops.source.refusal import RefusedSource, line_of, refused
 from nhalf.loops.source.statements import execute
+from nhalf.loops.source.streams import IterationBound
 from nhalf.loops.source.values import Access, PointerTarget, Value, ValueNode, Values
 from nhalf.loops.source.variables import Variable, literal
 

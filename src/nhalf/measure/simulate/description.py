@@ -24,7 +24,6 @@ from nhalf.machines.node_shares import (
     shares,
 )
 from nhalf.machines.pieces import fastest_Bps, pieces
-from nhalf.machines.spacings import ATTO, curve_lines, spacing_lines
 from nhalf.machines.spread import within_node
 from nhalf.machines.topology import (
     Crossbar,
@@ -36,7 +35,13 @@ from nhalf.machines.topology import (
     Torus,
     elementary,
 )
-from nhalf.machines.wires import OVERHEADS_SHARE_MAX, eager_bytes_of
+from nhalf.machines.wires import (
+    ATTO,
+    OVERHEADS_SHARE_MAX,
+    curve_lines,
+    eager_bytes_of,
+    spacing_lines,
+)
 
 NODES_MAX = 1 << 20
 

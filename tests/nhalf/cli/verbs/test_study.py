@@ -288,7 +288,7 @@ def test_a_node_is_measured_in_a_run_inside(
     def brief(run: Run, progress: Progress) -> None:
         keep(run, table(1.0))
 
-    monkeypatch.setattr("nhalf.loops.livermore.brief.measure_brief", brief)
+    monkeypatch.setattr("nhalf.loops.livermore.keeping.measure_brief", brief)
     run = Run.create(tmp_path / "run", {})
     assert study._node_runs(run) == []
     study._measure_node(run, Progress(quiet=True))
@@ -316,7 +316,7 @@ def test_a_node_that_cannot_be_measured_is_named(
     def brief(run: Run, progress: Progress) -> None:
         raise MissingError("no compiler", "install one")
 
-    monkeypatch.setattr("nhalf.loops.livermore.brief.measure_brief", brief)
+    monkeypatch.setattr("nhalf.loops.livermore.keeping.measure_brief", brief)
     run = Run.create(tmp_path / "run", {})
     study._measure_node(run, Progress(quiet=True))
     assert capsys.readouterr().err == "nhalf: not measured: the node: no compiler; install one\n"
