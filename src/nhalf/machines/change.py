@@ -121,13 +121,8 @@ NODE_RANKS_MAX = 2**20
 
 replace = msgspec.structs.replace
 
-
-@dataclass(frozen=True)
-class ChangedMachine:
-    """A machine with the changes so far, and what had to be assumed for them."""
-
-    machine: Machine
-    assumed: tuple[str, ...] = ()
+Assumed = list[str]
+"""What has to be assumed for a change: each adds its own."""
 
 
 def change(machine: Machine, changes: Sequence[str]) -> Machine:
@@ -139,22 +134,20 @@ def change(machine: Machine, changes: Sequence[str]) -> Machine:
     """
     if not changes:
         return machine
-    state = ChangedMachine(machine)
+    changed, assumed = machine, list[str]()
     for text in changes:
         name, value = _parsed(text)
-        state = NAMES[name](state, value)
+        changed = NAMES[name](changed, value, assumed)
     changes_text = ", ".join(text.strip() for text in changes)
-    assumed = tuple(
-        assumption for assumption in state.assumed if assumption not in machine.assumptions
-    )
+    further = [words for words in dict.fromkeys(assumed) if words not in machine.assumptions]
     return replace(
-        state.machine,
+        changed,
         name=_named(machine.name, changes_text),
         title=_named(machine.title, changes_text) if machine.title else "",
         patterns=(),
         operations=(),
         points=(),
-        assumptions=(*machine.assumptions, f"changed: {changes_text}", *dict.fromkeys(assumed)),
+        assumptions=(*machine.assumptions, f"changed: {changes_text}", *further),
     )
 
 
@@ -206,54 +199,47 @@ def _changed_loggp(
     )
 
 
-def _bandwidth(state: ChangedMachine, text: str) -> ChangedMachine:
-    machine, amount = state.machine, parse_amount(text, "rate")
-    network = _network(machine)
+def _bandwidth(machine: Machine, text: str, _: Assumed) -> Machine:
+    network, amount = _network(machine), parse_amount(text, "rate")
     name = f"the bandwidth of a link of {machine.name}"
     after = amount.of(network.bandwidth_Bps, name)
     if amount.factor is None and not network.bandwidth_Bps and not _between(machine):
-        return ChangedMachine(
-            replace(machine, network=replace(network, bandwidth_Bps=after)), state.assumed
-        )
+        return replace(machine, network=replace(network, bandwidth_Bps=after))
     factor = _factor(network.bandwidth_Bps, after, amount.factor, name)
     adapter_Bps = None if network.adapter_Bps is None else network.adapter_Bps * factor
-    changed = replace(
+    return replace(
         with_rate_factor(machine, factor, between=True),
         network=replace(network, bandwidth_Bps=after, adapter_Bps=adapter_Bps),
         shared=shared_with_rate_factor(machine.shared, ("adapter", "bus", "medium"), factor),
         loggp=_changed_loggp(machine, loggp_with_rate_factor, factor, between=True),
     )
-    return ChangedMachine(changed, state.assumed)
 
 
-def _adapter(state: ChangedMachine, text: str) -> ChangedMachine:
+def _adapter(machine: Machine, text: str, _: Assumed) -> Machine:
     """Change only adapters: a single message slows down only if the adapter is slower than it."""
-    network = _network(state.machine)
-    name = f"the rate of an adapter of {state.machine.name}"
+    network = _network(machine)
+    name = f"the rate of an adapter of {machine.name}"
     after = parse_amount(text, "rate").of(network.adapter_Bps, name)
     if after is None:
         raise InputError(f"{name} is unknown", "give a value, such as 1GBps")
-    machine = replace(state.machine, network=replace(network, adapter_Bps=after))
-    return ChangedMachine(machine, state.assumed)
+    return replace(machine, network=replace(network, adapter_Bps=after))
 
 
-def _memory(state: ChangedMachine, text: str) -> ChangedMachine:
-    machine, amount = state.machine, parse_amount(text, "rate")
-    node = machine.node or Node()
+def _memory(machine: Machine, text: str, _: Assumed) -> Machine:
+    node, amount = machine.node or Node(), parse_amount(text, "rate")
     name = f"the memory bandwidth of a node of {machine.name}"
     after = amount.of(node.memory_Bps, name)
     within = [m for m in machine.models if is_message(m) and not is_between_nodes(m.placement)]
     if amount.factor is None and not node.memory_Bps and not within:
-        return ChangedMachine(replace(machine, node=replace(node, memory_Bps=after)), state.assumed)
+        return replace(machine, node=replace(node, memory_Bps=after))
     if node.memory_Bps is None and not within:
         raise InputError(f"{name} is unknown", "give a value, such as 10GBps")
     factor = _factor(node.memory_Bps, after, amount.factor, name)
-    changed = with_rate_factor(machine, factor, between=False)
-    shared = shared_with_rate_factor(machine.shared, ("memory",), factor)
-    loggp = _changed_loggp(machine, loggp_with_rate_factor, factor, between=False)
-    return ChangedMachine(
-        replace(changed, node=replace(node, memory_Bps=after), shared=shared, loggp=loggp),
-        state.assumed,
+    return replace(
+        with_rate_factor(machine, factor, between=False),
+        node=replace(node, memory_Bps=after),
+        shared=shared_with_rate_factor(machine.shared, ("memory",), factor),
+        loggp=_changed_loggp(machine, loggp_with_rate_factor, factor, between=False),
     )
 
 
@@ -261,84 +247,65 @@ def _between(machine: Machine) -> list[FittedModel]:
     return [m for m in machine.models if is_message(m) and is_between_nodes(m.placement)]
 
 
-def _latency(state: ChangedMachine, text: str) -> ChangedMachine:
-    machine, amount = state.machine, parse_amount(text, "time")
-    network = _network(machine)
+def _latency(machine: Machine, text: str, assumed: Assumed) -> Machine:
+    network, amount = _network(machine), parse_amount(text, "time")
     name = f"the latency of a link of {machine.name}"
     after = amount.of(network.latency_s, name)
     curves = _between(machine)
     if amount.factor is None and not network.latency_s and not curves:
-        return ChangedMachine(
-            replace(machine, network=replace(network, latency_s=after)), state.assumed
-        )
+        return replace(machine, network=replace(network, latency_s=after))
     factor = _factor(network.latency_s, after, amount.factor, name)
-    state = _with_overheads(state, curves)
-    machine = state.machine
+    machine = _with_overheads(machine, curves, assumed)
     models = tuple(
         curve_with_latency_factor(machine, model, factor) if model in curves else model
         for model in machine.models
     )
     loggp = _changed_loggp(machine, loggp_with_latency_factor, factor, between=True)
     network = replace(network, latency_s=after)
-    return ChangedMachine(
-        replace(machine, network=network, models=models, loggp=loggp), state.assumed
-    )
+    return replace(machine, network=network, models=models, loggp=loggp)
 
 
-def _with_overheads(state: ChangedMachine, curves: Sequence[FittedModel]) -> ChangedMachine:
+def _with_overheads(machine: Machine, curves: Sequence[FittedModel], assumed: Assumed) -> Machine:
     """The machine with overheads for every curve; unknown ones are assumed."""
-    machine, assumed = state.machine, state.assumed
     for model in curves:
         if overhead_s(machine, model) is not None or not model.segments:
             continue
         share_s = OVERHEAD_SHARE * model.segments[0].t0_s
-        curve_loggp = loggp_of(machine, model)
-        if curve_loggp is not None and curve_loggp.placement == model.placement:
-            other_loggp = tuple(
-                parameters for parameters in machine.loggp if parameters is not curve_loggp
-            )
-            added = replace(curve_loggp, send_overhead_s=share_s, recv_overhead_s=share_s)
-        else:
-            other_loggp = machine.loggp
-            added = LogGP(
+        own = loggp_of(machine, model)
+        if own is None or own.placement != model.placement:
+            own = LogGP(
                 transport=model.transport,
                 mpi=model.mpi,
                 ranks=model.ranks,
                 placement=model.placement,
-                send_overhead_s=share_s,
-                recv_overhead_s=share_s,
             )
+        added = replace(own, send_overhead_s=share_s, recv_overhead_s=share_s)
+        other_loggp = (parameters for parameters in machine.loggp if parameters is not own)
         machine = replace(machine, loggp=(*other_loggp, added))
-        words = f"send and receive overhead are {OVERHEAD_SHARE:.0%} of t0 each: they are unknown"
-        assumed = (*assumed, words)
-    return ChangedMachine(machine, assumed)
-
-
-def _topology(state: ChangedMachine, text: str) -> ChangedMachine:
-    topology, machine = parse_topology(text), state.machine
-    network = machine.network or Network(topology=topology)
-    assumed = state.assumed
-    if not isinstance(topology, SharedMemory) and not _between(machine):
-        assumed = (
-            *assumed,
-            "no message between nodes is known: it costs what one within a node does",
+        assumed.append(
+            f"send and receive overhead are {OVERHEAD_SHARE:.0%} of t0 each: they are unknown"
         )
+    return machine
+
+
+def _topology(machine: Machine, text: str, assumed: Assumed) -> Machine:
+    topology = parse_topology(text)
+    network = machine.network or Network(topology=topology)
+    if not isinstance(topology, SharedMemory) and not _between(machine):
+        assumed.append("no message between nodes is known: it costs what one within a node does")
     models = nearest_only(machine.models)
     if len(models) < len(machine.models):
-        assumed = (*assumed, "all other nodes are as near as the nearest, but for links shared")
-    network = replace(network, topology=topology)
-    return ChangedMachine(replace(machine, network=network, models=models), assumed)
+        assumed.append("all other nodes are as near as the nearest, but for links shared")
+    return replace(machine, network=replace(network, topology=topology), models=models)
 
 
-def _ranks(state: ChangedMachine, text: str) -> ChangedMachine:
+def _ranks(machine: Machine, text: str, _: Assumed) -> Machine:
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= NODE_RANKS_MAX):
         raise InputError(f"{text!r} is not a number of ranks of a node", "write 1, 2, 4 or more")
-    node = replace(state.machine.node or Node(), ranks=int(text))
-    return ChangedMachine(replace(state.machine, node=node), state.assumed)
+    return replace(machine, node=replace(machine.node or Node(), ranks=int(text)))
 
 
-def _rendezvous(state: ChangedMachine, text: str) -> ChangedMachine:
-    machine = state.machine
+def _rendezvous(machine: Machine, text: str, assumed: Assumed) -> Machine:
     old = None if machine.protocol is None else machine.protocol.rendezvous_bytes
     name = f"the rendezvous threshold of {machine.name}"
     changed_bytes = parse_amount(text, "size").of(old, name)
@@ -347,15 +314,14 @@ def _rendezvous(state: ChangedMachine, text: str) -> ChangedMachine:
         raise InputError(f"{name} is unknown", "give a size, such as 64K")
     protocol = replace(machine.protocol or Protocol(), rendezvous_bytes=after)
     models = machine.models
-    assumed = state.assumed
     if old is not None:
         models = tuple(with_border(m, old, after) if is_message(m) else m for m in models)
     if models == machine.models:
-        assumed = (*assumed, "no curve shows the old rendezvous threshold: times stay as they are")
-    return ChangedMachine(replace(machine, protocol=protocol, models=models), assumed)
+        assumed.append("no curve shows the old rendezvous threshold: times stay as they are")
+    return replace(machine, protocol=protocol, models=models)
 
 
-NAMES: dict[str, Callable[[ChangedMachine, str], ChangedMachine]] = {
+NAMES: dict[str, Callable[[Machine, str, Assumed], Machine]] = {
     "network.bandwidth": _bandwidth,
     "network.latency": _latency,
     "network.adapter": _adapter,
