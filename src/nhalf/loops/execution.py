@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
@@ -24,7 +23,7 @@ from nhalf.loops.rungs import listing
 from nhalf.loops.samples import SAMPLES, SECONDS, loop_time
 from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.loops.source.counts import LoopCounts
-from nhalf.loops.source.iteration import LOOPS
+from nhalf.loops.source.iteration import LOOPS, below
 from nhalf.loops.source.refusal import line_of
 from nhalf.loops.source.source import parsed
 from nhalf.loops.source.variables import Types, Variable, type_of, variable
@@ -87,9 +86,9 @@ def _program_text(
 
 
 def _insert_counter(tree: c_ast.FileAST, loop: LoopCounts) -> None:
-    for node in _below(tree):
+    for node in below(tree):
         if isinstance(node, LOOPS) and line_of(node) == loop.line:
-            inner_loops = [child for child in _below(node.stmt) if isinstance(child, LOOPS)]
+            inner_loops = [child for child in below(node.stmt) if isinstance(child, LOOPS)]
             if not inner_loops:
                 step = c_ast.UnaryOp("p++", c_ast.ID(COUNTER))
                 node.stmt = c_ast.Compound([step, node.stmt])
@@ -97,7 +96,8 @@ def _insert_counter(tree: c_ast.FileAST, loop: LoopCounts) -> None:
 
 def _harness(tree: c_ast.FileAST, loop: LoopCounts, numbers: Mapping[str, int]) -> str:
     """C code: buffers for the parameters of the function, their data, and its call."""
-    types: Types = {typedef.name: type_of(typedef, {}) for typedef in _typedefs(tree)}
+    typedefs = (part for part in tree.ext if isinstance(part, c_ast.Typedef))
+    types: Types = {typedef.name: type_of(typedef, {}) for typedef in typedefs}
     function = next(
         definition
         for definition in tree.ext
@@ -175,17 +175,6 @@ def _is_global(tree: c_ast.FileAST, name: str) -> bool:
     return any(
         isinstance(declaration, c_ast.Decl) and declaration.name == name for declaration in tree.ext
     )
-
-
-def _typedefs(tree: c_ast.FileAST) -> Iterator[c_ast.Typedef]:
-    return (declaration for declaration in tree.ext if isinstance(declaration, c_ast.Typedef))
-
-
-def _below(node: Any) -> Iterator[Any]:
-    """A node and all below it."""
-    yield node
-    for _, child in node.children():
-        yield from _below(child)
 
 
 COMPILE_TIMEOUT_S = 60.0

@@ -7,17 +7,18 @@ simulating large-scale applications in the LogGOPS model", HPDC 2010).
 
 A message of 0 bytes is written as one of 1: LogGOPSim takes G (n - 1) without a sign.
 
-A timeline as a schedule in GOAL: computing, sends and receives with their dependencies.
-
+A timeline becomes computing, sends and receives with their dependencies.
 A blocking call is required to be over by what follows it; of one that is begun this is required of
 what follows its wait, and only that it has begun before (`irequires`) of the operations until then.
 
 LogGOPSim knows messages only, so collective operations are written as messages: from and to a root
 as binomial trees, scatters, gathers and all-to-alls as one message for each pair, all others as
-dissemination. Times outside MPI are computations, in nanoseconds.
+dissemination (D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization",
+International Journal of Parallel Programming 17 (1988) 1). Times outside MPI are computations, in
+nanoseconds.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -25,7 +26,7 @@ import polars as pl
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter, ExportOptions, Subject
-from nhalf.exchange.program.replay_actions import binomial, check_timeline, rounds_of
+from nhalf.exchange.program.replay_actions import Round, check_timeline, rounds_of
 from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import (
@@ -160,84 +161,51 @@ def _collective(
     lines: _Lines, step: ScheduledCall, rank: int, ranks: Sequence[int], tag: int
 ) -> None:
     for exchange in rounds_of(step, rank, ranks):
-        size_bytes, labels, before = max(1, exchange.size_bytes), [], lines.after
-        if exchange.to is not None:
-            labels.append(lines.add(f"send {size_bytes}b to {exchange.to} tag {tag}"))
-        lines.after = before
-        if exchange.source is not None:
-            labels.append(lines.add(f"recv {size_bytes}b from {exchange.source} tag {tag}"))
-        lines.after, lines.begun = labels, []
+        _exchange(lines, exchange, tag)
+
+
+def _exchange(lines: _Lines, exchange: Round, tag: int) -> None:
+    """A send, a receive, or both at once."""
+    size_bytes, labels, before = max(1, exchange.size_bytes), [], lines.after
+    if exchange.to is not None:
+        labels.append(lines.add(f"send {size_bytes}b to {exchange.to} tag {tag}"))
+    lines.after = before
+    if exchange.source is not None:
+        labels.append(lines.add(f"recv {size_bytes}b from {exchange.source} tag {tag}"))
+    lines.after, lines.begun = labels, []
 
 
 RANKS_MAX = 2**16
 PINGPONG, BARRIER = "pingpong", "barrier"
+Rounds = Iterable[Round]
 
 
-@dataclass
-class Rank(_Lines):
-    """The operations of one rank, whose messages have one size."""
-
-    size_bytes: int = 1
-
-    def send(self, to: int, after: Sequence[str] = ()) -> str:
-        """Add a send that starts when the operations `after` are done; returns its label."""
-        self.after = list(after)
-        return self.add(f"send {self.size_bytes}b to {to} tag 0")
-
-    def receive(self, source: int, after: Sequence[str] = ()) -> str:
-        """Add a receive that starts when the operations `after` are done; returns its label."""
-        self.after = list(after)
-        return self.add(f"recv {self.size_bytes}b from {source} tag 0")
+def _ping_pong(rank: int, ranks: Sequence[int], size_bytes: int) -> Rounds:
+    """A round trip between ranks 0 and 1; the other ranks do nothing."""
+    if rank < 2:
+        send, receive = Round(1 - rank, None, size_bytes), Round(None, 1 - rank, size_bytes)
+        yield from (receive, send) if rank else (send, receive)
 
 
-Ranks = list[Rank]
+def _ring(rank: int, ranks: Sequence[int], size_bytes: int) -> Rounds:
+    """A send to the next rank and a receive from the previous one at once."""
+    yield Round((rank + 1) % len(ranks), (rank - 1) % len(ranks), size_bytes)
 
 
-def ping_pong(ranks: Ranks) -> None:
-    """Schedule a round trip between ranks 0 and 1; the other ranks do nothing."""
-    ranks[0].receive(1, [ranks[0].send(1)])
-    ranks[1].send(0, [ranks[1].receive(0)])
+def _operation(call: str) -> Callable[[int, Sequence[int], int], Rounds]:
+    """A collective operation from rank 0, as in traces of programs."""
+    return lambda rank, ranks, size_bytes: rounds_of(
+        ScheduledCall(COLLECTIVE, call, 0.0, 0.0, size_bytes), rank, ranks
+    )
 
 
-def ring(ranks: Ranks) -> None:
-    """Schedule a send to the next rank and a receive from the previous one at once."""
-    count = len(ranks)
-    for number, rank in enumerate(ranks):
-        rank.send((number + 1) % count)
-        rank.receive((number - 1) % count)
-
-
-def binomial_broadcast(ranks: Ranks) -> None:
-    """Schedule a binomial broadcast from rank 0; every rank sends to the farthest first."""
-    for number, rank in enumerate(ranks):
-        parent, children = binomial(number, len(ranks))
-        before = [] if parent is None else [rank.receive(parent)]
-        for child in children:
-            before = [rank.send(child, before)]
-
-
-def dissemination_barrier(ranks: Ranks) -> None:
-    """Schedule a barrier: in round k every rank signals the rank 2^k further on, after round k - 1.
-
-    D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", International
-    Journal of Parallel Programming 17 (1988) 1.
-    """
-    count = len(ranks)
-    for number, rank in enumerate(ranks):
-        before: list[str] = []
-        step = 1
-        while step < count:
-            sent = rank.send((number + step) % count, before)
-            before = [sent, rank.receive((number - step) % count, before)]
-            step *= 2
-
-
-SCHEDULES: dict[str, Callable[[Ranks], None]] = {
-    PINGPONG: ping_pong,
-    "ring": ring,
-    "bcast": binomial_broadcast,
-    BARRIER: dissemination_barrier,
+SCHEDULES: dict[str, Callable[[int, Sequence[int], int], Rounds]] = {
+    PINGPONG: _ping_pong,
+    "ring": _ring,
+    "bcast": _operation("MPI_Bcast"),
+    BARRIER: _operation("MPI_Barrier"),
 }
+"""What a rank sends and receives, one after the other."""
 
 
 class Goal(Exporter):
@@ -270,10 +238,12 @@ class Goal(Exporter):
             )
             raise InputError(words, f"name 2 to {RANKS_MAX} with --ranks, or a run of several")
         sent_bytes = 1 if name == BARRIER else max(1, size_bytes)
-        ranks = [Rank(size_bytes=sent_bytes) for _ in range(count)]
-        SCHEDULES[name](ranks)
+        lines = [_Lines() for _ in range(count)]
+        for rank in range(count):
+            for exchange in SCHEDULES[name](rank, range(count), sent_bytes):
+                _exchange(lines[rank], exchange, 0)
         about = f"{name} of {count} ranks, {format_size(sent_bytes)} each message"
-        return _schedule(about, {number: [rank] for number, rank in enumerate(ranks)})
+        return _schedule(about, {rank: [own] for rank, own in enumerate(lines)})
 
 
 def _of_program(program: Program, options: ExportOptions) -> str:
