@@ -184,22 +184,18 @@ def schema_of(context: click.Context) -> str:
 def _parameter(parameter: Parameter) -> click.Parameter:
     declaration = parameter.declaration
     if isinstance(declaration, Word):
-        return _argument(parameter, declaration)
+        argument = RequestArgument(
+            [parameter.name],
+            type=_type(parameter),
+            nargs=-1 if parameter.many else 1,
+            required=parameter.required,
+            metavar=declaration.metavar or None,
+            shell_complete=_completion(parameter),
+            **_default(parameter),
+        )
+        argument.help = declaration.help
+        return argument
     return _option(parameter, declaration)
-
-
-def _argument(parameter: Parameter, word: Word) -> RequestArgument:
-    argument = RequestArgument(
-        [parameter.name],
-        type=_type(parameter),
-        nargs=-1 if parameter.many else 1,
-        required=parameter.required,
-        metavar=word.metavar or None,
-        shell_complete=_completion(parameter),
-        **_default(parameter),
-    )
-    argument.help = word.help
-    return argument
 
 
 def _option(parameter: Parameter, option: Option) -> RequestOption:

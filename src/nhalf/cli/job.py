@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 with lazily(globals()):
     from nhalf.jobs.follow import JobStatus, collected, follow
-    from nhalf.jobs.job import BatchJob, resume_command
+    from nhalf.jobs.job import resume_command
     from nhalf.jobs.submit import submitted
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
@@ -37,11 +37,6 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome |
         else:
             sys.stdout.write(f"job {job.record.job}\nrun {job.run}\n")
         return None
-    return _followed(job, silent=silent)
-
-
-def _followed(job: BatchJob, *, silent: bool) -> RunOutcome:
-    """Wait for the job; an interruption leaves it alone."""
     status: JobStatus | None = None
     try:
         with Progress(quiet=silent) as progress:

@@ -12,10 +12,10 @@ from nhalf.base.printable import say
 from nhalf.base.units import number_in
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PredictRequest
-from nhalf.cli.sides import open_program, parse_flop_rate
+from nhalf.cli.sides import machine_and_library, open_program, parse_flop_rate
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import read_table
-from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.present.terminal.output import console, emit_json, print_lines, stdout_console
 
 with lazily(globals()):
     from nhalf.decide.ledger.lines import Predicted, append_lines, usual_path
@@ -50,8 +50,6 @@ def predict_trace(request: PredictRequest) -> None:
     Raises InputError for options of patterns, and where counts alone predict nothing; FailedError
     if none of several can be predicted.
     """
-    from nhalf.cli.sides import machine_and_library
-
     misplaced = sorted(OF_PATTERNS.intersection(request.given))
     if misplaced:
         raise InputError(f"{request.subject} is a trace and has no {misplaced[0]}", "leave it out")
@@ -79,8 +77,7 @@ def predict_trace(request: PredictRequest) -> None:
         if request.json:
             emit_json(prediction.as_json())
             return
-        for line in prediction_lines(prediction):
-            stdout_console().print(line, markup=False, soft_wrap=True)
+        print_lines(stdout_console(), *prediction_lines(prediction))
         return
     alternatives = predict_alternatives(candidates, predicted)
     if alternatives.common_error is not None:
@@ -126,8 +123,6 @@ def _machines(text: str) -> list[str]:
 
 def _libraries(machine: str, text: str) -> list[str]:
     """The libraries of a list, '' for the machine's own; ALL are those that the machine has."""
-    from nhalf.cli.sides import machine_and_library
-
     if text != ALL_LIBRARIES:
         return _listed(text)
     try:
@@ -307,4 +302,4 @@ def record(ledger: Path | None, lines: Iterable[Predicted]) -> None:
     try:
         append_lines(ledger or usual_path(), list(lines))
     except MissingError as error:
-        console().print(f"not recorded: {error}", markup=False, soft_wrap=True)
+        print_lines(console(), f"not recorded: {error}")

@@ -6,7 +6,7 @@ from nhalf.base.errors import InputError
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, PredictRequest
 from nhalf.cli.program_prediction import record
-from nhalf.decide.traffic import UNIFORM, UNIFORM_RANKS_MAX, rules_of
+from nhalf.decide.traffic import UNIFORM, UNIFORM_RANKS_MAX, predict_traffic, rules_of
 from nhalf.machines.curve import OTHER_NODE
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import Machine
@@ -18,7 +18,6 @@ with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
     from nhalf.decide.b_eff import predict_b_eff
     from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
-    from nhalf.decide.traffic import predict_traffic
     from nhalf.machines.change import change
     from nhalf.machines.drain import predict_drain
     from nhalf.measure.plan.axes import parse_ranks

@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError, library_named
 from nhalf.base.printable import say
 from nhalf.base.units import number_in
 from nhalf.cli.lazy import lazily
-from nhalf.present.terminal.output import WRONG_DATA, stdout_console
+from nhalf.present.terminal.output import WRONG_DATA, print_lines, stdout_console
 from nhalf.store.described import USUAL, described_folders
 
 if TYPE_CHECKING:
@@ -183,10 +183,7 @@ def announce_these(wrong: Sequence[WrongData], request: object) -> bool:
     """Say first that these data arrived wrong; whether there are any."""
     if wrong and _is_for_people(request):
         _keep(wrong)
-        for line in _lines(wrong):
-            stdout_console().print(
-                line, style="bold red", markup=False, highlight=False, soft_wrap=True
-            )
+        print_lines(stdout_console(), *_lines(wrong), style="bold red")
     elif wrong:
         _remark(wrong)
     return bool(wrong)

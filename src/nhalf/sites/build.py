@@ -1,11 +1,11 @@
 """Compile ahead what the first use would compile: the probes of all transports, and more."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from nhalf.base.compiled import CompiledProgram, compile_ahead, compiled, is_compiled
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
-from nhalf.mpi.loaded import loaded_variables
 from nhalf.mpi.probe import (
     local_executable,
     missing_probe,
@@ -13,8 +13,8 @@ from nhalf.mpi.probe import (
     probe_executable,
     sharing_first,
 )
-from nhalf.mpi.transport_files import TransportFile, transport_files
-from nhalf.sites.examine import ABSENT, DOUBT, GOOD, ExaminedItem
+from nhalf.mpi.transport_files import TransportFile, loaded_variables, transport_files
+from nhalf.sites.examine import ABSENT, DOUBT, GOOD, ExaminedItem, if_works
 from nhalf.sites.start import cores
 
 READY, BUILT = "ready", "built"
@@ -44,7 +44,7 @@ def build(libraries: Sequence[Library], further: Further | None = None) -> Itera
     missing += missing_programs(local)
     compile_ahead((state for state in missing if isinstance(state, CompiledProgram)), cores())
     for file in local:
-        yield _local_finding(file)
+        yield if_works(f"probe {file.name}", partial(_ready, file))
     by_name = {library.name: library for library in libraries}
     for transport in transports:
         plan = plans[transport.name]
@@ -54,14 +54,10 @@ def build(libraries: Sequence[Library], further: Further | None = None) -> Itera
         yield _finding(name, {whom: _compiled(state) for whom, state in plan.items()})
 
 
-def _local_finding(file: TransportFile) -> ExaminedItem:
-    """The finding on the probe of a transport that starts its own ranks."""
-    name = f"probe {file.name}"
-    try:
-        local_executable(file)
-    except NhalfError as error:
-        return ExaminedItem(name, ABSENT, error.message, error.remedy)
-    return ExaminedItem(name, GOOD, READY)
+def _ready(file: TransportFile) -> str:
+    """Make sure that there is the probe of a transport that starts its own ranks."""
+    local_executable(file)
+    return READY
 
 
 def _missing(program: CompiledProgram | NhalfError) -> State:

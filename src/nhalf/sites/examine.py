@@ -49,6 +49,14 @@ class ExaminedItem:
     remedy: str = ""
 
 
+def if_works(name: str, ask: Callable[[], str], otherwise: str = ABSENT) -> ExaminedItem:
+    """The finding that something works, as `ask` describes it, else the error that it raises."""
+    try:
+        return ExaminedItem(name, GOOD, ask())
+    except NhalfError as error:
+        return ExaminedItem(name, otherwise, error.message, error.remedy)
+
+
 def examine(
     discovery: Discovery, report: Callable[[str], None] = lambda _: None
 ) -> Iterator[ExaminedItem]:
@@ -70,7 +78,8 @@ def _examinations(
     yield "disks", disks
     yield "SimGrid", lambda: (simulator(),)
     if not libraries:
-        yield "MPI libraries", lambda: (no_library(),)
+        missing = ExaminedItem("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
+        yield "MPI libraries", lambda: (missing,)
     for library in libraries:
         yield f"two ranks on {library.name}", _one(library_works, library)
     driver = gpu_driver()
@@ -95,11 +104,6 @@ def python() -> ExaminedItem:
     return ExaminedItem("python", GOOD, f"{platform.python_version()} ({sys.executable})")
 
 
-def no_library() -> ExaminedItem:
-    """The finding if there is no library."""
-    return ExaminedItem("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
-
-
 def library_broken(broken: Broken) -> ExaminedItem:
     """The finding on a library that cannot be used."""
     remedy = "fix it or take it off the search path"
@@ -116,12 +120,12 @@ def can_measure(findings: Sequence[ExaminedItem]) -> bool:
 
 def probes() -> ExaminedItem:
     """The finding on the compiled programs of nhalf."""
-    try:
+
+    def folder() -> str:
         native_files.executable("probe-model")
-        folder = native_files.native_folder()
-    except NhalfError as error:
-        return ExaminedItem("probes", BAD, error.message, error.remedy)
-    return ExaminedItem("probes", GOOD, str(folder))
+        return str(native_files.native_folder())
+
+    return if_works("probes", folder, BAD)
 
 
 def compiler(libraries: Sequence[Library]) -> ExaminedItem:
@@ -148,13 +152,8 @@ def simulator() -> ExaminedItem:
     """The finding on SimGrid, which only simulations of other machines need."""
     from nhalf.mpi.simgrid import simgrid
 
-    try:
-        parts = simgrid()
-    except NhalfError as error:
-        return ExaminedItem("simulator", ABSENT, error.message, error.remedy)
-    return ExaminedItem(
-        "simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf predict --engine simgrid works"
-    )
+    text = "SimGrid, {}: nhalf predict --engine simgrid works"
+    return if_works("simulator", lambda: text.format(simgrid().smpirun))
 
 
 def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> ExaminedItem:
@@ -346,10 +345,7 @@ def _first_gpu() -> dict[str, Any]:
 
 def nccl() -> ExaminedItem:
     """The finding on NCCL, which only transport nccl needs."""
-    try:
-        return ExaminedItem("nccl", GOOD, nccl_here())
-    except MissingError as error:
-        return ExaminedItem("nccl", ABSENT, error.message, error.remedy)
+    return if_works("nccl", nccl_here)
 
 
 def device_buffers(library: Library) -> ExaminedItem:

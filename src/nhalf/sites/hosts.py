@@ -81,7 +81,9 @@ def read_host_file(path: Path) -> list[Host]:
                 "a host file",
                 "write a host on each line, e.g. n1 slots=4; --placement places ranks",
             )
-        slots = _slots(words[1:])
+        text = " ".join(words[1:])
+        match = re.match(r"(\d+)(?!\S)", text) or _SLOTS.search(text) or _MOST_SLOTS.search(text)
+        slots = int(match[1]) if match else 0
         try:
             line_hosts = parse_hosts(words[0])
         except InputError as error:
@@ -99,13 +101,6 @@ def named_hosts(hosts: str, host_file: Path | str | None) -> list[Host]:
     if host_file:
         return read_host_file(Path(host_file))
     return parse_hosts(hosts) if hosts else []
-
-
-def _slots(words: list[str]) -> int:
-    """How many ranks the words behind a host allow; 0 if they do not say."""
-    text = " ".join(words)
-    match = re.match(r"(\d+)(?!\S)", text) or _SLOTS.search(text) or _MOST_SLOTS.search(text)
-    return int(match[1]) if match else 0
 
 
 def _merged(hosts: Iterable[Host]) -> list[Host]:

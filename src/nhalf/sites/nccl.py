@@ -8,8 +8,7 @@ from nhalf.base.errors import MissingError
 from nhalf.base.listing import listed
 from nhalf.base.processes import run
 from nhalf.mpi.gpu import DRIVER, DRIVER_VARIABLE
-from nhalf.mpi.loaded import loaded_variables
-from nhalf.mpi.transport_files import transport_files
+from nhalf.mpi.transport_files import loaded_variables, transport_files
 
 TRANSPORT = "nccl"
 LIMIT_S = 30.0

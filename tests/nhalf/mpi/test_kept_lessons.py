@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.mpi.kept_lessons import kept_lessons
+from nhalf.mpi.preload import kept_lessons
 
 VERSION = "Open MPI v5.0.11, package: Open MPI"
 TEXT = """\

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.mpi.loaded import loaded_variables
-from nhalf.mpi.transport_files import MPI, TransportFile
+from nhalf.mpi.transport_files import MPI, TransportFile, loaded_variables
 
 LOADING = TransportFile(
     "fast", "MPI", loads=("libfast.so.2", "NHALF_FAST_LIBRARY", "fastwheel.fast", "fast-cu13")
@@ -57,7 +56,7 @@ def test_the_file_of_the_user_comes_before_that_of_the_wheel(
 def test_what_the_loader_finds_by_its_name_needs_no_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("nhalf.mpi.loaded.find_spec", lambda _: None)
+    monkeypatch.setattr("nhalf.mpi.transport_files.find_spec", lambda _: None)
     (tmp_path / "libfast.so.2").touch()
     monkeypatch.setenv("LD_LIBRARY_PATH", f":{tmp_path}")
     assert loaded_variables(LOADING) == {}

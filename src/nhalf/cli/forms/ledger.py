@@ -6,7 +6,7 @@ from pathlib import Path
 from nhalf.base.request import word
 from nhalf.cli.options import LedgerOptions, TableOptions
 from nhalf.cli.sides import print_skipped
-from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.present.terminal.output import console, emit_json, print_lines, stdout_console
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,16 +34,16 @@ def command(request: Request) -> None:
             emit_json(ComparedLedger(usual_path(), Ledger()).as_json())
         else:
             words = "no prediction is recorded; record some: nhalf predict ... --record"
-            stdout_console().print(words, markup=False, soft_wrap=True)
+            print_lines(stdout_console(), words)
         return
     compared = compared_ledger(request.runs, request.ledger)
     print_skipped(compared.unreadable)
     if compared.not_kept:
-        console().print(f"not kept: {compared.not_kept}", markup=False, soft_wrap=True)
+        print_lines(console(), f"not kept: {compared.not_kept}")
     if request.json:
         emit_json(compared.as_json())
         return
     if request.runs and request.format == "table":
         words = f"{len(compared.further)} predicted cells were measured and not compared before"
-        stdout_console().print(words, markup=False, soft_wrap=True)
+        print_lines(stdout_console(), words)
     show_ledger(stdout_console(), compared.ledger, compared.kinds)

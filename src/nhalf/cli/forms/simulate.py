@@ -11,13 +11,12 @@ from nhalf.base.request import option
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.cli.outcome import finish, measured
-from nhalf.cli.sides import names_run, remark, run_and_library
-from nhalf.measure.plan.plan import B_EFF
+from nhalf.cli.sides import calibrated_machine, names_run, remark, run_and_library
+from nhalf.measure.plan.plan import B_EFF, Block
 from nhalf.measure.plan.request import WHAT, Patterns, PlanRequest
 from nhalf.present.terminal.output import answered_by
 
 with lazily(globals()):
-    from nhalf.cli.sides import calibrated_machine
     from nhalf.experiment.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.machines.change import change
@@ -26,12 +25,10 @@ with lazily(globals()):
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.plan import catalogue
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.plan import Block
     from nhalf.measure.plan.planning import plan_of
     from nhalf.measure.simulate import session
     from nhalf.measure.simulate.session import check_placements, check_room, nodes_of, ranks_asked
     from nhalf.measure.simulate.subject import site_of
-    from nhalf.sites.site import Site
 
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 """Options that override those of a study."""
@@ -116,7 +113,11 @@ def _messages(machine: Machine, request: Request) -> Prepared:
     )
     site = site_of(machine, simulation.ranks, simulation.mpi)
     check_placements(machine, placements, site)
-    blocks = _placed_blocks(request, site)
+    options: dict[str, Any] = {name: getattr(request, name) for name in {"study", *OVERRIDE}}
+    measuring_request = PlanRequest(
+        **options, transport="simulated", mpi="simulated", given=request.given & OVERRIDE
+    )
+    blocks = list(plan_of(measuring_request, site).blocks)
     _check_no_b_eff(blocks, request)
     check_room(machine, blocks, site)
     return session.begin(machine, simulation, request.study, blocks, request.out)
@@ -131,15 +132,6 @@ def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
             f"predict it, with its interval: nhalf predict beff --machine {request.machine} "
             f"--ranks {request.ranks}",
         )
-
-
-def _placed_blocks(request: Request, site: Site) -> list[Block]:
-    """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
-    options: dict[str, Any] = {name: getattr(request, name) for name in {"study", *OVERRIDE}}
-    measuring_request = PlanRequest(
-        **options, transport="simulated", mpi="simulated", given=request.given & OVERRIDE
-    )
-    return list(plan_of(measuring_request, site).blocks)
 
 
 def _multicast(machine: Machine, request: Request) -> Prepared:

@@ -11,7 +11,7 @@ from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
 from nhalf.loops.source.refusal import RefusedSource
-from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.present.terminal.output import console, emit_json, print_lines, stdout_console
 
 with lazily(globals()):
     from nhalf.loops.execution import Execution
@@ -116,4 +116,4 @@ def parse_numbers(texts: tuple[str, ...]) -> dict[str, int]:
 
 def _say_refused(file: Path, program: SourceProgram) -> None:
     for refusal in program.refusals:
-        console().print(f"{file}:{refusal.line}: not read: {refusal}", markup=False, soft_wrap=True)
+        print_lines(console(), f"{file}:{refusal.line}: not read: {refusal}")

@@ -20,12 +20,16 @@ from nhalf.cli.outcome import announce_undecided, with_unclear_runs
 from nhalf.cli.sides import announce, names_run, pair_of, run_and_library
 from nhalf.decide.check.verdict import (
     UNCLEAR_MAX,
+    CheckedRun,
+    JudgedExpectation,
+    PointVerdict,
     format_bounds,
     format_excess,
     format_place,
     format_value,
+    regression_json,
 )
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 from nhalf.present.terminal.tables import print_table
 
 with lazily(globals()):
@@ -35,12 +39,6 @@ with lazily(globals()):
 
     from nhalf.decide.check.expectations import template
     from nhalf.decide.check.expected import check
-    from nhalf.decide.check.verdict import (
-        CheckedRun,
-        JudgedExpectation,
-        PointVerdict,
-        regression_json,
-    )
     from nhalf.facts.facts import Facts
     from nhalf.present.junit import junit
     from nhalf.present.terminal.changes import show_effects
@@ -118,7 +116,8 @@ def command(request: Request) -> int:
         effects = regression_json(result) if request.against else {}
         emit_json({"run": str(run.path), "expect": expect, **effects, **result.as_json()})
     elif result.kind == "baseline":
-        _show_baseline(stdout_console(), result, run, expect, request.points)
+        notes, heading = [*result.notes, *_left_out(result)], f"{run.name} against {expect}:"
+        show_effects(stdout_console(), result, run, request.points, notes, heading)
     else:
         _show(stdout_console(), result, run, expect, request.points)
     announce_undecided(result)
@@ -157,7 +156,7 @@ def _init(request: Request, facts: Facts) -> int:
     if path.exists():
         raise InputError(f"{path} is there already", "choose another name with --init")
     write_text(path, template(facts, path.name))
-    stdout_console().print(f"expectations: {path}", soft_wrap=True, markup=False)
+    print_lines(stdout_console(), f"expectations: {path}")
     return 0
 
 
@@ -206,14 +205,6 @@ def _write_junit(path: Path, result: CheckedRun, run: Run, expect: str, strict: 
     write_bytes(path, content, "choose another place with --junit")
 
 
-def _show_baseline(
-    console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool
-) -> None:
-    """Print the changes from a baseline, what was not compared, and the finding."""
-    notes, heading = [*result.notes, *_left_out(result)], f"{run.name} against {expect}:"
-    show_effects(console, result, run, all_points, notes, heading)
-
-
 def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
     answers = result.worst_first()
@@ -228,13 +219,12 @@ def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_point
     lines = [*_sources(answers), *_reasons(answers, shared), *_left_out(result), *result.notes]
     if result.counts()["unclear"]:
         lines.append("unclear is what the intervals leave open: more launches narrow them")
-    for line in lines:
-        console.print(line, markup=False, style="dim", soft_wrap=True)
+    print_lines(console, *lines, style="dim")
     counts = ", ".join(f"{count} {name}" for name, count in result.counts().items() if count)
     verbs = {"missed": "does not meet", "not measured": "lacks points of", "met": "meets"}
     verb = verbs.get(result.verdict, "is not shown to meet")
     text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
-    console.print(f"{text}{percent(result.confidence, None)}", markup=False, soft_wrap=True)
+    print_lines(console, f"{text}{percent(result.confidence, None)}")
 
 
 def _sources(answers: Sequence[JudgedExpectation]) -> list[str]:

@@ -14,26 +14,23 @@ from nhalf.base.units import parse_share
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import (
+    alone_notes,
     announce_these,
+    comparable_medians,
     counterpart,
     facts_of,
+    imported_names,
+    machine_and_library,
     names_run,
+    of_imported,
     print_skipped,
     readable,
     run_and_library,
 )
 from nhalf.measure.plan.plan import parse_sizes
-from nhalf.present.terminal.output import emit_json, stdout_console
-from nhalf.statistics.doubt import Doubt
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 
 with lazily(globals()):
-    from nhalf.cli.sides import (
-        alone_notes,
-        comparable_medians,
-        imported_names,
-        machine_and_library,
-        of_imported,
-    )
     from nhalf.decide.changes import Comparison
     from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
     from nhalf.decide.compare_machines import as_json, compare_machines
@@ -133,12 +130,13 @@ def _two(request: Request) -> int:
         show_ratios(comparison)
     else:
         b = request.b[0] if request.b else request.a
+        names = curve_names(lost)
         show_comparison(
             stdout_console(),
             comparison,
             names=(request.a, b),
             run=run_and_library(b)[0],
-            lost=_lost_names(lost),
+            lost=[(name, row["doubt"]) for name, row in zip(names, lost, strict=True)],
             every_size=request.points,
         )
     return 1 if is_wrong or comparison.regressed else 0
@@ -240,11 +238,6 @@ def _virtual_notes(a: str, b: str) -> list[str]:
     return [f"{sides[0]}, and {sides[1]}"]
 
 
-def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
-    names = curve_names(lost)
-    return [(name, row["doubt"]) for name, row in zip(names, lost, strict=True)]
-
-
 def _lost_json(lost: Lost) -> dict[str, Any]:
     """The curves without launches in equal states."""
     rows = [
@@ -287,9 +280,9 @@ def _machines(request: Request) -> None:
     run = request.a if names_run(request.a) else b
     for likeness in alike:
         words = f"• {likeness_sentence(likeness, run)}."
-        screen.print(words, soft_wrap=True, markup=False, highlight=False)
+        print_lines(screen, words)
     if page_path:
-        screen.print(f"report: {page_path}", soft_wrap=True, markup=False, highlight=False)
+        print_lines(screen, f"report: {page_path}")
 
 
 def _alike(request: Request, b: str, sides: tuple[Machine, Machine]) -> list[Likeness]:

@@ -10,7 +10,7 @@ from nhalf.base.request import REQUIRED, option, word
 from nhalf.base.rows import members
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import announce, run_and_library
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
@@ -85,7 +85,7 @@ def command(request: Request) -> None:
             screen.print(words, style="dim", markup=False, highlight=False)
     for states in machine_states(facts):
         screen.print(states_text(states), markup=False, highlight=False)
-    screen.print(f"machine: {path}", soft_wrap=True, markup=False, highlight=False)
+    print_lines(screen, f"machine: {path}")
 
 
 def _with_node(machine: Machine, node: Path) -> Machine:

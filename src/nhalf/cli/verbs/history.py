@@ -13,7 +13,7 @@ from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.sides import announce_these, print_skipped
 from nhalf.decide.check.verdict import UNCLEAR_MAX
 from nhalf.measure.plan.plan import parse_sizes
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 from nhalf.store.described import USUAL
 from nhalf.store.gates import GateFile, read_places
 
@@ -120,12 +120,10 @@ def _shown(
         show_values(timeline)
     else:
         for finding in changes:
-            stdout_console().print(finding.text, markup=False, soft_wrap=True)
+            print_lines(stdout_console(), finding.text)
         show_history(stdout_console(), timeline, request.points)
     if page_path:
-        stdout_console().print(
-            f"report: {page_path}", soft_wrap=True, markup=False, highlight=False
-        )
+        print_lines(stdout_console(), f"report: {page_path}")
     return exit_code
 
 

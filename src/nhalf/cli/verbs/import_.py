@@ -12,7 +12,7 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.cli.outcome import run_json
 from nhalf.cli.sides import parse_flop_rate
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 
 with lazily(globals()):
     from nhalf.exchange.logs.imported_run import write_run
@@ -82,8 +82,7 @@ def command(request: Request) -> None:
         more = {"files": _told(sources), "notes": notes}
         emit_json(run_json(run, Facts.of([run])) | more)
         return
-    for line in _lines(run, sources, notes):
-        stdout_console().print(line, markup=False, soft_wrap=True)
+    print_lines(stdout_console(), *_lines(run, sources, notes))
 
 
 def _out(request: Request) -> Path:
@@ -129,7 +128,7 @@ def _say_imported(request: Request, out: Path, calls: int) -> None:
         emit_json({"run": str(out.absolute()), "calls": calls})
     else:
         text = f"trace   {out}\nshow    nhalf show {out}"
-        stdout_console().print(text, markup=False, soft_wrap=True)
+        print_lines(stdout_console(), text)
 
 
 def _ranks(text: str, files: int) -> list[tuple[int, ...]]:

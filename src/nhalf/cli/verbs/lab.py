@@ -14,7 +14,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.request import REQUIRED, Request, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import TableOptions
-from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.present.terminal.output import console, emit_json, print_lines, stdout_console
 from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.network import parse_link_rate, rate_text
 
@@ -69,7 +69,7 @@ def up(request: Up) -> None:
         request.name, request.nodes, request.topology, request.cores, rate_Bps, _slow(request.slow)
     )
     build.require_root()
-    build.ensure(request.install, lambda text: console().print(text, markup=False, soft_wrap=True))
+    build.ensure(request.install, lambda text: print_lines(console(), text))
     with console().status("starting …") as shown:
         lab = build.build(planned, lambda step: shown.update(f"starting: {escape(step)} …"))
     if request.json:

@@ -13,7 +13,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.request import REQUIRED, option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PrefixOptions, TableOptions
-from nhalf.present.terminal.output import console, emit_json, stdout_console
+from nhalf.present.terminal.output import console, emit_json, print_lines, stdout_console
 
 with lazily(globals()):
     from rich import box
@@ -83,9 +83,7 @@ def install_libraries(request: Install) -> None:
         return
     for installation in installations:
         how = "is installed" if installation.fresh else "was there already"
-        stdout_console().print(
-            f"{installation.name} {how}: {installation.prefix}", markup=False, soft_wrap=True
-        )
+        print_lines(stdout_console(), f"{installation.name} {how}: {installation.prefix}")
 
 
 @dataclass(frozen=True, kw_only=True)

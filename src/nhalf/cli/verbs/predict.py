@@ -12,14 +12,13 @@ from nhalf.base.units import parse_share, parse_size
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import PREDICTED_CORES, PredictRequest
 from nhalf.cli.program_prediction import predict_trace, record
-from nhalf.cli.sides import is_program
+from nhalf.cli.sides import calibrated_machine, is_program, machine_and_library
 from nhalf.measure.plan.plan import parse_sizes
 from nhalf.mpi.decision_table import rules_of, table_text
 from nhalf.present.terminal.output import answered_by, emit_json
 
 with lazily(globals()):
     from nhalf.cli.rate_prediction import predict_b_effs, predict_permutations, predict_queues
-    from nhalf.cli.sides import calibrated_machine, machine_and_library
     from nhalf.decide.choice import Grid
     from nhalf.decide.criteria import chosen_by
     from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells

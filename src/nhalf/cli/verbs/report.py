@@ -11,8 +11,8 @@ from nhalf.base.request import option, word
 from nhalf.cli.lazy import lazily
 from nhalf.cli.options import OUTPUT, JsonOption
 from nhalf.cli.sides import announce, facts_of, newest_run, print_skipped, readable, run_and_library
-from nhalf.present.report import write_report
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.report import check_place, write_report
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 
 with lazily(globals()):
     from nhalf.cli.sides import machine_and_library
@@ -23,7 +23,6 @@ with lazily(globals()):
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
     from nhalf.present.findings import findings
-    from nhalf.present.report import check_place
     from nhalf.present.report.images import write_images
     from nhalf.store.run import Run
 
@@ -88,9 +87,7 @@ def command(request: Request) -> int:
         skipped = [{"run": run, "reason": reason} for run, reason in unreadable.items()]
         emit_json({"report": str(report_path), "findings": rows, "skipped": skipped})
     else:
-        stdout_console().print(
-            f"report: {report_path}", soft_wrap=True, markup=False, highlight=False
-        )
+        print_lines(stdout_console(), f"report: {report_path}")
     if is_wrong:
         return FailedError.exit_code
     return InputError.exit_code if unreadable else 0

@@ -118,7 +118,7 @@ def command(request: Request) -> int:
     facts = Facts.of([outcome.run])
     print_outcome(outcome, facts, request, request.style, change)
     if not (request.is_silent or request.style):
-        _show_change(outcome.run, request.like, change)
+        show_effects(stdout_console(), change, outcome.run, heading=f"\nagainst {request.like}:")
     announce_undecided(change)
     check_sound(outcome, facts)
     return change.exit_code(strict=False)
@@ -187,7 +187,14 @@ def _prepare(request: RunRequest) -> Prepared:
     from nhalf.measure.loop import session
 
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
-        return _resume_simulation(run, request)
+        from nhalf.measure.simulate.session import resume
+
+        # A simulated machine has hosts of its own.
+        for name in ("hosts", "host_file", "launcher", *request.given.intersection(MORE)):
+            if getattr(request, name):
+                option = name.replace("_", "-")
+                raise InputError(f"--{option} is not for simulated machines", "leave it out")
+        return resume(run)
     allocate(request)
     if request.resume is not None:
         return session.resume(
@@ -263,17 +270,6 @@ def _more(request: RunRequest) -> More | None:
     return More(launches, request.budget_s)
 
 
-def _resume_simulation(run: Run, request: RunRequest) -> Prepared:
-    """Resume a run on a simulated machine, which has hosts of its own."""
-    from nhalf.measure.simulate import session
-
-    for name in ("hosts", "host_file", "launcher", *request.given.intersection(MORE)):
-        if getattr(request, name):
-            option = name.replace("_", "-")
-            raise InputError(f"--{option} is not for simulated machines", "leave it out")
-    return session.resume(run)
-
-
 def _check_no_more(request: Request) -> None:
     """Raises InputError if a job is to extend the run that it resumes."""
     if request.resume is not None and request.given.intersection(MORE):
@@ -292,7 +288,11 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
     from nhalf.measure.loop import session
 
     def check_of(run: Run) -> CheckedRun:
-        return _change(run, like, bool(request.mpi))
+        facts = Facts.of([run])
+        baseline, library = run_and_library(like)
+        former_mpi, mpi = pair_of((baseline, library), (run, ""))
+        change = check(facts, str(baseline.path), mpi=mpi, former_mpi=former_mpi)
+        return of_libraries(change, facts.titles) if bool(request.mpi) else change
 
     def extended(run: Run, more: session.More) -> RunOutcome:
         if not request.is_silent:
@@ -307,20 +307,6 @@ def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutc
     outcome, change = until_decided(outcome, request.until_decided_s, check_of, extended)
     baseline, _ = run_and_library(like)
     return outcome, with_unclear_runs(change, outcome.run, baseline, UNCLEAR_MAX, check_of)
-
-
-def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
-    """The check against the run whose points were measured again."""
-    facts = Facts.of([run])
-    baseline, library = run_and_library(former)
-    former_mpi, mpi = pair_of((baseline, library), (run, ""))
-    change = check(facts, str(baseline.path), mpi=mpi, former_mpi=former_mpi)
-    return of_libraries(change, facts.titles) if only_its_libraries else change
-
-
-def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
-    """Print the changes against the run whose points were measured again."""
-    show_effects(stdout_console(), change, run, heading=f"\nagainst {former}:")
 
 
 def _check_only_resume(request: Request) -> None:

@@ -23,7 +23,6 @@ with lazily(globals()):
     from nhalf.machines import catalogue
     from nhalf.machines.catalogue import is_machine
     from nhalf.machines.formula import formulas
-    from nhalf.machines.machine import Machine
     from nhalf.present.program.answer import program_json
     from nhalf.present.program.terminal import show_program
     from nhalf.present.program.tolerance import show_curves
@@ -107,19 +106,15 @@ def _show_program(request: Request) -> None:
         raise InputError(f"{request.run} is a trace", "leave out --style and --formula")
     program = Program.open(request.run)
     if request.tolerance:
-        _show_tolerance(program, request.json)
+        drawn = curves([program])
+        if request.json:
+            emit_json({"run": str(program.path), "curves": drawn})
+        else:
+            show_curves(program, drawn)
     elif request.json:
         emit_json(program_json(program))
     else:
         show_program(program)
-
-
-def _show_tolerance(program: Program, as_json: bool) -> None:
-    drawn = curves([program])
-    if as_json:
-        emit_json({"run": str(program.path), "curves": drawn})
-    else:
-        show_curves(program, drawn)
 
 
 def _show_run(request: Request) -> int:
@@ -158,20 +153,16 @@ def _show_machine(request: Request) -> None:
         raise InputError("--style is for runs", f"leave it out: {request.run} is a machine")
     machine = narrowed(catalogue.machine(request.run), request.pattern, request.mpi)
     if request.formula:
-        _show_formulas(machine, request.formula, request.json)
+        from nhalf.machines.formula import FORMS
+
+        if request.formula not in FORMS:
+            raise unknown("form", request.formula, FORMS)
+        text = formulas(machine, request.formula)
+        if request.json:
+            emit_json({"machine": machine.name, "form": request.formula, "formulas": text})
+        else:
+            sys.stdout.write(text)
     elif request.json:
         emit_json(machine_json(machine, str(catalogue.path_of(request.run))))
     else:
         show_machine(stdout_console(), machine)
-
-
-def _show_formulas(machine: Machine, form: str, json: bool) -> None:
-    from nhalf.machines.formula import FORMS
-
-    if form not in FORMS:
-        raise unknown("form", form, FORMS)
-    text = formulas(machine, form)
-    if json:
-        emit_json({"machine": machine.name, "form": form, "formulas": text})
-    else:
-        sys.stdout.write(text)

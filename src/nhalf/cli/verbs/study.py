@@ -19,8 +19,8 @@ from nhalf.cli.sides import remark, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHERE, Effort, OnMachine, Subjects, Where
-from nhalf.present.report import write_report
-from nhalf.present.terminal.output import emit_json, stdout_console
+from nhalf.present.report import check_place, write_report
+from nhalf.present.terminal.output import emit_json, print_lines, stdout_console
 
 with lazily(globals()):
     from msgspec.structs import replace
@@ -36,7 +36,6 @@ with lazily(globals()):
     from nhalf.measure.probe.subject import transport_file
     from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
     from nhalf.node.measuring import begin
-    from nhalf.present.report import check_place
     from nhalf.present.report.study_page import studies_page, study_page
     from nhalf.present.study_words import show_repetition, show_studies
     from nhalf.statistics.summary import check_samples
@@ -130,7 +129,7 @@ def _page(repetition: Repetition, run: str | None, out: Path | None) -> str:
 
 def _show_place(page: str | None) -> None:
     if page:
-        stdout_console().print(f"page: {page}", soft_wrap=True, markup=False, highlight=False)
+        print_lines(stdout_console(), f"page: {page}")
 
 
 def _all(request: Request) -> None:

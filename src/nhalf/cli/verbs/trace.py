@@ -7,7 +7,6 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
@@ -141,23 +140,19 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
             }
         )
     elif not request.quiet:
-        _show(rows, traced, program)
-
-
-def _show(rows: list[dict[str, Any]], traced: TraceFolder, program: Program) -> None:
-    titles = ("call", "kind", "count", "bytes", "time", "waiting")
-    shown = [
-        (
-            row["call"],
-            row["kind"],
-            whole(row["count"]),
-            format_size(row["bytes"]),
-            format_time(row["time_s"]),
-            format_time(row["waiting_s"]),
-        )
-        for row in rows
-    ]
-    show_table(titles, shown)
-    lines = answer_lines(program)
-    for line in (*traced.trace.notes, f"trace   {traced.path}", *lines):
-        sys.stdout.write(f"{line}\n")
+        titles = ("call", "kind", "count", "bytes", "time", "waiting")
+        shown = [
+            (
+                row["call"],
+                row["kind"],
+                whole(row["count"]),
+                format_size(row["bytes"]),
+                format_time(row["time_s"]),
+                format_time(row["waiting_s"]),
+            )
+            for row in rows
+        ]
+        show_table(titles, shown)
+        lines = answer_lines(program)
+        for line in (*traced.trace.notes, f"trace   {traced.path}", *lines):
+            sys.stdout.write(f"{line}\n")

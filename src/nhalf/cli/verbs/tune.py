@@ -15,9 +15,9 @@ from nhalf.cli.lazy import lazily
 from nhalf.cli.options import COMPLETION, OUTPUT, QuietOption
 from nhalf.cli.sides import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
-from nhalf.measure.plan.plan import parse_sizes, sizes_text
+from nhalf.measure.plan.plan import Plan, parse_sizes, sizes_text
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
-from nhalf.mpi import Library
+from nhalf.mpi import Library, discover
 from nhalf.mpi.named_prefix import in_prefixes, named_here
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.sites.placement import Placement
@@ -31,9 +31,7 @@ with lazily(globals()):
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import default_folder
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.plan import Plan
     from nhalf.measure.plan.planning import site_of
-    from nhalf.mpi import discover
     from nhalf.mpi.tuner import Tuner, content
     from nhalf.mpi.tuning import tuner_for
     from nhalf.present.terminal.tune import show_checked, show_tuned
@@ -186,6 +184,9 @@ def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> Tuni
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
     """The plan of all measurements; its blocks come with the search."""
+    from nhalf.measure.virtual.machine import TIMEOUT_S
+
+    is_usual = "timeout" not in request.given and bool(request.machine)
     return Plan(
         transports=["mpi"],
         mpi=named_here([request.mpi or library.name]),
@@ -195,20 +196,12 @@ def _plan(request: Request, library: Library, budget_s: float) -> Plan:
         precision=PRECISION,
         options="",
         seed=request.seed,
-        timeout_s=_timeout_s(request),
+        timeout_s=TIMEOUT_S if is_usual else request.timeout_s,
         mpi_prefixes=request.mpi_prefixes,
         hosts=request.hosts,
         host_file=request.host_file_path,
         launcher=request.launcher,
     )
-
-
-def _timeout_s(request: Request) -> float:
-    """The time for an answer; in virtual time an exchange of many ranks takes long."""
-    from nhalf.measure.virtual.machine import TIMEOUT_S
-
-    is_usual = "timeout" not in request.given and bool(request.machine)
-    return TIMEOUT_S if is_usual else request.timeout_s
 
 
 def _library(name: str, prefixes: Sequence[Path]) -> Library:

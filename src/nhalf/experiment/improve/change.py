@@ -27,28 +27,6 @@ def is_for_all(rule: Rule) -> bool:
     return ends == (0, math.inf, 0, math.inf)
 
 
-def rule_variables(
-    tuner: Tuner, rules: Sequence[Rule], path: Path, environment: Mapping[str, str]
-) -> dict[str, str | None]:
-    """The variables under which a library follows rules, None for those that would hide them.
-
-    Rules for some calls only go into a file, which stays if the variables name it. Those of the
-    files and variables that a launch has already stay behind them, as far as they can be read.
-    """
-    names = forcing_variables(tuner, {rule.operation for rule in rules})
-    variables: dict[str, str | None] = dict.fromkeys(names)
-    held = [rule for rule in rules if not is_for_all(rule)]
-    if held:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        variables.update(_written(tuner, held, path, environment))
-        if str(path.resolve()) not in variables.values():
-            tuner.remove(path)
-    forced = {rule.operation: rule.algorithm for rule in rules if is_for_all(rule)}
-    if forced:
-        variables.update(tuner.force(forced))
-    return variables
-
-
 def _written(
     tuner: Tuner, rules: Sequence[Rule], path: Path, environment: Mapping[str, str]
 ) -> dict[str, str]:
@@ -145,7 +123,9 @@ def applied(
 ) -> LaunchCommand:
     """The launch with several changes, in their order.
 
-    Their rules go together into the file `tuning`, which is written if variables do not hold them.
+    Rules for some calls only go together into the file `tuning`, which stays if variables name it.
+    Those of the files and variables that the launch has already stay behind them, as far as they
+    can be read.
     """
     chosen = list(changes)
     for change in chosen:
@@ -155,7 +135,19 @@ def applied(
     if tuner is None or not rules:
         return launch
     assert tuning is not None
-    return LaunchChange(rule_variables(tuner, rules, tuning, launch.variables)).applied(launch)
+    # Variables that would hide the rules are taken away.
+    hiding = forcing_variables(tuner, {rule.operation for rule in rules})
+    variables: dict[str, str | None] = dict.fromkeys(hiding)
+    held = [rule for rule in rules if not is_for_all(rule)]
+    if held:
+        tuning.parent.mkdir(parents=True, exist_ok=True)
+        variables.update(_written(tuner, held, tuning, launch.variables))
+        if str(tuning.resolve()) not in variables.values():
+            tuner.remove(tuning)
+    forced = {rule.operation: rule.algorithm for rule in rules if is_for_all(rule)}
+    if forced:
+        variables.update(tuner.force(forced))
+    return LaunchChange(variables).applied(launch)
 
 
 def rules_of(changes: Iterable[LaunchChange]) -> list[Rule]:

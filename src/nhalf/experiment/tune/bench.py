@@ -89,7 +89,9 @@ class LibraryBench:
             plan = in_virtual_time(plan, self.machine, plan.timeout_s)
         prepared = session.begin(plan, self.folder / name, self.site, machine=self.machine)
         if self.machine:
-            self._announce(prepared)
+            agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
+            if words := real_time(agenda).in_words(prepared.plan.budget_s):
+                self.tell(words)
         outcome = session.measure(prepared, self.progress())
         messages = [
             *(f"{subject}: {why}" for subject, why in outcome.failed.items()),
@@ -126,12 +128,6 @@ class LibraryBench:
                 setting_text = f"{variable}={variables[setting][variable]}"
                 reason = f"the library reports {own.other_values[variable]} (MPI_T)"
                 self.notes.append(f"{name}: {setting_text} did not take effect: {reason}")
-
-    def _announce(self, prepared: session.Prepared) -> None:
-        """Say how long a measurement in virtual time will take, if that is long."""
-        agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
-        if words := real_time(agenda).in_words(prepared.plan.budget_s):
-            self.tell(words)
 
     def times(
         self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"

@@ -112,7 +112,11 @@ def tune(bench: LibraryBench, request: TuningRequest) -> Tuned:
     cells = sorted(result.screening)
     won = dict(result.won)
     rules = rules_for(bench.tuner, with_stand_ins(bench.tuner, result, won), cells)
-    _note_left_out(bench, won, rules)
+    left_out = [cell for cell in won if choice(rules, *cell) == NATIVE]
+    if left_out:
+        bench.notes.append(
+            f"the file cannot hold all winners: {len(left_out)} of {len(won)} cells have no rule"
+        )
     tuned = Tuned(result, [], None, {}, None, [], [])
     budget_s = TRIAL_SHARE * request.budget_s
     for number in range(1, TRIALS_MAX + 1):
@@ -142,17 +146,6 @@ def tune(bench: LibraryBench, request: TuningRequest) -> Tuned:
 
 def _union(cells: Sequence[TuningCell], more: Sequence[TuningCell]) -> list[TuningCell]:
     return list(dict.fromkeys([*cells, *more]))
-
-
-def _note_left_out(
-    bench: LibraryBench, won: Mapping[TuningCell, Sequence[AlgorithmGain]], rules: Sequence[Rule]
-) -> None:
-    """Say how many winners the file cannot express."""
-    left_out = [cell for cell in won if choice(rules, *cell) == NATIVE]
-    if left_out:
-        bench.notes.append(
-            f"the file cannot hold all winners: {len(left_out)} of {len(won)} cells have no rule"
-        )
 
 
 def _proven(

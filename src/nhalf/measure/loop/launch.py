@@ -257,7 +257,12 @@ class LaunchMeasurement:
             block = self.agenda.block_of(start, launch, point)
             if block is None:
                 continue
-            may_revisit = self._may_revisit(start, point)
+            subject = self.starting.subjects[start.subject]
+            info = subject.infos[point.pattern]
+            # A kernel runs once, and some points end the launch.
+            may_revisit = not (
+                subject.is_exact or info.is_kernel or info.ends_launch
+            ) and not self.retries.ended(start, point)
             effort = self.stopping.effort(start, launch, point, block, may_revisit)
             first_visits.append(_Visit(point, block, *effort))
             yield first_visits[-1]
@@ -269,14 +274,6 @@ class LaunchMeasurement:
                 is_impossible = (start.subject, visit.point) in self.agenda.state.impossible
                 if not is_impossible and visit.point not in running.exact:
                     yield replace(visit, is_first=False)
-
-    def _may_revisit(self, start: Start, point: Point) -> bool:
-        """Whether a launch may visit a point again: a kernel runs once, some points end it."""
-        subject = self.starting.subjects[start.subject]
-        info = subject.infos[point.pattern]
-        return not (
-            subject.is_exact or info.is_kernel or info.ends_launch
-        ) and not self.retries.ended(start, point)
 
     def _question(self, start: Start, position: int, visit: _Visit) -> str:
         """Return the request for a visit as the probe reads it, identified by its position."""

@@ -100,8 +100,12 @@ class Records:
         if reply.get("nhalf") != "point":
             self.impossible(subject, answer.point, str(reply.get("message", "no answer")))
             return
-        if any(gpus := reply.get("gpus", [])):
-            self._gpus(subject, launch, gpus)
+        gpus = reply.get("gpus", [])
+        if any(gpus) and self.gpus.get((subject.key, launch)) != gpus:
+            # Once in a launch, the GPU of every rank by its PCI address; '' without one.
+            self.gpus[subject.key, launch] = gpus
+            entry = {"event": "gpus", "subject": subject.key, "launch": launch, "gpus": gpus}
+            self.journal.append(entry)
         stored_record = Record(
             **asdict(identity(subject, answer.point)),
             launch=launch,
@@ -123,13 +127,6 @@ class Records:
         self.state.measured(subject.key, launch, answer.point, stored_record.samples_s, values)
         if not is_further_visit:
             self.progress.point(subject.title, answer.point, stored_record.samples_s)
-
-    def _gpus(self, subject: Subject, launch: int, gpus: list[str]) -> None:
-        """Record, once in a launch, the GPU of every rank by its PCI address; '' without one."""
-        if self.gpus.get((subject.key, launch)) != gpus:
-            self.gpus[subject.key, launch] = gpus
-            entry = {"event": "gpus", "subject": subject.key, "launch": launch, "gpus": gpus}
-            self.journal.append(entry)
 
     def impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Record a point that this subject cannot measure."""

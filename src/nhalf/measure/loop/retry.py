@@ -101,20 +101,17 @@ class Retries:
 
     @contextmanager
     def _attempt(self, start: Start) -> Iterator[None]:
+        """A launch, which may fail; a start that only fails, or needs a dead host, is given up."""
         try:
             yield
         except LaunchError as error:
-            self._failed(start, error)
-
-    def _failed(self, start: Start, error: LaunchError) -> None:
-        """Note a launch that failed; a start that only fails, or needs a dead host, is given up."""
-        self._failures[start] += 1
-        self._troubles.append(f"{self._subjects[start.subject].title}: {error}")
-        for host, reason in error.dead.items():
-            self._lost(host, reason)
-        limit = FAILURES_IN_A_ROW_MAX if start in self._answered else FAILURES_MAX
-        if error.is_final or self._failures[start] >= limit:
-            self._refuse(start, str(error))
+            self._failures[start] += 1
+            self._troubles.append(f"{self._subjects[start.subject].title}: {error}")
+            for host, reason in error.dead.items():
+                self._lost(host, reason)
+            limit = FAILURES_IN_A_ROW_MAX if start in self._answered else FAILURES_MAX
+            if error.is_final or self._failures[start] >= limit:
+                self._refuse(start, str(error))
 
     def _lost(self, host: str, reason: str) -> None:
         """Record a dead host and give up every start that needs it."""

@@ -118,7 +118,17 @@ def prepare_probes(plan: Plan) -> None:
 def check_before_probes(plan: Plan) -> None:
     """Raises InputError for what is wrong whatever the probes of a plan can do."""
     check_blocks(plan)
-    _check_settings(plan)
+    check_settings(plan.settings)
+    for setting in plan.settings:
+        transport = setting.transport or MPI.name
+        carried = not setting.transport and any(
+            transport_file(name).carried_by_mpi for name in plan.transports
+        )
+        if transport not in plan.transports and not carried:
+            raise InputError(
+                f"the setting {setting.name!r} is for transport {transport}",
+                f"add --transport {transport}",
+            )
     if not any(file.app for file in _transports(plan)):
         _check_names(plan)
 
@@ -360,21 +370,6 @@ def _settings(plan: Plan, plain: Subject) -> Iterator[Setting]:
             yield setting
         elif not setting.transport and plain.mpi and setting.only in ("", plain.mpi):
             yield setting
-
-
-def _check_settings(plan: Plan) -> None:
-    """Raises InputError for settings that are invalid or that no transport uses."""
-    check_settings(plan.settings)
-    for setting in plan.settings:
-        transport = setting.transport or MPI.name
-        carried = not setting.transport and any(
-            transport_file(name).carried_by_mpi for name in plan.transports
-        )
-        if transport not in plan.transports and not carried:
-            raise InputError(
-                f"the setting {setting.name!r} is for transport {transport}",
-                f"add --transport {transport}",
-            )
 
 
 def programs(plan: Plan) -> dict[str, Any]:

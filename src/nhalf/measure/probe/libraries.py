@@ -16,10 +16,9 @@ from nhalf.base.folders import cache_folder, write_cached
 from nhalf.measure.plan.plan import Plan, Setting
 from nhalf.mpi import Library, discover
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
-from nhalf.mpi.loaded import loaded_variables
 from nhalf.mpi.preload import preload
 from nhalf.mpi.probe import missing_probes, missing_programs, probe_command, sharing_first
-from nhalf.mpi.transport_files import TransportFile
+from nhalf.mpi.transport_files import TransportFile, loaded_variables
 from nhalf.sites.start import cores
 
 

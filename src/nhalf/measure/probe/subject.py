@@ -21,9 +21,14 @@ from nhalf.base.native_files import describe
 from nhalf.measure.plan.plan import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo, stand_in_description
 from nhalf.mpi import Library
-from nhalf.mpi.loaded import loaded_variables
 from nhalf.mpi.probe import local_executable, probe_command
-from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
+from nhalf.mpi.transport_files import (
+    MPI,
+    TransportFile,
+    loaded_variables,
+    program_files,
+    transport_files,
+)
 from nhalf.sites.health import Examiner
 from nhalf.sites.placement import FREE, OPENMP, bound_threads, requested_cores
 from nhalf.sites.site import HERE, Site

@@ -109,7 +109,9 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
             "as much as in a ping-pong."
         )
     memory_Bps = max(node.memory_Bps or WIDE, fastest[0])
-    link_Bps = _link_Bps(network, fastest[1], assumed)
+    if network.bandwidth_Bps is None and not isinstance(network.topology, SharedMemory):
+        assumed.append("A link is as fast as the fastest ping-pong: its own rate is unknown.")
+    link_Bps = max(network.bandwidth_Bps or 0.0, fastest[1])
     shared = narrower(shares(machine, *fastest), link_Bps, hosts_per_node(machine))
     if wire_Bps and not shared:
         # The wire is passed on the way out of a node, which needs a way in.
@@ -161,12 +163,6 @@ def _network(machine: Machine) -> Network:
         return machine.network
     several = any(is_between_nodes(model.placement) for model in machine.models)
     return Network(topology=Crossbar() if several else SharedMemory())
-
-
-def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float:
-    if network.bandwidth_Bps is None and not isinstance(network.topology, SharedMemory):
-        assumed.append("A link is as fast as the fastest ping-pong: its own rate is unknown.")
-    return max(network.bandwidth_Bps or 0.0, fastest_Bps)
 
 
 def _wiring(topology: Topology) -> str:

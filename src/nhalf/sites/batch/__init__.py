@@ -202,7 +202,11 @@ class OptionSystem(BatchSystem):
                 remedy = f'write --job "{self.example}"'
                 raise InputError(f"{word!r} in --job is no option of {self.command}", remedy)
         for option in options:
-            self._check_not_refused(option)
+            for name in self.names(option) & set(self.refused):
+                why = f": {self.refused[name]}" if self.refused[name] else ""
+                raise InputError(
+                    f"nhalf does not pass {name} on to {self.command}{why}", "leave it out of --job"
+                )
         return tuple(options)
 
     def nodes_in(self, options: Sequence[str]) -> int:
@@ -226,13 +230,6 @@ class OptionSystem(BatchSystem):
             lines.append("# Asked for with --job.")
         lines += [f"{self.sentinel} {option}" for option in request.options]
         return "\n".join(lines)
-
-    def _check_not_refused(self, option: str) -> None:
-        for name in self.names(option) & set(self.refused):
-            why = f": {self.refused[name]}" if self.refused[name] else ""
-            raise InputError(
-                f"nhalf does not pass {name} on to {self.command}{why}", "leave it out of --job"
-            )
 
 
 def value_of(option: str) -> str:

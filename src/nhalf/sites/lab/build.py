@@ -170,8 +170,10 @@ def variables(lab: Lab) -> dict[str, str]:
     }
 
 
-def offer_nhalf(lab: Lab) -> None:
-    """Put a command into the lab that calls the running nhalf."""
+def execute(lab: Lab, place: str, command: Sequence[str]) -> None:
+    """Replace this process by the command, with its own input, output, signals and exit code."""
+    line = command_line(lab, place, command)
+    # In the lab, `nhalf` is the one that runs.
     text = f'#!/bin/sh\nexec {sys.executable} -P -m nhalf "$@"\n'
     path = lab.folder / "bin" / "nhalf"
     if not path.exists() or path.read_text() != text:
@@ -179,12 +181,6 @@ def offer_nhalf(lab: Lab) -> None:
         part.write_text(text)
         part.chmod(part.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         part.rename(path)
-
-
-def execute(lab: Lab, place: str, command: Sequence[str]) -> None:
-    """Replace this process by the command, with its own input, output, signals and exit code."""
-    line = command_line(lab, place, command)
-    offer_nhalf(lab)
     sys.stdout.flush()
     os.execvpe(line[0], line, variables(lab))
 

@@ -337,7 +337,7 @@ def test_without_nccl_a_run_says_once_how_to_install_it(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NHALF_NCCL_LIBRARY", raising=False)
-    monkeypatch.setattr("nhalf.mpi.loaded.find_spec", lambda _: None)
+    monkeypatch.setattr("nhalf.mpi.transport_files.find_spec", lambda _: None)
     monkeypatch.setattr("ctypes.util.find_library", lambda _: None)
     monkeypatch.setenv("LD_LIBRARY_PATH", "")
     outcome = run(call, tmp_path / "run")

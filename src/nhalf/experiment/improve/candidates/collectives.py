@@ -30,13 +30,13 @@ from nhalf.experiment.improve.situation import Situation, upper_share
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.kept_lessons import kept_lessons
 from nhalf.mpi.preload import (
     KEEP,
     TABLE,
     Preload,
     content_of,
     handles_in,
+    kept_lessons,
     preload,
     program_named,
 )
