@@ -13,7 +13,7 @@ with s the noise, f the share of the slow state and Phi the normal distribution.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -74,6 +74,13 @@ class PromisedFigure:
     low: float
     high: float
     trials: int
+
+    @classmethod
+    def rare(
+        cls, name: str, claim: str, shares: Sequence[float], most: float, trials: int = 0
+    ) -> Self:
+        """The mean of shares, or of what happened or not, with a promise of at most so much."""
+        return cls(name, claim, float(np.mean(shares)), 0.0, most, trials or len(shares))
 
     @property
     def held(self) -> bool:
@@ -198,9 +205,7 @@ def _false_alarms(world: SimulatedRuns) -> PromisedFigure:
     pairs = zip(world.medians, [*world.medians[1:], world.medians[0]], strict=True)
     alarms = [compare(a, b).regressed for a, b in pairs]
     claim = f"compare calls an equal machine slower, anywhere on {len(SIZES)} sizes"
-    return PromisedFigure(
-        "false_alarms", claim, float(np.mean(alarms)), 0.0, FALSE_ALARMS, len(alarms)
-    )
+    return PromisedFigure.rare("false_alarms", claim, alarms, FALSE_ALARMS)
 
 
 def _detection(
@@ -224,9 +229,8 @@ def _nights(
     for suffix, (words, world) in machines.items():
         alarms = share_with_alarm(world.medians, nights, LAUNCHES, seed)
         claim = f"a night of {CURVES} curves without a change raises an alarm ({words})"
-        checks.append(
-            PromisedFigure(f"night_alarms{suffix}", claim, alarms, 0.0, NIGHT_ALARMS, nights)
-        )
+        name = f"night_alarms{suffix}"
+        checks.append(PromisedFigure.rare(name, claim, [alarms], NIGHT_ALARMS, nights))
         first = share_named_first(world.medians, nights, NIGHT_LAUNCHES, seed)
         claim = f"{PLANTED}x of one of {CURVES} curves is named first, {NIGHT_LAUNCHES} launches"
         name = f"night_detected{suffix}"
@@ -249,30 +253,17 @@ def _of_differing_launches(
         checks.append(
             PromisedFigure(name, claim, share, *COVERAGE_OF_FEW, len(runs) * len(NIGHT_SIZES))
         )
-    alarms = [share_with_alarm(runs, nights, NIGHT_LAUNCHES, seed) for runs in differing.values()]
+    trials, different = nights * len(differing), differing.values()
+    alarms = [share_with_alarm(runs, nights, NIGHT_LAUNCHES, seed) for runs in different]
+    missed = [share_missed(runs, nights, NIGHT_LAUNCHES, seed) for runs in different]
+    at_looks = [share_with_alarm_at_looks(runs, nights, LOOK_LAUNCHES, seed) for runs in different]
     claim = "a night without a change raises an alarm (launches differ by 2 to 15 %)"
-    trials = nights * len(differing)
-    checks.append(
-        PromisedFigure(
-            "night_alarms_differing", claim, float(np.mean(alarms)), 0.0, NIGHT_ALARMS, trials
-        )
-    )
-    at_looks = [
-        share_with_alarm_at_looks(runs, nights, LOOK_LAUNCHES, seed) for runs in differing.values()
-    ]
-    missed = [share_missed(runs, nights, NIGHT_LAUNCHES, seed) for runs in differing.values()]
+    rare = PromisedFigure.rare
+    checks.append(rare("night_alarms_differing", claim, alarms, NIGHT_ALARMS, trials))
     claim = "a curve that is slower by the tolerance is called not slower"
-    checks.append(
-        PromisedFigure(
-            "missed_differing", claim, float(np.mean(missed)), 0.0, FALSE_EQUIVALENCES, trials
-        )
-    )
+    checks.append(rare("missed_differing", claim, missed, FALSE_EQUIVALENCES, trials))
     claim = f"the same, looked at {len(LOOK_LAUNCHES)} times while it goes on"
-    checks.append(
-        PromisedFigure(
-            "night_alarms_looks", claim, float(np.mean(at_looks)), 0.0, NIGHT_ALARMS, trials
-        )
-    )
+    checks.append(rare("night_alarms_looks", claim, at_looks, NIGHT_ALARMS, trials))
     return checks
 
 
