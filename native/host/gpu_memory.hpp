@@ -60,10 +60,9 @@ class GpuKernels {
     return wrong == 0;
   }
 
-  /// See Gpu::clock_hz.
-  [[nodiscard]] double clock_hz() const {
-    // About half a millisecond, which is long for steps of that timer.
-    constexpr std::uint64_t cycles = 1'000'000;
+  /// See Gpu::clock_hz. A million cycles are about half a millisecond, which is long for steps of
+  /// that timer: they are up to 1 us.
+  [[nodiscard]] double clock_hz(std::uint64_t cycles = 1'000'000) const {
     launch(clock_, 1, 1, stream_.get(), times_.get(), cycles);
     synchronise(stream_.get());
     std::array<std::uint64_t, 4> times{};

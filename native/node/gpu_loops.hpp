@@ -219,20 +219,11 @@ class Place {
 
   void write(std::uint32_t seed) const {
     if (!is_of_device() || is_managed_) return fill({data(), size_bytes_}, seed);
-    launch(function(gpu_.kernels, "nhalf_fill"), blocks, threads, gpu_.stream.get(), address_,
-           std::uint64_t{size_bytes_}, seed);
-    synchronise(gpu_.stream.get());
+    gpu_.kernels().fill(address_, size_bytes_, seed);
   }
   [[nodiscard]] bool has(std::uint32_t seed) const {
     if (!is_of_device() || is_managed_) return holds({data(), size_bytes_}, seed);
-    std::uint64_t wrong = 0;
-    const auto count = device_memory(sizeof wrong);
-    driver().check(driver().set_bytes(count.get(), 0, sizeof wrong), "counter");
-    launch(function(gpu_.kernels, "nhalf_verify"), blocks, threads, gpu_.stream.get(), address_,
-           std::uint64_t{size_bytes_}, seed, count.get());
-    synchronise(gpu_.stream.get());
-    driver().check(driver().copy_out(&wrong, count.get(), sizeof wrong), "counter");
-    return wrong == 0;
+    return gpu_.kernels().holds(address_, size_bytes_, seed);
   }
   /// Brings managed memory to the host, as a program does that writes its message there.
   void touch() const {
@@ -244,7 +235,6 @@ class Place {
   }
 
  private:
-  static constexpr unsigned blocks = 64, threads = 256;
   ReadyGpu& gpu_;
   std::size_t size_bytes_;
   DeviceMemory device_;

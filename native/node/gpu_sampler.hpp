@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "host/gpu_condition.hpp"
-#include "host/gpu_kernels.hpp"
+#include "host/gpu_memory.hpp"
 #include "timing/sampler.hpp"
 
 namespace nhalf::gpu {
@@ -36,8 +36,11 @@ class HostClock {
 
 /// A GPU that is ready for work: its context, a stream and the kernels.
 struct ReadyGpu {
-  /// `wait` is how a host that waits for the device does: one of `wait_names`.
-  ReadyGpu(int number, std::size_t wait) : device((schedule(number, wait), number)) {}
+  /// `wait` is how a host that waits for the device does: one of `wait_names`. Throws DriverError
+  /// where there are no kernels for it: of HIP the clock does not tell how fast it runs.
+  ReadyGpu(int number, std::size_t wait) : device((schedule(number, wait), number)) {
+    static_cast<void>(driver().code("", nullptr));
+  }
   static constexpr std::string_view wait_names[] = {"spin", "yield", "block"};
 
   Device device;
@@ -45,7 +48,12 @@ struct ReadyGpu {
   /// How many processes of this one, itself included, are on it.
   std::size_t processes = 1;
   OwnedStream stream = gpu::stream();
-  OwnedModule kernels = module(gpu::kernels().c_str());
+
+  /// Made when a point needs them, since they take memory.
+  GpuKernels& kernels() {
+    if (!kernels_) kernels_.emplace();
+    return *kernels_;
+  }
 
  private:
   static void schedule(int number, std::size_t wait) {
@@ -55,29 +63,8 @@ struct ReadyGpu {
     driver().check(driver().device(&device, number), "device");
     driver().check(driver().context_set_flags(device, flags[wait]), "how to wait");
   }
-};
 
-/// Says how fast a GPU runs at this moment, without rights or other libraries: a kernel counts the
-/// cycles of its own clock against the global timer, whose steps are up to 1 us long.
-class ClockWitness {
- public:
-  explicit ClockWitness(ReadyGpu& gpu)
-      : gpu_(gpu), kernel_(function(gpu.kernels, "nhalf_clock")), times_(device_memory(32)) {}
-
-  double clock_hz() {
-    std::array<std::uint64_t, 4> times{};
-    launch(kernel_, 1, 1, gpu_.stream.get(), times_.get(), cycles);
-    synchronise(gpu_.stream.get());
-    driver().check(driver().copy_out(times.data(), times_.get(), sizeof times), "clock");
-    const auto elapsed_ns = static_cast<double>(times[3] - times[1]);
-    return elapsed_ns > 0 ? 1e9 * static_cast<double>(times[2] - times[0]) / elapsed_ns : 0;
-  }
-
- private:
-  static constexpr std::uint64_t cycles = 200'000;
-  ReadyGpu& gpu_;
-  Function kernel_;
-  DeviceMemory times_;
+  std::optional<GpuKernels> kernels_;
 };
 
 /// Warns of a clock that is held down, and of others on the GPU, as just after the last sample.
@@ -94,6 +81,7 @@ inline void warn_of(const ReadyGpu& gpu, Measurement& result) {
 inline Measurement measure(Pattern& pattern, const PatternInfo& info, ReadyGpu& gpu,
                            HostClock& clock, double overhead_s, const Effort& effort) {
   constexpr int warm_up = 3;
+  constexpr std::uint64_t clock_cycles = 200'000;
   const auto rounds = info.rounds_min;
   const double messages = info.messages_per_round;
   Measurement result;
@@ -101,7 +89,7 @@ inline Measurement measure(Pattern& pattern, const PatternInfo& info, ReadyGpu& 
   result.batch_rounds = rounds;
   result.verified = pattern.verify();
   if (!result.verified) return result;
-  ClockWitness witness(gpu);
+  const auto& kernels = gpu.kernels();
   Criterion criterion(effort);
   std::vector<double> clocks_hz;
   double spent_s = 0;
@@ -112,7 +100,7 @@ inline Measurement measure(Pattern& pattern, const PatternInfo& info, ReadyGpu& 
     pattern.run(rounds);
     const double time_s = pattern.timed_s().value_or(clock.now_s() - start_s) - overhead_s;
     result.samples_s.push_back(std::max(time_s, 0.0) / (static_cast<double>(rounds) * messages));
-    clocks_hz.push_back(witness.clock_hz());
+    clocks_hz.push_back(kernels.clock_hz(clock_cycles));
     spent_s += time_s;
     result.stop = criterion.decide(result.samples_s, spent_s);
   }
