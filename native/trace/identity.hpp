@@ -42,18 +42,21 @@ class Identity {
   /// written.
   template <class Names>
   [[nodiscard]] bool introduce(int rank, int size, const Names& calls) const {
-    std::string text =
-        "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
-        ",\"size\":" + std::to_string(size) + ",\"host\":" + json::quote(host_) +
-        ",\"pid\":" + std::to_string(getpid()) +
-        ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
-        launch() + virtual_machine() + processors() + ",\"calls\":[";
-    const char* before = "";
-    for (const auto& call : calls) {
-      text += before + json::quote(call);
-      before = ",";
-    }
-    return Metadata::of_process().line(text + "]}");
+    json::Object process;
+    process.add("version", format_version)
+        .add("rank", rank)
+        .add("size", size)
+        .add("host", host_)
+        .add("pid", getpid())
+        .add("library", preloaded::library_version().substr(0, 200))
+        .add("launch", launch())
+        .add("parent", preloaded::process_and_start(getppid()))
+        .add("began_ns", began_ns_)
+        .add("ready_ns", real_ns());
+    if (const char* about = of_virtual_network("NHALF_FABRIC_ABOUT"))
+      process.add("virtual", json::Raw{about});
+    process.add("processors", allowed_cpus()).add("calls", calls);
+    return Metadata::of_process().line(process.text());
   }
 
   /// Removes the file of metadata: nobody must take this process for one that ended within
@@ -74,33 +77,16 @@ class Identity {
     return number;
   }
 
-  /// Returns what tells the ranks of this launch from those of others that the command starts, as
-  /// JSON. No message may do so: other ranks may not be traced.
-  [[nodiscard]] std::string launch() const {
-    const char* machine =
-        virtual_time == nullptr ? nullptr : std::getenv(preloaded::virtual_variable);
-    const auto launch = machine == nullptr ? preloaded::launch() : std::string("try ") + machine;
-    return ",\"launch\":" + json::quote(launch) +
-           ",\"parent\":" + json::quote(preloaded::process_and_start(getppid())) +
-           ",\"began_ns\":" + std::to_string(began_ns_) +
-           ",\"ready_ns\":" + std::to_string(real_ns());
+  /// Returns a variable that the virtual network has set; null without one.
+  static const char* of_virtual_network(const char* variable) {
+    return virtual_time == nullptr ? nullptr : std::getenv(variable);
   }
 
-  /// Returns what the virtual network says of itself, as JSON.
-  static std::string virtual_machine() {
-    const char* about = virtual_time == nullptr ? nullptr : std::getenv("NHALF_FABRIC_ABOUT");
-    return about == nullptr ? "" : std::string(",\"virtual\":") + about;
-  }
-
-  /// Returns the processors that this rank may run on, as JSON.
-  static std::string processors() {
-    std::string text = ",\"processors\":[";
-    for (const char* before = ""; const int processor : allowed_cpus()) {
-      text += before;
-      text += std::to_string(processor);
-      before = ",";
-    }
-    return text + "]";
+  /// Returns what tells the ranks of this launch from those of others that the command starts. No
+  /// message may do so: other ranks may not be traced.
+  static std::string launch() {
+    const char* machine = of_virtual_network(preloaded::virtual_variable);
+    return machine == nullptr ? preloaded::launch() : std::string("try ") + machine;
   }
 
   std::string host_;

@@ -41,14 +41,16 @@ class Metadata {
   /// Writes a communicator; false beyond the limit.
   bool communicator(std::uint32_t number, const std::vector<int>& members,
                     const std::vector<int>* partners) {
-    std::string text = "{\"communicator\":" + std::to_string(number) +
-                       ",\"made_ns\":" + std::to_string(real_ns()) +
-                       ",\"made_ticks\":" + std::to_string(now()) +
-                       ",\"members\":" + listed(members);
-    if (partners != nullptr) text += ",\"others\":" + listed(*partners);
+    json::Object added;
+    added.add("communicator", number)
+        .add("made_ns", real_ns())
+        .add("made_ticks", now())
+        .add("members", members);
+    if (partners != nullptr) added.add("others", *partners);
+    const auto text = added.text();
     communicators_bytes_ += text.size();
     if (number > 0 && communicators_bytes_ > communicators_most_bytes) return false;
-    line(text + "}");
+    line(text);
     return true;
   }
 
@@ -57,11 +59,11 @@ class Metadata {
     if ((lost_.fetch_or(1U << static_cast<unsigned>(kind)) >> static_cast<unsigned>(kind)) & 1U)
       return;
     static constexpr std::array names{"communicators", "requests", "threads"};
-    line(std::string("{\"lost\":\"") + names[static_cast<std::size_t>(kind)] + "\"}");
+    line(json::Object{}.add("lost", names[static_cast<std::size_t>(kind)]).text());
   }
 
   void communicator_name(std::uint32_t number, const char* name) {
-    line("{\"communicator\":" + std::to_string(number) + ",\"name\":" + json::quote(name) + "}");
+    line(json::Object{}.add("communicator", number).add("name", name).text());
   }
 
  private:
@@ -88,15 +90,6 @@ class Metadata {
     madvise(file_->data(), room_bytes_, MADV_DONTNEED);
     room_bytes_ = room_bytes;
     return true;
-  }
-
-  static std::string listed(const std::vector<int>& numbers) {
-    std::string text = "[";
-    for (const int number : numbers) {
-      if (text.size() > 1) text += ",";
-      text += std::to_string(number);
-    }
-    return text + "]";
   }
 
   static constexpr std::size_t most_bytes = std::size_t{32} << 20U;

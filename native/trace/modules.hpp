@@ -94,13 +94,11 @@ class Modules {
       if (known_[at] == sought) return static_cast<std::uint16_t>(at + 1);
     if (known_.size() == most || !take_memory(sizeof sought + 2 * line.file.size())) return 0;
     known_.push_back(sought);
-    std::string text = "{\"module\":" + std::to_string(known_.size()) +
-                       ",\"path\":" + json::quote(map == nullptr ? "" : path_of(*map));
+    json::Object module;
+    module.add("module", known_.size()).add("path", map == nullptr ? "" : path_of(*map));
     if (!line.file.empty())
-      text += ",\"python\":" + json::quote(line.file) +
-              ",\"function\":" + json::quote(line.function) +
-              ",\"line\":" + std::to_string(line.line);
-    Metadata::of_process().line(text + "}");
+      module.add("python", line.file).add("function", line.function).add("line", line.line);
+    Metadata::of_process().line(module.text());
     return static_cast<std::uint16_t>(known_.size());
   }
 

@@ -9,11 +9,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <fcntl.h>
 #include <x86intrin.h>
 #endif
 
-#include "contract/vocabulary.hpp"
+#include "host/kernel_files.hpp"
 #include "host/virtual_clock.hpp"
 
 namespace nhalf::trace {
@@ -49,13 +48,8 @@ inline bool counter_is_trusted() {
   unsigned c = 0;
   unsigned d = 0;
   if (__get_cpuid(0x80000007U, &a, &b, &c, &d) == 0 || (d & (1U << 8U)) == 0) return false;
-  const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                        O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  char text[16] = {};
-  const auto length = read(file, text, sizeof text - 1);
-  close(file);
-  return length > 0 && std::string_view(text).starts_with("tsc");
+  return text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+      .starts_with("tsc");
 }
 
 inline bool counter_is_used = false;
