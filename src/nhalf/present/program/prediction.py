@@ -1,5 +1,6 @@
 """A predicted run time in words: the time, what it consists of, and how wrong it may be."""
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
