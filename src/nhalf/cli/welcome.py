@@ -8,7 +8,7 @@ from nhalf.store.described import RUN_DESCRIPTION, USUAL, described_folders
 
 WHAT = "nhalf measures, models and predicts the communication performance of parallel computers."
 QUESTIONS = (
-    ("What does a message cost here, and with which MPI library?", "nhalf run --report"),
+    ("What does a message cost here, and with which MPI library?", "nhalf run --report {out}"),
     ("Is it as fast as it was?", "nhalf run --like {run}"),
     ("What was measured?", "nhalf show"),
     ("Where does the time of my program go?", "nhalf trace -- mpiexec -n 4 ./program"),
@@ -22,9 +22,13 @@ def welcome() -> str:
     """The text of `nhalf` alone, which depends on the runs in ./runs."""
     paths = described_folders()
     runs = [path for path in paths if (path / RUN_DESCRIPTION).exists()]
-    run = shlex.quote(str(runs[-1] if runs else USUAL / "today"))
+    usual = USUAL / "today"
+    run, out = (shlex.quote(str(runs[-1])), "") if runs else (str(usual), f"--out {usual}")
     width = max(len(question) for question, _ in QUESTIONS)
-    rows = [f"  {question:{width}}  {line.format(run=run)}" for question, line in QUESTIONS]
+    rows = [
+        f"  {question:{width}}  {line.format(run=run, out=out).rstrip()}"
+        for question, line in QUESTIONS
+    ]
     return "\n".join([WHAT, _here(paths), "", *rows, "", "All verbs: nhalf --help"])
 
 

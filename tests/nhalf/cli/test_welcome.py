@@ -30,6 +30,8 @@ def test_without_words_there_are_questions_and_no_list_of_verbs(call: Call) -> N
     assert "runs/ holds no run" in lines[1]
     assert "nhalf doctor" in lines[1]
     assert len(QUESTIONS) == 6
+    assert "nhalf run --report --out runs/today\n" in ended.out, "the next line compares with it"
+    assert "nhalf run --like runs/today\n" in ended.out
     assert ended.out.endswith("All verbs: nhalf --help\n")
     assert len(lines) == len(QUESTIONS) + 5
 
@@ -40,6 +42,7 @@ def test_what_is_here_is_named(call: Call, tmp_path: Path) -> None:
     described(tmp_path / "runs" / "two days", "run.json", 2e9)
     described(tmp_path / "runs" / "traced", "trace.json", 3e9)
     out = call().out
+    assert "nhalf run --report\n" in out
     assert "runs/ holds 3 runs, the newest runs/traced." in out
     assert "nhalf run --like 'runs/two days'\n" in out, "a trace is nothing to compare a run with"
 
