@@ -11,6 +11,7 @@ import pytest
 from selenium import webdriver
 
 from nhalf.facts.program.program import Program
+from nhalf.present.program.panels.calls import TimeInMpi
 from nhalf.present.report.page import page
 from nhalf.present.report.sections import sections
 from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, requests, show
@@ -55,6 +56,20 @@ def test_every_panel_has_something_to_show(ranks: int) -> None:
     assert [one.name for one in shown] == [*charts, "destinations", "collectives"]
     rows = str([one.spec for one in shown if one.name == "matrix"]).count("'measure'")
     assert rows < 2 * 3 * 64 * 4
+
+
+def test_calls_of_equal_time_are_ordered_by_name() -> None:
+    usual = {"kind": "collective", "partner": -2, "size_bytes": 8, "count": 1}
+    names = ["Scan", "Bcast", "Gather", "Reduce", "Scatter", "Barrier", "Alltoall", "Exscan"]
+    rows = [
+        {**usual, "call": f"MPI_{name}", "rank": rank, "time_s": 0.1, "waiting_s": 0.0}
+        for rank in range(2)
+        for name in names
+    ]
+    chart = TimeInMpi().render(program(2, rows))
+    assert chart is not None
+    kinds = chart.to_dict()["encoding"]["color"]["scale"]["domain"]
+    assert kinds == [*(f"MPI_{name}" for name in sorted(names)[:5]), "other calls"]
 
 
 def test_a_single_size_of_two_ranks_is_a_sentence_and_no_chart() -> None:

@@ -61,8 +61,10 @@ class TimeInMpi(Panel[Program]):
         if call_facts.time_by_call(program).is_empty() or program.elapsed_s <= 0:
             return None
         calls = call_facts.time_by_call(program)
-        totals = calls.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
-        shown = totals["call"].head(CALLS_MAX).to_list()
+        totals = calls.group_by("call").agg(pl.col("time_s").sum())
+        # Calls of equal time have the same colours whenever the page is made.
+        ordered = totals.sort("time_s", "call", descending=[True, False])
+        shown = ordered["call"].head(CALLS_MAX).to_list()
         name = pl.when(pl.col("call").is_in(shown)).then("call").otherwise(pl.lit(OTHERS))
         places = places_of(program.ranks)
         summed = (
@@ -142,21 +144,16 @@ class OverTime(Panel[Program]):
 def _rows(program: Program) -> list[Row]:
     """Each bin of each kind that occurs, once for each measure."""
     bins = state_facts.rates_over_time(program)
-    rows = []
-    for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True):
-        seconds = row["width_s"]
-        for measure, name in ((CALLS, "messages"), (BYTES, "bytes")):
-            rows.append(
-                {
-                    "measure": measure,
-                    "kind": KINDS[row["kind"]],
-                    "time": common.digits(row["start_s"]),
-                    "at": format_time(row["start_s"]),
-                    "rate": common.digits(row[name] / seconds, 4),
-                    "bytes_text": format_rate(row["bytes"] / seconds),
-                }
-            )
-    return rows
+    return [
+        {
+            **{"measure": measure, "kind": KINDS[row["kind"]]},
+            **{"time": common.digits(row["start_s"]), "at": format_time(row["start_s"])},
+            "rate": common.digits(row[name] / row["width_s"], 4),
+            "bytes_text": format_rate(row["bytes"] / row["width_s"]),
+        }
+        for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True)
+        for measure, name in ((CALLS, "messages"), (BYTES, "bytes"))
+    ]
 
 
 ROWS_MAX = 30
