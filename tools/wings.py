@@ -56,7 +56,7 @@ BUDGET_LINES = {
     "decide": 10_930,
     "experiment": 6_440,
     "studies": 4_490,
-    "present": 15_500,
+    "present": 15_440,
     "jobs": 840,
     "cli": 8_440,
     "native/algorithms": 1_680,

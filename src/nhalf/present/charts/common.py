@@ -19,6 +19,8 @@ DRAWN_FACTOR = 4.0
 and would flatten every curve. Tooltips and tables give the whole interval."""
 BANDS_MAX = 4
 """With more curves, intervals are only bars: overlapping bands hide their curves."""
+COLOUR_FACTOR_MIN = 1.25
+"""Colours of ratios span at least this factor, so that noise does not look like a difference."""
 FACET_WIDTH, FACET_HEIGHT, CHART_HEIGHT = 330, 210, 360
 
 # Binary ticks: every fourth doubling, so that labels do not collide at usual widths.
@@ -142,6 +144,26 @@ def share_axis(field: str, title: str, form: str = "%") -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format=form))
 
 
+def cell_axis(label: str, angle: float = 0) -> alt.Axis:
+    """The axis of a matrix, whose cells are labelled by an expression."""
+    return alt.Axis(
+        labelAngle=angle,
+        labelOverlap=True,
+        labelFlush=False,
+        ticks=False,
+        domain=False,
+        labelExpr=label,
+    )
+
+
+def heat_color(title: str, most: float, **legend: Any) -> alt.Color:
+    """Colour by `ratio` from 1 to `most`, or COLOUR_FACTOR_MIN if that is less."""
+    domain = [1, max(COLOUR_FACTOR_MIN, most)]
+    scale = alt.Scale(type="log", scheme="viridis", domain=domain, clamp=True)
+    shown = alt.Legend(format=".3~r", tickCount=4, gradientLength=180, **legend)
+    return alt.Color("ratio:Q", title=title, scale=scale, legend=shown)
+
+
 def log_ticks(values: Iterable[float | None]) -> list[float]:
     """1, 2 and 5 of each decade over the values; only decades where there are many."""
     positive = [value for value in values if value is not None and value > 0]
@@ -165,9 +187,7 @@ def log_axis(
     return alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
-def color(
-    names: Sequence[str], title: str | None = None, shown: Sequence[str] | None = None
-) -> alt.Color:
+def color(names: Sequence[str], shown: Sequence[str] | None = None) -> alt.Color:
     """Colour by series in the fixed order; the theme gives the palette.
 
     The legend has those of `names` that are shown, or all.
@@ -175,10 +195,10 @@ def color(
     entries = list(names if shown is None else shown)
     return alt.Color(
         "series:N",
-        title=title,
+        title=None,
         scale=alt.Scale(domain=list(names)),
         legend=alt.Legend(
-            title=title, labelLimit=320, symbolSize=110, symbolOpacity=1, values=entries
+            title=None, labelLimit=320, symbolSize=110, symbolOpacity=1, values=entries
         ),
     )
 

@@ -107,6 +107,34 @@ def lines(
     )
 
 
+def series_lines(
+    rows: Sequence[Row],
+    axes: tuple[alt.X, alt.Y],
+    tooltip: Sequence[alt.Tooltip],
+    dashed: tuple[str, Sequence[str]] | None = None,
+) -> alt.TopLevelMixin:
+    """Lines and marks of the series in `rows`, one pattern at a time.
+
+    Lines are `dashed` by a field and the order of its values.
+    """
+    names, patterns = (sorted({row[name] for row in rows}) for name in ("series", "pattern"))
+    base = (
+        alt.Chart(common.data_of(list(rows)))
+        .transform_filter(common.only_shown())
+        .encode(x=axes[0], y=axes[1], color=common.color(names))
+    )
+    line = base.mark_line(strokeWidth=2)
+    marks = base.mark_point(filled=True, size=42).encode(
+        shape=common.shape(names), tooltip=list(tooltip)
+    )
+    if dashed is not None:
+        field, order = dashed
+        dashes = alt.StrokeDash(f"{field}:N", title=field, sort=list(order))
+        line = line.encode(strokeDash=dashes, detail=f"{field}:N")
+        marks = marks.encode(detail=f"{field}:N")
+    return common.wide(alt.layer(line, marks), common.pattern_choice(patterns))
+
+
 ELSEWHERE_DATA = "elsewhere"
 """The name of these points' data in a specification."""
 CURVES = ["series", "pattern", "axes"]

@@ -1,6 +1,7 @@
 """Ratios of pairs as points with intervals, and dots beside each other."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import altair as alt
 
@@ -12,6 +13,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.sending import Variants, against_standard
 from nhalf.present.charts import common
 
+RATIO_LABEL = "format(datum.value, '~r') + '×'"
 LEAST_POWER, MOST_POWER = -9, 9
 LEAST, MOST = 1e-9, 1e9
 """No axis of ratios reaches further."""
@@ -72,13 +74,12 @@ def ratio_chart(
     return chart.transform_filter(common.only_shown()).add_params(common.pattern_choice(patterns))
 
 
-def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
+def ratio_axis(domain: Sequence[float], standard: str, channel: Any = alt.Y) -> Any:
     """The axis of `ratio` over a `ratio_domain`, in multiples of `standard`."""
     low, high = domain
-    values = ratio_ticks(low, high)
     scale = alt.Scale(type="log", nice=False, domain=[low, high], clamp=True)
-    axis = alt.Axis(values=values, labelExpr="format(datum.value, '~r') + '×'", labelOverlap=True)
-    return alt.Y("ratio:Q", title=f"times {standard}", scale=scale, axis=axis)
+    axis = alt.Axis(values=ratio_ticks(low, high), labelExpr=RATIO_LABEL, labelOverlap=True)
+    return channel("ratio:Q", title=f"times {standard}", scale=scale, axis=axis)
 
 
 def ratio_domain(ratios: list[float], one_in: int = 25) -> list[float]:

@@ -14,7 +14,7 @@ from nhalf.facts.node import reached
 from nhalf.node.bandwidth import MEMORY
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines
-from nhalf.present.charts.ratios import dots
+from nhalf.present.charts.ratios import RATIO_LABEL, dots
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import Cell, ends, interval_of, kernel_name, run_by, texts
 
@@ -103,7 +103,7 @@ class ApplicationTimes(Panel[Facts]):
         most = max(row["ratio"] for row in rows)
         tenths = [1 + tenth / 10 for tenth in range(11)]
         ticks = tenths if most < 2 else common.log_ticks([1.0, most])
-        axis = alt.Axis(values=ticks, labelExpr="format(datum.value, '~r') + '×'")
+        axis = alt.Axis(values=ticks, labelExpr=RATIO_LABEL)
         titles = {"name": "kernel", "kind": "run by", "time": "time", "interval": "95 % interval"}
         titles |= {"rate": "Mop/s"}
         value = alt.X("ratio:Q", title="times the fastest", scale=common.LOG_SCALE, axis=axis)
@@ -211,7 +211,7 @@ class ApplicationParts(Panel[Facts]):
         if not rows:
             return None
         ticks = common.log_ticks(row["ratio"] for row in rows)
-        axis = alt.Axis(values=ticks, labelExpr="format(datum.value, '~r') + '×'")
+        axis = alt.Axis(values=ticks, labelExpr=RATIO_LABEL)
         return dots(
             rows,
             alt.X("ratio:Q", title="times as fast", scale=common.LOG_SCALE, axis=axis),

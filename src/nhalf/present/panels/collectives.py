@@ -14,7 +14,7 @@ from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, series_names
 from nhalf.present.charts import common
-from nhalf.present.charts.curves import time_curves, with_some_sizes
+from nhalf.present.charts.curves import series_lines, time_curves, with_some_sizes
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.fastest_by_ranks import fastest_by_ranks
 from nhalf.present.panels import Panel, Table
@@ -70,25 +70,13 @@ class CollectivesByRanks(Panel[Facts]):
         ).sort("pattern", "bytes", "series", "ranks")
         rows = common.time_rows(shown)
         rows = [{**row, "ranks": ranks} for row, ranks in zip(rows, shown["ranks"], strict=True)]
-        patterns = sorted({row["pattern"] for row in rows})
-        names = sorted({row["series"] for row in rows})
         scale = alt.Scale(type="log", base=2, nice=False)
         axis = alt.Axis(values=sorted({row["ranks"] for row in rows}), format="d")
-        time_axis = common.log_axis("median", "completion time", rows, common.TIME_LABEL)
         x = alt.X("ranks:Q", title="ranks", scale=scale, axis=axis)
-        base = (
-            alt.Chart(common.data_of(rows))
-            .transform_filter(common.only_shown())
-            .encode(x=x, y=time_axis, color=common.color(names), detail="size:N")
-        )
-        tooltip = common.tooltip(rows, "series", "ranks", "size", "time", "interval")
+        y = common.log_axis("median", "completion time", rows, common.TIME_LABEL)
         sizes = list(dict.fromkeys(row["size"] for row in rows))
-        dashes = alt.StrokeDash("size:N", title="size", sort=sizes)
-        line = base.mark_line(strokeWidth=2).encode(strokeDash=dashes)
-        marks = base.mark_point(filled=True, size=42).encode(
-            shape=common.shape(names), tooltip=tooltip
-        )
-        return common.wide(alt.layer(line, marks), common.pattern_choice(patterns))
+        tips = common.tooltip(rows, "series", "ranks", "size", "time", "interval")
+        return series_lines(rows, (x, y), tips, ("size", sizes))
 
 
 class Barriers(Panel[Facts]):
@@ -241,18 +229,7 @@ class Overlap(Panel[Facts]):
             }
             for row in common.thin(points, ["series", "pattern"]).to_dicts()
         ]
-        names = sorted({row["series"] for row in rows})
-        y = common.share_axis("overlap", "hidden behind computing")
-        base = (
-            alt.Chart(common.data_of(rows))
-            .transform_filter(common.only_shown())
-            .encode(x=common.size_axis(), y=y, color=common.color(names))
-        )
         titles = {"overlap": "hidden", "pure": "operation alone", "total": "with computing"}
-        tooltip = common.tooltip(rows, "series", "size", **titles)
-        marks = base.mark_point(filled=True, size=42)
-        marks = marks.encode(shape=common.shape(names), tooltip=tooltip)
-        patterns = sorted({row["pattern"] for row in rows})
-        return common.wide(
-            alt.layer(base.mark_line(strokeWidth=2), marks), common.pattern_choice(patterns)
-        )
+        tips = common.tooltip(rows, "series", "size", **titles)
+        y = common.share_axis("overlap", "hidden behind computing")
+        return series_lines(rows, (common.size_axis(), y), tips)

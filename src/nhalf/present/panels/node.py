@@ -4,11 +4,13 @@ import math
 from collections.abc import Iterator
 
 import altair as alt
+import polars as pl
 
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import MISSING, fixed
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts import memory
 from nhalf.facts.facts import Facts
 from nhalf.facts.nccl import nccl_phases
 from nhalf.facts.node import NodeFacts, Roof, nodes, roofs
@@ -19,7 +21,7 @@ from nhalf.node.reading import CHASE, SWEEP_STRIDES, UNIT
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import Cell
+from nhalf.present.wording import Cell, interval_of, texts, way_name
 from nhalf.results import Column
 from nhalf.results.caches import size_words
 from nhalf.results.gpu import SLICES, Gpu
@@ -324,3 +326,48 @@ def _nccl_rows(facts: Facts) -> Iterator[Row]:
                     if math.isfinite(interval.half_width)
                 },
             }
+
+
+class Memory(Panel[Facts]):
+    title = "Memory bandwidth"
+    how_to_read = (
+        "Bytes per second that all processes or threads together read and write, counted as STREAM "
+        "does: a line that rises with the cores has bandwidth to spare, and an access to shared "
+        "arrays below ordinary ones spends its time on address computation."
+    )
+    order = 72
+    patterns = memory.PATTERNS
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = memory.rates(facts)
+        if points.is_empty():
+            return None
+        order = points.with_columns(
+            place=pl.col("way").replace_strict(list(memory.WAYS), list(range(len(memory.WAYS)))),
+            # Words come before numbers.
+            length=pl.when(block=memory.EVEN)
+            .then(0)
+            .otherwise(pl.col("block").cast(pl.Int64, strict=False)),
+        )
+        rows = [
+            {
+                **common.pick(row, "series", "kernel", "ranks", "cores"),
+                **texts(row, words="rate_Bps", size="bytes"),
+                "kind": way_name(row["way"], row["block"]),
+                "rate": common.digits(row["rate_Bps"]),
+                "interval": interval_of(row),
+            }
+            for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
+        ]
+        titles = {"series": "on", "kind": "access", "ranks": "ranks", "words": "rate of all"}
+        titles |= {"size": "each array", "interval": "95 % interval of the time"}
+        return lines(
+            rows,
+            (
+                count_axis(rows, "cores", "cores", doubling=True),
+                common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
+            ),
+            facets=("series", sorted({row["series"] for row in rows})),
+            tooltip=common.tooltip(rows, **titles),
+            choice=("kernel", "Kernel"),
+        )

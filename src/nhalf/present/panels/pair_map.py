@@ -21,8 +21,6 @@ MEMBERS_MAX = 64
 """More ranks or hosts are drawn as this many groups of neighbours, each by its slowest pair."""
 NAMES_MAX = 40
 NAME_LENGTH_MAX = 14
-COLOUR_FACTOR_MIN = 1.25
-"""The colours span at least this factor, so that noise does not look like a distance."""
 BY_NAME, BY_LIKENESS = "by name", "by similarity"
 
 
@@ -126,11 +124,7 @@ def _layers(
     rows: list[Row], names: dict[str, dict[str, list[str]]], relative: str
 ) -> list[alt.Chart]:
     """Colours, then dots of pairs within hosts, then frames of what is slow."""
-    ordered = sorted(row["ratio"] for row in rows)
-    most = max(COLOUR_FACTOR_MIN, ordered[-1])
-    scale = alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True)
-    legend = alt.Legend(format=".3~r", tickCount=4, gradientLength=180, titleLimit=300)
-    color = alt.Color("ratio:Q", title=relative, scale=scale, legend=legend)
+    color = common.heat_color(relative, max(row["ratio"] for row in rows), titleLimit=300)
     tooltip = common.tooltip(
         rows,
         **{"series": "library", "pair": "pair", "time": "time of a message", "rate": "rate"},
@@ -163,12 +157,5 @@ def _axis(channel: Any, field: str, title: str, names: dict[str, dict[str, list[
         for choice, orders in names.items()
     }
     words = f"({json.dumps(short)}[chosen][ordered] || [])[datum.value] || ''"
-    axis = alt.Axis(
-        labelAngle=-40 if channel is alt.X else 0,
-        labelOverlap=True,
-        labelFlush=False,
-        ticks=False,
-        domain=False,
-        labelExpr=words,
-    )
+    axis = common.cell_axis(words, -40 if channel is alt.X else 0)
     return channel(f"{field}:O", title=title, axis=axis, scale=alt.Scale(padding=0.04))

@@ -28,8 +28,6 @@ RANKS_WITH_PLACES = 32
 """This many ranks leave room for where they are beside the matrix."""
 HOST_LENGTH_MAX = 12
 CELLS_MAX = 12_000
-COLOUR_FACTOR_MIN = 1.25
-"""The colours span at least this factor, so that noise does not look like a distance."""
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 RATE_UNITS = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
 
@@ -91,10 +89,8 @@ def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
     ranks = len(names)
     ordered = sorted(row["ratio"] for row in rows)
     # A few far beyond the others have the last colour as well, or all others would look alike.
-    most = max(COLOUR_FACTOR_MIN, ordered[-1 - len(ordered) // 20])
-    scale = alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True)
-    legend = alt.Legend(format=".3~r", tickCount=4, gradientLength=180)
-    color = alt.Color("ratio:Q", title="times the fastest pair", scale=scale, legend=legend)
+    most = max(common.COLOUR_FACTOR_MIN, ordered[-1 - len(ordered) // 20])
+    color = common.heat_color("times the fastest pair", most)
     layers: list[Any] = []
     # What was measured in one direction only is drawn in both.
     halves = [("first", "second"), ("second", "first")]
@@ -115,16 +111,8 @@ def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
 def _rank_axis(channel: Any, field: str, names: list[str]) -> Any:
     """One axis of the matrix; there is room for names on the left only."""
     words = f"{json.dumps(names)}[datum.value]" if channel is alt.Y else "datum.value"
-    axis = alt.Axis(
-        labelAngle=0,
-        labelOverlap=True,
-        labelFlush=False,
-        ticks=False,
-        domain=False,
-        labelExpr=words,
-    )
     scale = alt.Scale(domain=list(range(len(names))), padding=0.04)
-    return channel(f"{field}:O", title="rank", scale=scale, axis=axis)
+    return channel(f"{field}:O", title="rank", scale=scale, axis=common.cell_axis(words))
 
 
 def _tooltip(rows: list[Row]) -> list[alt.Tooltip]:

@@ -1,8 +1,10 @@
-"""Panels on ways to send: modes, windows, layouts, threads and active messages."""
+"""Panels on ways to send: modes, windows, layouts, threads, active messages and segments."""
 
 import altair as alt
 import polars as pl
 
+from nhalf.base.units import format_size
+from nhalf.facts import memory
 from nhalf.facts.active_messages import LONG, MEDIUM, way_ratios
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
@@ -11,7 +13,7 @@ from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row, ways_chart
 from nhalf.present.panels import Panel
-from nhalf.present.wording import layout_name, threads_name, window_name
+from nhalf.present.wording import layout_name, texts, threads_name, window_name
 
 
 class Modes(Panel[Facts]):
@@ -115,3 +117,39 @@ class Threads(Panel[Facts]):
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         return ways_chart(facts, THREADS, threads_name, "one thread")
+
+
+class SegmentLife(Panel[Facts]):
+    title = "The life of a segment"
+    how_to_read = (
+        "One bar is the whole life of a segment of remote memory: setup (create, "
+        "register, publish, connect, map), one transfer of all its bytes each way, and teardown: "
+        "where setup and teardown fill most of the bar, segments should be kept and used again."
+    )
+    order = 36
+    patterns = (memory.SEGMENT_PATTERN,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = memory.step_times(facts)
+        if points.is_empty():
+            return None
+        sizes = [format_size(size) for size in sorted(set(points["bytes"]))]
+        rows = [
+            {
+                **common.pick(row, "series", "part", "step", "place"),
+                **texts(row, size="bytes", percent="share", time="time_s"),
+                "share": common.digits(row["share"], 4),
+            }
+            for row in points.iter_rows(named=True)
+        ]
+        names = sorted({row["series"] for row in rows})
+        color = alt.Color("part:N", title=None, scale=alt.Scale(domain=list(memory.SEGMENT_PARTS)))
+        x = alt.X("size:N", sort=sizes, title="segment size")
+        y = common.share_axis("share", "share of a segment's life")
+        tooltip = common.tooltip(rows, "step", time="takes", percent="share", size="segment")
+        bars = (
+            alt.Chart()
+            .mark_bar(stroke="white", strokeWidth=0.5)
+            .encode(x=x, y=y, color=color, order=alt.Order("place:Q"), tooltip=tooltip)
+        )
+        return common.facets(alt.layer(bars, data=common.data_of(rows)), rows, names)

@@ -24,7 +24,7 @@ from nhalf.facts.traffic import (
 )
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import count_axis, lines, with_some_sizes
-from nhalf.present.charts.ratios import dots, ratio_domain, ratio_ticks
+from nhalf.present.charts.ratios import dots, ratio_axis, ratio_domain
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_of, texts
 from nhalf.results.b_eff import PATTERN as B_EFF_CURVES_PATTERN
@@ -345,18 +345,11 @@ class Victims(Panel[Facts]):
         rows = [row for operation in congested(facts) for row in _victim_rows(operation)]
         if not rows:
             return None
-        low, high = ratio_domain(
-            [row[end] for row in rows for end in ("low", "high")], len(rows) * 3
-        )
-        scale = alt.Scale(type="log", nice=False, domain=[low, high], clamp=True)
-        values = ratio_ticks(low, high)
-        axis = alt.Axis(
-            values=values, labelExpr="format(datum.value, '~r') + '×'", labelOverlap=True
-        )
+        ends = [row[end] for row in rows for end in ("low", "high")]
+        value = ratio_axis(ratio_domain(ends, len(rows) * 3), "as long as in quiet", alt.X)
         titles = {"victim": "victims", "name": "load", "kind": "of", "quiet": "in quiet"}
         titles |= {"loaded": "beside the load", "times": "times as long"}
         titles |= {"interval": "95 % interval"}
-        value = alt.X("ratio:Q", title="times as long as in quiet", scale=scale, axis=axis)
         return dots(
             rows, value, VICTIM_KINDS, common.tooltip(rows, **titles), ("victim", "Victims"), 1
         )

@@ -10,9 +10,9 @@ import altair as alt
 import numpy as np
 
 from nhalf.base.dates import date_of
-from nhalf.base.numbers import change, change_span, fixed, percent, says_nothing, times
+from nhalf.base.numbers import MISSING, change, change_span, fixed, percent, says_nothing, times
 from nhalf.base.rows import Row
-from nhalf.decide.history.cluster import NodeChange, node_changes, nodes_of, of_nodes, slower
+from nhalf.decide.history.cluster import node_changes, nodes_of, of_nodes, slower
 from nhalf.decide.history.history import METHOD, CurveHistory, History, Shift, moment
 from nhalf.decide.history.levels import NAME, NODES
 from nhalf.facts.pair_views import PairView
@@ -32,6 +32,7 @@ from nhalf.present.panels.pair_map import pair_matrices
 from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import card, card_of, rendered
 from nhalf.present.report.sections import Section
+from nhalf.present.wording import Cell, known
 from nhalf.results.pair_map.times import natural
 from nhalf.statistics.change_points import ERROR
 
@@ -200,6 +201,14 @@ NODES_HOW = (
     "its pairs are slower than they were; a pair counts for both of its nodes."
 )
 SINCE_FIRST = "times the first level"
+NODE_COLUMNS: dict[str, Cell] = {
+    "node": "node",
+    "own time": lambda node: node.own.levels.curve[NAME] if node.own else MISSING,
+    "/ first": lambda node: fixed(node.own.ratio_now, 2) if node.own else MISSING,
+    "slower pairs": lambda node: f"{node.slower_pairs} of {node.pairs}" if node.pairs else MISSING,
+    "pairs / first": lambda node: fixed(node.pairs_ratio, 2) if node.pairs else MISSING,
+    "slower since": lambda node: known(node.since_s, moment),
+}
 
 
 def cluster_cards(history: History) -> list[dict[str, str]]:
@@ -225,9 +234,7 @@ def cluster_sections(history: History) -> Iterator[Section]:
         spec = captioned(spec, {"expr": "chosen"} if len(names) > 1 else names[0])
         yield Section("pairs", "Pairs of nodes", MAP_HOW, spec, None)
     if changes := node_changes(history):
-        columns = ["node", "own time", "/ first", "slower pairs", "pairs / first", "slower since"]
-        rows = [_row(change) for change in changes]
-        yield Section("nodes", "Nodes", NODES_HOW, None, Table(columns, rows))
+        yield Section("nodes", "Nodes", NODES_HOW, None, Table.of(changes, NODE_COLUMNS))
 
 
 def _view(name: str, curves: list[CurveHistory]) -> PairView:
@@ -257,15 +264,3 @@ def _view(name: str, curves: list[CurveHistory]) -> PairView:
         slow=is_slower,
         slowest_ratio=max(curve.ratio_now for curve in curves),
     )
-
-
-def _row(change: NodeChange) -> list[str]:
-    own = change.own
-    return [
-        change.node,
-        own.levels.curve[NAME] if own else "–",
-        fixed(own.ratio_now, 2) if own else "–",
-        f"{change.slower_pairs} of {change.pairs}" if change.pairs else "–",
-        fixed(change.pairs_ratio, 2) if change.pairs else "–",
-        "–" if change.since_s is None else moment(change.since_s),
-    ]

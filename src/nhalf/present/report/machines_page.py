@@ -124,18 +124,14 @@ def _rows(
     pattern: compare.PatternRatio, curve: compare.RatioCurve, comparison: compare.MachineComparison
 ) -> list[Row]:
     names = labels(comparison)
-    rows = []
-    for place in curve.places:
-        who = compare.faster(place.a_s, place.b_s)
-        ratio = common.digits(place.ratio, 4)
-        if ratio is None:
-            continue
-        rows.append(
-            {
-                **{"series": title(pattern), "kind": ranks_text(curve.ranks)},
-                **{"bytes": place.size_bytes, "size": format_size(place.size_bytes)},
-                **{"ratio": ratio, "low": ratio, "high": ratio},
-                "interval": f"none ({names[who]} is faster)" if who else "none",
-            }
-        )
-    return rows
+    return [
+        {
+            **{"series": title(pattern), "kind": ranks_text(curve.ranks)},
+            **{"bytes": place.size_bytes, "size": format_size(place.size_bytes)},
+            **{"ratio": ratio, "low": ratio, "high": ratio},
+            "interval": f"none ({names[who]} is faster)" if who else "none",
+        }
+        for place in curve.places
+        for who in [compare.faster(place.a_s, place.b_s)]
+        if (ratio := common.digits(place.ratio, 4)) is not None
+    ]

@@ -161,16 +161,8 @@ def _sections(prediction: Prediction) -> list[Section]:
     if len(prediction.size_bytes) > 1 and (prediction.time_s > 0).any():
         sections.append(_section("curves", CURVES, CURVES_HOW, _curves(prediction), prediction))
     if prediction.crossovers:
-        rows = [
-            [
-                str(crossover.ranks),
-                format_size(crossover.size_bytes),
-                crossover.before,
-                crossover.after,
-            ]
-            for crossover in prediction.crossovers
-        ]
-        table = Table(["ranks", "from", "instead of", "take"], rows)
+        columns = {"ranks": "ranks", "from": "size_bytes", "instead of": "before", "take": "after"}
+        table = Table.of(prediction.crossovers, columns)
         how = "Below such a size the one is faster, from it on the other."
         sections.append(Section("crossovers", "Where the best changes", how, None, table))
     rows = [[way.algorithm, way.source] for way in prediction.ways]
@@ -190,20 +182,17 @@ def _section(
 
 def _curves(prediction: Prediction) -> alt.TopLevelMixin:
     """Time over size, a line per algorithm, for one number of ranks at a time."""
-    rows: list[Row] = []
-    for k, way in enumerate(prediction.ways):
-        for i, p in enumerate(prediction.ranks):
-            for j, n in enumerate(prediction.size_bytes):
-                time_s = float(prediction.time_s[k, i, j])
-                if time_s > 0:
-                    rows.append(
-                        {
-                            **{"kind": way.algorithm, "ranks": f"{p} ranks"},
-                            **{"machine": prediction.machine, "bytes": n, "size": format_size(n)},
-                            "median": common.digits(time_s),
-                            "time": format_time(time_s),
-                        }
-                    )
+    rows: list[Row] = [
+        {
+            **{"kind": way.algorithm, "ranks": f"{p} ranks"},
+            **{"machine": prediction.machine, "bytes": n, "size": format_size(n)},
+            **{"median": common.digits(time_s), "time": format_time(time_s)},
+        }
+        for k, way in enumerate(prediction.ways)
+        for i, p in enumerate(prediction.ranks)
+        for j, n in enumerate(prediction.size_bytes)
+        if (time_s := float(prediction.time_s[k, i, j])) > 0
+    ]
     title = "completion time"
     return lines(
         rows,

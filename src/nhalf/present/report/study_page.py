@@ -81,10 +81,8 @@ def _cards(judgements: Sequence[ConclusionJudgement]) -> list[dict[str, str]]:
 def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
     """A verdict; only large cards have room for it above the words."""
     verdict, claim = judgement.verdict.capitalize(), judgement.conclusion.claim
-    interval, published = (
-        study_words.interval_text(judgement),
-        study_words.published_text(judgement),
-    )
+    interval = study_words.interval_text(judgement)
+    published = study_words.published_text(judgement)
     origin, conclusion = study_words.evidence_text(judgement), judgement.conclusion
     parts = [
         f"limit {study_words.limit_text(judgement)}",

@@ -195,15 +195,10 @@ def show_values(history: History) -> None:
     for curve in curves:
         levels, changed = curve.levels, {shift.at for shift in curve.shifts}
         for i, run in enumerate(levels.runs):
-            numbers = (levels.ratio[i], levels.low[i], levels.high[i])
-            values = [
-                run,
-                history.started_s[run],
-                levels.libraries[i],
-                levels.launches[i],
-                *numbers,
-            ]
-            rows.append([*map(raw_text, [*map(levels.curve.get, names), *values, run in changed])])
+            values = [*map(levels.curve.get, names), run, history.started_s[run]]
+            values += [levels.libraries[i], levels.launches[i]]
+            values += [levels.ratio[i], levels.low[i], levels.high[i], run in changed]
+            rows.append([*map(raw_text, values)])
     columns = ["run", "started_s", "library", "launches", "ratio", "ci_low", "ci_high", "changed"]
     show_table([*names, *columns], rows)
 

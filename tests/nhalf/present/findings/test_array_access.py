@@ -10,7 +10,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.memory import rates
 from nhalf.present.findings.memory import ArrayAccess
 from nhalf.present.panels import Table
-from nhalf.present.panels.memory import Memory
+from nhalf.present.panels.node import Memory
 
 Make = Callable[..., pl.LazyFrame]
 EXACT: dict[str, Any] = {

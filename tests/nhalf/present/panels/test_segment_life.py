@@ -11,7 +11,7 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import part_times, step_times
 from nhalf.present.findings.memory import SegmentLife as Finder
-from nhalf.present.panels.memory import SegmentLife
+from nhalf.present.panels.sending import SegmentLife
 
 Make = Callable[..., pl.LazyFrame]
 TIMES_US = {"create": 20, "connect": 30, "put": 10, "get": 10, "fence": -0.001, "destroy": 30}

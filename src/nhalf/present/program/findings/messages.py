@@ -38,50 +38,35 @@ class ShapeOfMessages(Finder[Program]):
         shape = naming.communication_shape(program)
         if shape.name == naming.NONE:
             return
-        small = message_facts.share_below(message_facts.message_sizes(program), SMALL_BYTES)
-        large = 1 - message_facts.share_below(message_facts.message_sizes(program), LARGE_BYTES)
-        partners = f"{format_number(shape.partners)} partner{'' if shape.partners == 1 else 's'}"
-        middle = message_facts.median_bytes(message_facts.message_sizes(program))
+        distribution = message_facts.message_sizes(program)
+        small = message_facts.share_below(distribution, SMALL_BYTES)
+        large = 1 - message_facts.share_below(distribution, LARGE_BYTES)
+        middle = message_facts.median_bytes(distribution)
         bound, sizes, remedy = "", f"are {format_size(middle)} at most", ""
-        share = message_facts.share_below(message_facts.message_sizes(program), middle + 1)
+        share = message_facts.share_below(distribution, middle + 1)
         if small >= MOSTLY:
-            bound, sizes, share = "latency-bound ", f"are below {format_size(SMALL_BYTES)}", small
+            bound, sizes, share = "latency-bound", f"are below {format_size(SMALL_BYTES)}", small
             remedy = LATENCY_REMEDY
         elif large >= MOSTLY:
-            bound, sizes, share = (
-                "bandwidth-bound ",
-                f"are {format_size(LARGE_BYTES)} or larger",
-                large,
-            )
-        if message_facts.message_sizes(program).height == 1:
+            sizes, share = f"are {format_size(LARGE_BYTES)} or larger", large
+            bound = "bandwidth-bound"
+        if distribution.height == 1:
             sizes, share = f"are of {format_size(middle)}", 1.0
         subject = "All messages" if share == 1 else f"{percent(share)} of the messages"
         if shape.name == naming.PAIR:
-            yield _finding(
-                f"{shape.evidence} {subject} {sizes}{_bound(bound)}.", shape, share, remedy
+            text = f"{shape.evidence} {subject} {sizes}{bound and f': {bound}'}."
+        else:
+            words = "irregular pattern" if shape.name == naming.IRREGULAR else shape.words
+            name = f"{bound} {words}".lstrip()
+            article = "an" if name[0] in "aeio" else "a"
+            partners = f"{format_number(shape.partners)} partner{'s' * (shape.partners != 1)}"
+            text = (
+                f"{subject} {sizes} and a rank sends to {partners}: {article} {name}. "
+                f"{shape.evidence}"
             )
-            return
-        name = (
-            f"{bound}{shape.words}"
-            if shape.name != naming.IRREGULAR
-            else f"{bound}irregular pattern"
-        )
-        article = "an" if name[0] in "aeio" else "a"
-        evidence = f" {shape.evidence}"
-        text = f"{subject} {sizes} and a rank sends to {partners}: {article} {name}.{evidence}"
-        yield _finding(text, shape, share, remedy)
-
-
-def _finding(text: str, shape: naming.TrafficShape, share: float, remedy: str) -> Finding:
-    """Headed by the shape: the share says nothing without its sentence."""
-    figure = shape.name or "irregular"
-    return Finding(
-        text, 80, "shape", remedy, value=share, label="Communication pattern", figure=figure
-    )
-
-
-def _bound(bound: str) -> str:
-    return f": {bound.strip()}" if bound else ""
+        # Headed by the shape: the share says nothing without its sentence.
+        label, figure = "Communication pattern", shape.name or "irregular"
+        yield Finding(text, 80, "shape", remedy, value=share, label=label, figure=figure)
 
 
 class AsInClosedForm(Finder[Program]):

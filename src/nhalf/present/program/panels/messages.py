@@ -97,20 +97,19 @@ def _matrix_rows(program: Program, order_name: str, order: Sequence[int]) -> lis
     step = math.ceil(program.ranks / MEMBERS_MAX)
     sizes, messages = _grouped(matrix.bytes, step), _grouped(matrix.messages, step)
     width = len(str(program.ranks))
-    rows = []
+    rows: list[Row] = []
     for i, j in np.argwhere(messages > 0):
         ends = [_name(matrix.names, int(place), step) for place in (i, j)]
-        for measure, value in ((BYTES, sizes[i, j]), (MESSAGES, messages[i, j])):
-            if value <= 0:
-                continue
-            rows.append(
-                {
-                    **{"order": order_name, "measure": measure, "value": float(value)},
-                    **{"y": f"{int(i):0{width}d}", "x": f"{int(j):0{width}d}"},
-                    **{"from": ends[0], "to": ends[1]},
-                    **{"bytes_text": format_size(sizes[i, j]), "messages": int(messages[i, j])},
-                }
-            )
+        rows += [
+            {
+                **{"order": order_name, "measure": measure, "value": float(value)},
+                **{"y": f"{int(i):0{width}d}", "x": f"{int(j):0{width}d}"},
+                **{"from": ends[0], "to": ends[1]},
+                **{"bytes_text": format_size(sizes[i, j]), "messages": int(messages[i, j])},
+            }
+            for measure, value in ((BYTES, sizes[i, j]), (MESSAGES, messages[i, j]))
+            if value > 0
+        ]
     return rows
 
 

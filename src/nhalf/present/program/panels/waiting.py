@@ -222,24 +222,19 @@ class Tolerance(Panel[Program]):
 
 def _tolerance_rows(program: Program) -> list[Row]:
     """Each point of each curve, as shares of the measured time."""
-    rows: list[Row] = []
     if is_disturbed(program):
-        return rows
-    for curve in network_curves(traced_run(program)):
-        for point in curve.points:
-            lost, low, high = (
-                end_s / curve.measured_s - 1 for end_s in (point.time_s, point.low_s, point.high_s)
-            )
-            rows.append(
-                {
-                    "what": TITLES[curve.parameter],
-                    "added": common.digits(point.added),
-                    "added_text": format_time(point.added),
-                    "lost": common.digits(lost),
-                    "low": common.digits(low),
-                    "high": common.digits(high),
-                    "lost_text": percent(lost, 1),
-                    "interval": share_span(low, high),
-                }
-            )
-    return rows
+        return []
+    return [
+        {
+            "what": TITLES[curve.parameter],
+            "added": common.digits(point.added),
+            "added_text": format_time(point.added),
+            **{"lost": common.digits(lost), "low": common.digits(low), "high": common.digits(high)},
+            "lost_text": percent(lost, 1),
+            "interval": share_span(low, high),
+        }
+        for curve in network_curves(traced_run(program))
+        for point in curve.points
+        for ends_s in [(point.time_s, point.low_s, point.high_s)]
+        for lost, low, high in [[end_s / curve.measured_s - 1 for end_s in ends_s]]
+    ]
