@@ -118,7 +118,8 @@ def _harness(tree: c_ast.FileAST, loop: LoopCounts, numbers: Mapping[str, int]) 
         _fill_text(name, buffer_bytes // array.element.size_bytes, array) for name, array in arrays
     ]
     fills += [_global_fill_text(array) for array in _globals(tree, types)]
-    fills += [f"{name} = {value};" for name, value in numbers.items() if _is_global(tree, name)]
+    names = {part.name for part in tree.ext if isinstance(part, c_ast.Decl)}
+    fills += [f"{name} = {value};" for name, value in numbers.items() if name in names]
     return (
         "".join(f"static char* {name};\n" for name, _ in arrays)
         + "static void nhalf_allocate(void) {"
@@ -169,12 +170,6 @@ def _globals(tree: c_ast.FileAST, types: Types) -> Iterator[Variable]:
             declared = variable(declaration, types, "global")
             if not declared.is_pointer and declared.element.is_floating_point:
                 yield declared
-
-
-def _is_global(tree: c_ast.FileAST, name: str) -> bool:
-    return any(
-        isinstance(declaration, c_ast.Decl) and declaration.name == name for declaration in tree.ext
-    )
 
 
 COMPILE_TIMEOUT_S = 60.0

@@ -18,7 +18,7 @@ from nhalf.loops.schedule.dependency_chain import chain_cycles
 from nhalf.loops.source.counts import LoopCounts
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.misses import stride_elements
-from nhalf.machines.processor import Processor, Unit
+from nhalf.machines.processor import Processor
 
 COMPILE_TIMEOUT_S = 60.0
 FLOPS = {"add": 1, "multiply": 1, "fused_multiply_add": 2, "divide": 4, "square_root": 4}
@@ -179,17 +179,13 @@ def _times(
     for operation, count in operation_counts.items():
         busy = count * processor.busy_cycles(operation.name, operation.lanes)
         times[operation.name] = times.get(operation.name, 0.0) + busy
-    times |= {unit.name: _shared_cycles(unit, operation_counts) for unit in processor.units}
+    for unit in processor.units:
+        # Only the widths that a shared unit describes keep it busy.
+        cycles = (count * unit.cycles.get(own.key, 0.0) for own, count in operation_counts.items())
+        times[unit.name] = sum(cycles)
     if LOADS in times:
         times[LOADS] += _forwarded_cycles(loop, processor)
     return times
-
-
-def _shared_cycles(unit: Unit, operation_counts: Counter[MicroOperation]) -> float:
-    """Cycles that operations keep a shared unit busy; only the widths it describes count."""
-    return sum(
-        count * unit.cycles.get(operation.key, 0.0) for operation, count in operation_counts.items()
-    )
 
 
 def _is_spill(instruction: Instruction) -> bool:

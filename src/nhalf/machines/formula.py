@@ -57,11 +57,8 @@ def formulas(machine: Machine, form: str) -> str:
 
 
 def _subject(model: PatternModel) -> tuple[str, ...]:
-    return (model.pattern, model.algorithm, *_place(model))
-
-
-def _place(model: PatternModel) -> tuple[str, ...]:
-    return (carrier(model.mpi, model.transport), model.placement, model.axes, model.what)
+    library = carrier(model.mpi, model.transport)
+    return (model.pattern, model.algorithm, library, model.placement, model.axes, model.what)
 
 
 def _curve(model: FittedModel, form: str) -> str:
@@ -89,7 +86,8 @@ def _pattern(models: Sequence[PatternModel], form: str) -> str:
         where = _range("n", model.from_bytes, model.to_bytes, form)
         end = None if model.to_ranks is None else model.counted(model.to_ranks)
         ranks = _range(letter, model.counted(model.from_ranks), end, form)
-        regions.append((_sum(sums, form, letter), f"{where}{_and(form)}{ranks}"))
+        comma = {"text": ", ", "latex": r",\ ", "python": " and "}[form]
+        regions.append((_sum(sums, form, letter), f"{where}{comma}{ranks}"))
     block = _block(words, regions, form, f"n, {letter}")
     corrected = [model for model in models if model.leftover is not None]
     if form == "python" and corrected:
@@ -99,10 +97,6 @@ def _pattern(models: Sequence[PatternModel], form: str) -> str:
     note = "times a correction between the cells measured, which Python functions have"
     sign = "% " if form == "latex" else "  "
     return f"{block}{sign}({note})\n" if corrected else block
-
-
-def _and(form: str) -> str:
-    return {"text": ", ", "latex": r",\ ", "python": " and "}[form]
 
 
 def _range(name: str, low: int, high: int | None, form: str) -> str:
@@ -116,7 +110,8 @@ def _block(words: Iterable[str], regions: list[tuple[str, str]], form: str, argu
     """The regions below the title; `regions` are formulas and their ranges."""
     title = ", ".join(filter(None, words))
     if form == "python":
-        lines = [f"def {_identifier(title)}({arguments}):", f'    """Seconds: {title}."""']
+        name = re.sub(r"\W+", "_", title.replace("½", "half")).strip("_").lower()
+        lines = [f"def {name}({arguments}):", f'    """Seconds: {title}."""']
         for formula, where in regions:
             lines += [f"    if {where}:", f"        return {formula}"]
         return "\n".join([*lines, '    raise ValueError("beyond what was modelled")', ""])
@@ -127,10 +122,6 @@ def _block(words: Iterable[str], regions: list[tuple[str, str]], form: str, argu
     return "\n".join(
         [title, *(f"  T({arguments}) = {formula}   for {where}" for formula, where in regions), ""]
     )
-
-
-def _identifier(title: str) -> str:
-    return re.sub(r"\W+", "_", title.replace("½", "half")).strip("_").lower()
 
 
 def _sum(sums: Iterable[tuple[Sum, str]], form: str, letter: str = "p") -> str:

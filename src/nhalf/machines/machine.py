@@ -236,9 +236,10 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     def covers(self, size_bytes: int, ranks: int) -> bool:
         """Whether the model holds for messages of this size among this many ranks."""
-        return self.from_bytes <= size_bytes <= (
-            math.inf if self.to_bytes is None else self.to_bytes
-        ) and self.from_ranks <= ranks <= (math.inf if self.to_ranks is None else self.to_ranks)
+        most_bytes = math.inf if self.to_bytes is None else self.to_bytes
+        most_ranks = math.inf if self.to_ranks is None else self.to_ranks
+        is_of_size = self.from_bytes <= size_bytes <= most_bytes
+        return is_of_size and self.from_ranks <= ranks <= most_ranks
 
     def time_s(self, size_bytes: float, ranks: int) -> float:
         """The time of the pattern, whether or not the model covers it."""
@@ -380,18 +381,11 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
         `name` is that of an entry of `ranges`; None if the number was published.
         """
-        return next(
-            (
-                (unpublished.low, unpublished.high)
-                for unpublished in self.ranges
-                if unpublished.of == name
-            ),
-            None,
-        )
+        ranges = ((entry.low, entry.high) for entry in self.ranges if entry.of == name)
+        return next(ranges, None)
 
     @property
     def largest_bytes(self) -> int | None:
         """The largest message of all curves; None if there is none."""
-        return max(
-            (model.segments[-1].to_bytes for model in self.models if model.segments), default=None
-        )
+        ends_bytes = (model.segments[-1].to_bytes for model in self.models if model.segments)
+        return max(ends_bytes, default=None)

@@ -55,7 +55,8 @@ class PatternTiming:
             if model.covers(size_bytes, ranks):
                 return model.time_s(size_bytes, ranks)
         for curve in self.curves:
-            if curve.ranks == ranks and _holds(curve, size_bytes):
+            first, last = curve.segments[0], curve.segments[-1]
+            if curve.ranks == ranks and first.from_bytes <= size_bytes <= last.to_bytes:
                 return curve.time_s(size_bytes)
         return self.in_memory.time_s(ranks, size_bytes) if self.in_memory is not None else math.nan
 
@@ -161,10 +162,6 @@ def _library(machine: Machine, mpi: str) -> str:
         remedy = "name one with --mpi X,Y or MACHINE:LIBRARY: " + ", ".join(names)
         raise InputError(f"{machine.name} has models of several libraries", remedy)
     return names[0]
-
-
-def _holds(curve: FittedModel, size_bytes: int) -> bool:
-    return curve.segments[0].from_bytes <= size_bytes <= curve.segments[-1].to_bytes
 
 
 def _ranks_of(machine: Machine) -> int:

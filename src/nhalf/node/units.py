@@ -355,12 +355,9 @@ def _rate_max(per_cycle: float) -> float:
 def _nearest_integer(cycles: float) -> float:
     """The integer number of cycles nearest to a measurement, or the measurement if none is near."""
     integer = round(cycles)
-    return float(integer) if integer and abs(cycles - integer) < _error_cycles(cycles) else cycles
-
-
-def _error_cycles(cycles: float) -> float:
-    """The error of a latency: on a busy machine the length of a cycle may be wrong as well."""
-    return max(INTEGER_ERROR, CLOCK_ERROR * cycles)
+    # On a busy machine the length of a cycle may be wrong as well.
+    error_cycles = max(INTEGER_ERROR, CLOCK_ERROR * cycles)
+    return float(integer) if integer and abs(cycles - integer) < error_cycles else cycles
 
 
 def _key(reading: Reading) -> Key:

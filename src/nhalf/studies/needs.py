@@ -185,7 +185,8 @@ def with_ranks_asked(form: StudyForm, plan: Plan, site: Site) -> Plan:
     for block in plan.blocks:
         if set(block.patterns) <= unseen:
             continue
-        rank_counts = {number.ranks for number in numbers if blocks_of(number, _alone(plan, block))}
+        alone = msgspec.structs.replace(plan, blocks=[block])
+        rank_counts = {number.ranks for number in numbers if blocks_of(number, alone)}
         ranks = sorted({min(count, most) for count in rank_counts} or block.ranks)
         usual = msgspec.structs.replace(block, ranks=ranks, placements=[CORES])
         blocks.append(placed(usual, (), site))
@@ -199,21 +200,14 @@ def merged(blocks: Iterable[Block]) -> list[Block]:
     for block in blocks:
         is_list = ":" not in block.bytes and block.bytes[:1].isdecimal()
         apart = "" if is_list else block.bytes
-        key = (apart, *(str(value) for value in msgspec.structs.astuple(_unsized(block))))
+        unsized = msgspec.structs.replace(block, bytes="")
+        key = (apart, *map(str, msgspec.structs.astuple(unsized)))
         kinds.setdefault(key, block)
         sizes.setdefault(key, {}).update(dict.fromkeys(block.bytes.split(",") if is_list else []))
     return [
         msgspec.structs.replace(block, bytes=",".join(sizes[key]) or block.bytes)
         for key, block in kinds.items()
     ]
-
-
-def _unsized(block: Block) -> Block:
-    return msgspec.structs.replace(block, bytes="")
-
-
-def _alone(plan: Plan, block: Block) -> Plan:
-    return msgspec.structs.replace(plan, blocks=[block])
 
 
 def _of(number: Quantity, plan: Plan) -> Iterator[Block]:

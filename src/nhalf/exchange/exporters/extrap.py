@@ -34,7 +34,8 @@ class ExtraP(Exporter):
         facts = the_facts(subject, "extrap")
         rows = reported_medians(facts.stated.filter("verified")).filter(pl.col("median_s") > 0)
         if self.options.mpi:
-            rows = rows.filter(_library() == self.options.mpi)
+            library = pl.when(pl.col("mpi") == "").then("transport").otherwise("mpi")
+            rows = rows.filter(library == self.options.mpi)
         if rows.is_empty():
             names = ", ".join(facts.environments)
             raise InputError(f"{names} has no sound points to export", "measure again")
@@ -42,10 +43,6 @@ class ExtraP(Exporter):
         parameters = several or {"n": "bytes"}
         content = {"parameters": list(parameters), "measurements": _measurements(rows, parameters)}
         return msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n"
-
-
-def _library() -> pl.Expr:
-    return pl.when(pl.col("mpi") == "").then("transport").otherwise("mpi")
 
 
 def _varies(rows: pl.DataFrame, column: str) -> bool:

@@ -236,7 +236,9 @@ def _row(line: str, table: _Table, part: LogPart) -> list[Imported] | None:
     cells = {name: part.number(token) for name, token in zip(table.columns, tokens, strict=True)}
     if any(math.isnan(value) or value < 0 for value in cells.values()):
         return None
-    timed = [next((name for name in _times(table) if name in cells), "Msg/sec")]
+    # Rates of IMB-MPI1 count the messages of all pairs; its time is not printed.
+    columns = () if table.test in _OF_PAIRS else _TIME
+    timed = [next((name for name in columns if name in cells), "Msg/sec")]
     if _OVERLAPPED in cells:
         timed.append(_OVERLAPPED)
     points = [_point(cells, name, table, part) for name in timed if cells.get(name)]
@@ -248,12 +250,6 @@ def _row(line: str, table: _Table, part: LogPart) -> list[Imported] | None:
         return None
     valid = [point for point in points if point is not None]
     return valid if points and len(valid) == len(points) else None
-
-
-def _times(table: _Table) -> tuple[str, ...]:
-    """The columns with a row's time, the best first."""
-    # Rates of IMB-MPI1 count the messages of all pairs; its time is not printed.
-    return ("Msg/sec",) if table.test in _OF_PAIRS else _TIME
 
 
 def _point(cells: dict[str, float], timed: str, table: _Table, part: LogPart) -> Imported | None:

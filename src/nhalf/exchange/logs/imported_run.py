@@ -89,8 +89,7 @@ class _Axes:
     def _value(self, name: str, value: str) -> str:
         if name != COMMAND:
             return value[:VALUE_MOST] or "none"
-        own = [word for word in value.split() if word not in self._common]
-        text = slug(" ".join(own))[:VALUE_MOST] if own else "plain"
+        text = self._own(value)[:VALUE_MOST]
         alike = [v for v in self._values[name] if self._own(v)[:VALUE_MOST] == text]
         # Commands whose words begin alike are numbered.
         return text if len(alike) < 2 else f"{text[:32]}-{self._values[name].index(value) + 1}"

@@ -120,7 +120,8 @@ def launch_of(line: str) -> LoggedLaunch | None:
     apps = list(_programs(arguments))
     counts = [_ranks(launcher, _before_program(app)) for app in apps]
     ranks = sum(counts) if all(counts) else 0
-    per_node = max((_number(_before_program(app), _per_node(launcher)) for app in apps), default=0)
+    names = _PER_NODE.get(launcher, _NODES.get(launcher, ((), ()))[1])
+    per_node = max((_number(_before_program(app), names) for app in apps), default=0)
     environment = [word for word in line[: begin.start()].split() if re.match(r"[A-Z]\w*=", word)]
     return LoggedLaunch(
         line.strip()[:200],
@@ -190,10 +191,6 @@ def _ranks(launcher: str, words: Sequence[str]) -> int:
         return sets * (_number(words, ("-a", "--tasks_per_rs")) or 1)
     nodes, per_node = _NODES.get(launcher, ((), ()))
     return _number(words, nodes) * _number(words, per_node)
-
-
-def _per_node(launcher: str) -> Sequence[str]:
-    return _PER_NODE.get(launcher, _NODES.get(launcher, ((), ()))[1])
 
 
 def _number(words: Sequence[str], names: Sequence[str]) -> int:

@@ -230,7 +230,8 @@ def read_text(text: str, ranks: int | Sequence[int] = 0, name: str = "", pattern
     the log has a `name` and cannot be imported, or the user's numbers are not those of its tables.
     """
     importers = {name: kind() for name, kind in load(PACKAGE, Importer).items()}
-    lines = without_prefixes(plain_lines(text), _heads(tuple(importers.values())))
+    heads = re.compile("|".join(importer.head for importer in importers.values() if importer.head))
+    lines = without_prefixes(plain_lines(text), heads)
     user_counts = tuple(filter(None, (ranks,) if isinstance(ranks, int) else ranks))
     log, counts = Log(), LogCounts(user_counts)
     comma = writes_decimal_comma(lines)
@@ -260,11 +261,6 @@ def read_text(text: str, ranks: int | Sequence[int] = 0, name: str = "", pattern
         counts.check(name)
     log.counts.extend(counts.tables.values())
     return log
-
-
-def _heads(importers: Sequence[Importer]) -> re.Pattern[str]:
-    """The pattern that finds where a header's own text begins."""
-    return re.compile("|".join(importer.head for importer in importers if importer.head))
 
 
 def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tuple[str, int, int]]:

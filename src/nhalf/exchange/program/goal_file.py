@@ -68,7 +68,8 @@ def is_goal(path: Path) -> bool:
             start = file.read(BEGINNING)
     except OSError:
         return False
-    return _is_binary(start) or bool(_RANKS.match(_without_comments(start)))
+    text = _COMMENTS.sub("", start.decode("utf-8", errors="replace"))
+    return _is_binary(start) or bool(_RANKS.match(text))
 
 
 def read_goal(path: Path) -> GoalRanks:
@@ -84,10 +85,6 @@ def read_goal(path: Path) -> GoalRanks:
 
 def _is_binary(content: bytes) -> bool:
     return content[:8] == COOKIE.to_bytes(8, "little")
-
-
-def _without_comments(start: bytes) -> str:
-    return _COMMENTS.sub("", start.decode("utf-8", errors="replace"))
 
 
 def _no_schedule(path: Path, reason: str) -> InputError:

@@ -212,7 +212,9 @@ class _Archive:
         counts: dict[int, int] = {}
         threads: dict[Any, _Thread] = {}
         self._hosts: list[tuple[_Thread, str]] = []
-        for location in sorted(self._archive.definitions.locations, key=_is_not(self._ranks)):
+        # The locations that are ranks come first: they are thread 0.
+        locations = self._archive.definitions.locations
+        for location in sorted(locations, key=lambda location: location not in self._ranks):
             rank = groups.get(location.group)
             if rank is None:
                 continue
@@ -274,23 +276,20 @@ class _Archive:
             return
         number, ranks = self._numbered.get(event.communicator, (WORLD, []))
         row = _row(thread, thread.call.name, kind, thread.call.start_s, 0.0)
-        row["partner"] = ranks[partner] if partner < len(ranks) else partner
-        row["communicator"] = number
-        row["tag"], row["size_bytes"] = event.msg_tag, event.msg_length
+        row |= {"partner": ranks[partner] if partner < len(ranks) else partner}
+        row |= {"communicator": number, "tag": event.msg_tag, "size_bytes": event.msg_length}
         thread.call.rows.append({**row, **more})
 
     def _collective(self, thread: _Thread, event: Any) -> None:
         if thread.call is None:
             return
         number, ranks = self._numbered.get(event.communicator, (WORLD, []))
-        name = operation(thread.call.name)
         row = _row(thread, thread.call.name, "collective", thread.call.start_s, 0.0)
-        root = event.root
-        row["partner"] = ranks[root] if isinstance(root, int) and root < len(ranks) else NO_PARTNER
-        row["communicator"] = number
-        sizes = (event.size_sent, event.size_received)
-        row["size_bytes"] = input_bytes(name, *sizes, len(ranks))
-        thread.call.rows.append(row)
+        root, sizes = event.root, (event.size_sent, event.size_received)
+        has_root = isinstance(root, int) and root < len(ranks)
+        size_bytes = input_bytes(operation(thread.call.name), *sizes, len(ranks))
+        row |= {"partner": ranks[root] if has_root else NO_PARTNER}
+        thread.call.rows.append({**row, "communicator": number, "size_bytes": size_bytes})
 
 
 def _row(thread: _Thread, call: str, kind: str, start_s: float, end_s: float) -> dict[str, Any]:
@@ -301,11 +300,6 @@ def _row(thread: _Thread, call: str, kind: str, start_s: float, end_s: float) ->
         **{"start_s": start_s, "end_s": end_s},
         "waiting_s": 0.0,
     }
-
-
-def _is_not(ranks: dict[Any, int]) -> Callable[[Any], bool]:
-    """Order: the locations that are ranks first, which are thread 0."""
-    return lambda location: location not in ranks
 
 
 def _ranks(otf2: ModuleType, definitions: Any) -> dict[Any, int]:

@@ -112,7 +112,8 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
     carried = [pair for pair in carried if used.get(id(pair[0]))]
     ends = [end for _, end in carried]
     expressions.values.roots += ends
-    expressions.values.needed += [*ends, *_stored(expressions)]
+    stored = [value for value in expressions.memory.values() if isinstance(value, ValueNode)]
+    expressions.values.needed += [*ends, *stored]
     return Iteration(
         *(outside.function, line_of(loop), expressions.values, expressions.accesses, carried),
         variables=outside.variables,
@@ -120,11 +121,6 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
         reach=_reach(loop, outside, variable_values),
         plain_per_iteration=expressions.plain_per_iteration,
     )
-
-
-def _stored(expressions: Expressions) -> list[ValueNode]:
-    """The last values that every iteration writes to places."""
-    return [value for value in expressions.memory.values() if isinstance(value, ValueNode)]
 
 
 def below(node: Any) -> Iterator[Any]:

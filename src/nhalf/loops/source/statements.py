@@ -59,24 +59,17 @@ def declare(expressions: Expressions, node: c_ast.Decl) -> None:
 def _branch(expressions: Expressions, node: c_ast.If) -> None:
     """Execute both branches as guarded, and merge their values."""
     expressions.condition(node.cond)
-    state_before = dict(expressions.variable_values), dict(expressions.memory)
+    before = dict(expressions.variable_values), dict(expressions.memory)
     with expressions.guarded():
         execute(expressions, node.iftrue)
-        after_true = expressions.variable_values, expressions.memory
-        expressions.variable_values, expressions.memory = (
-            dict(state_before[0]),
-            dict(state_before[1]),
-        )
+        values, memory = expressions.variable_values, expressions.memory
+        expressions.variable_values, expressions.memory = before
         execute(expressions, node.iffalse)
-    after_false = expressions.variable_values, expressions.memory
+    initial = {name: expressions.initial(of) for name, of in expressions.variables.items()}
     expressions.variable_values = _merged(
-        expressions, after_true[0], after_false[0], node, _initial(expressions)
+        expressions, values, expressions.variable_values, node, initial
     )
-    expressions.memory = _merged(expressions, after_true[1], after_false[1], node, {})
-
-
-def _initial(expressions: Expressions) -> dict[str, Value]:
-    return {name: expressions.initial(of) for name, of in expressions.variables.items()}
+    expressions.memory = _merged(expressions, memory, expressions.memory, node, {})
 
 
 def _merged(
@@ -89,18 +82,11 @@ def _merged(
     """Merge the values after two branches."""
     merged: dict[str, Value] = {}
     for key in {**first, **second}:
-        first_value, second_value = (
-            first.get(key, initial.get(key)),
-            second.get(key, initial.get(key)),
-        )
-        if first_value is not None and second_value is not None:
-            merged[key] = expressions.either(first_value, second_value, node)
+        of_first, of_second = (branch.get(key, initial.get(key)) for branch in (first, second))
+        if of_first is not None and of_second is not None:
+            merged[key] = expressions.either(of_first, of_second, node)
+        elif isinstance(of_second if of_first is None else of_first, Polynomial):
+            merged[key] = expressions.unknown()
         else:
-            value = first_value if first_value is not None else second_value
-            is_integer = isinstance(value, Polynomial)
-            merged[key] = (
-                expressions.unknown()
-                if is_integer
-                else expressions.values.leaf("select", f"memory {key}", True)
-            )
+            merged[key] = expressions.values.leaf("select", f"memory {key}", True)
     return merged

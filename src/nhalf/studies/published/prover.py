@@ -221,7 +221,9 @@ def _judged(values: Values) -> dict[Figure, Answer]:
             siblings = [
                 ratios[member] for member in members if member != figure and not member.bound
             ]
-            beside = ratio / _median(siblings) if len(siblings) >= SIBLINGS_LEAST else None
+            beside = None
+            if len(siblings) >= SIBLINGS_LEAST:
+                beside = ratio / math.exp(statistics.median(map(math.log, siblings)))
             answers[figure] = Answer(values[figure][algorithm], ratio, algorithm, beside)
     return answers
 
@@ -242,10 +244,6 @@ def _best_algorithm(members: Sequence[Figure], values: Values) -> str:
         return statistics.median(abs(math.log(values[key][name] / key.value)) for key in members)
 
     return min(names, key=miss)
-
-
-def _median(ratios: Sequence[float]) -> float:
-    return math.exp(statistics.median(map(math.log, ratios)))
 
 
 def _compared(
