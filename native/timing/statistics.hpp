@@ -55,6 +55,14 @@ inline double longest_of(const std::vector<double>& everyone_s) {
   return std::isinf(longest_s) ? 0 : longest_s;
 }
 
+/// Returns the longest of all ranks' times, the same at every rank; 0 if no rank has one.
+template <Controlled T>
+double longest_everywhere(T& transport, std::optional<double> own_s) {
+  double longest_s = longest_of(collect_times(transport, own_s));
+  share(transport, longest_s);
+  return longest_s;
+}
+
 /// Collects the samples of all ranks at rank 0: the slowest rank of each sample and each rank's
 /// median.
 class RankTimes {

@@ -44,6 +44,14 @@ class ThreadMessages : public ThreadCrew<T> {
   int source_;
 };
 
+/// What is said of every one of these patterns, beside what `info` has.
+constexpr PatternInfo messages_of_threads(PatternInfo info) {
+  info.needs = "thread-multiple";
+  info.axes = threads_axes;
+  info.option = several_threads;
+  return info;
+}
+
 /// Each thread of rank 0 talks to the one of rank 1 that has its number; further ranks take no
 /// part.
 template <ThreadMultiple T>
@@ -60,15 +68,12 @@ class ThreadPairs : public ThreadMessages<T> {
   void recv(int thread, Bytes data) { this->transport_.recv(this->channel(thread), peer(), data); }
 };
 
-inline constexpr PatternInfo pingpong_threads{
-    .name = "pingpong-threads",
-    .what =
-        "ping-pong between each thread of rank 0 and one of rank 1, all at the same time; time is "
-        "half the round trip",
-    .needs = "thread-multiple",
-    .messages_per_round = 2,
-    .axes = threads_axes,
-    .option = several_threads};
+inline constexpr auto pingpong_threads = messages_of_threads(
+    {.name = "pingpong-threads",
+     .what =
+         "ping-pong between each thread of rank 0 and one of rank 1, all at the same time; time is "
+         "half the round trip",
+     .messages_per_round = 2});
 
 template <ThreadMultiple T>
 class PingPongThreads final : public ThreadPairs<T> {
@@ -84,14 +89,10 @@ class PingPongThreads final : public ThreadPairs<T> {
 };
 NHALF_PATTERN(pingpong_threads, PingPongThreads);
 
-inline constexpr PatternInfo pingping_threads{
-    .name = "pingping-threads",
-    .what =
-        "each thread of ranks 0 and 1 sends to that of the other rank and receives from it, all at "
-        "the same time",
-    .needs = "thread-multiple",
-    .axes = threads_axes,
-    .option = several_threads};
+inline constexpr auto pingping_threads =
+    messages_of_threads({.name = "pingping-threads",
+                         .what = "each thread of ranks 0 and 1 sends to that of the other rank and "
+                                 "receives from it, all at the same time"});
 template <ThreadMultiple T>
 class PingPingThreads final : public ThreadPairs<T> {
  public:
@@ -106,16 +107,12 @@ class PingPingThreads final : public ThreadPairs<T> {
 };
 NHALF_PATTERN(pingping_threads, PingPingThreads);
 
-inline constexpr PatternInfo stream_threads{
-    .name = "stream-threads",
-    .what =
-        "each thread of rank 0 pumps messages to one of rank 1, all at the same time; the bytes of "
-        "all threads in the time of the slowest",
-    .needs = "thread-multiple",
-    .rounds_min = 16,
-    .acknowledged = true,
-    .axes = threads_axes,
-    .option = several_threads};
+inline constexpr auto stream_threads = messages_of_threads(
+    {.name = "stream-threads",
+     .what = "each thread of rank 0 pumps messages to one of rank 1, all at the same time; the "
+             "bytes of all threads in the time of the slowest",
+     .rounds_min = 16,
+     .acknowledged = true});
 
 template <ThreadMultiple T>
 class StreamThreads final : public ThreadPairs<T> {
@@ -136,16 +133,12 @@ class StreamThreads final : public ThreadPairs<T> {
 };
 NHALF_PATTERN(stream_threads, StreamThreads);
 
-inline constexpr PatternInfo bibw_threads{
-    .name = "bibw-threads",
-    .what =
-        "each thread of ranks 0 and 1 pumps messages to that of the other rank, windows of 64 at a "
-        "time, all at the same time",
-    .needs = "thread-multiple",
-    .bytes_factor = 2,
-    .rounds_min = 16,
-    .axes = threads_axes,
-    .option = several_threads};
+inline constexpr auto bibw_threads =
+    messages_of_threads({.name = "bibw-threads",
+                         .what = "each thread of ranks 0 and 1 pumps messages to that of the other "
+                                 "rank, windows of 64 at a time, all at the same time",
+                         .bytes_factor = 2,
+                         .rounds_min = 16});
 template <ThreadMultiple T>
 class BibwThreads final : public ThreadPairs<T> {
  public:
@@ -175,15 +168,11 @@ class BibwThreads final : public ThreadPairs<T> {
 };
 NHALF_PATTERN(bibw_threads, BibwThreads);
 
-inline constexpr PatternInfo ring_threads{
-    .name = "ring-threads",
-    .what =
-        "each thread of all ranks, in a ring, exchanges messages with those of both neighbours, "
-        "all at the same time",
-    .needs = "thread-multiple",
-    .timing = Timing::slowest_rank,
-    .axes = threads_axes,
-    .option = several_threads};
+inline constexpr auto ring_threads =
+    messages_of_threads({.name = "ring-threads",
+                         .what = "each thread of all ranks, in a ring, exchanges messages with "
+                                 "those of both neighbours, all at the same time",
+                         .timing = Timing::slowest_rank});
 template <ThreadMultiple T>
 class RingThreads final : public ThreadMessages<T> {
  public:

@@ -171,12 +171,8 @@ class ScheduledTraffic : public Pattern {
       run(1);
       const double began_s = transport_.now_s();
       run(1);
-      const double mine_s = transport_.now_s() - began_s;
-      const auto everyone_s = collect(transport_, std::span(&mine_s, 1));
-      double slowest_s = everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
-      share(transport_, slowest_s);
-      times_s[trials] = slowest_s;
-      spent_s += slowest_s;
+      times_s[trials] = longest_everywhere(transport_, transport_.now_s() - began_s);
+      spent_s += times_s[trials];
     }
     return median(std::span(times_s).first(trials));
   }
