@@ -36,7 +36,7 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
       : ProgressingControl(options),
         endpoint_(static_cast<MpiControl&>(*this),
                   options.text("provider", is_one_host() ? "shm" : "tcp")) {
-    meet();
+    connect_all(*this);
   }
   /// Waits for all ranks before endpoints are closed.
   ~OfiTransport() {
@@ -214,14 +214,6 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
       return fi_tinject(endpoint_.get(), data.data(), data.size(), endpoint_.to(peer), tag(rank()));
     });
     return true;
-  }
-
-  /// Makes all connections, which would else be part of the first message.
-  void meet() {
-    std::byte nothing{};
-    for (int step = 1; step < size(); ++step)
-      exchange((rank() + step) % size(), {&nothing, 1}, (rank() + size() - step) % size(),
-               {&nothing, 1});
   }
 
   ofi::Operation* take() {

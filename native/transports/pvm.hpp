@@ -107,7 +107,9 @@ class Daemon {
 namespace nhalf {
 /// PVM on one host. A send is over when PVM has taken the data, which it packs nowhere else
 /// (pvm_psend); a receive sleeps in PVM as its programs do.
-class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> {
+class PvmTransport : public MpiControl,
+                     public StartedByMpi<PvmTransport>,
+                     public MessageCollectives<PvmTransport> {
  public:
   using MessageCollectives::gather;
   using MessageCollectives::wait;
@@ -137,7 +139,7 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
     peers_ = everybodys(pvm_mytid());
     incoming_.resize(peers_.size());
     watch_ = PeerWatch::of(static_cast<MpiControl&>(*this));
-    meet();
+    connect_all(*this);
     barrier();
     daemon_.remove_files();
   }
@@ -147,11 +149,6 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
     barrier();
     pvm_exit();
     barrier();
-  }
-
-  template <class Body>
-  static int launch(int argc, char** argv, int, const Options& options, Body body) {
-    return launch_by_mpi<PvmTransport>(argc, argv, options, body);
   }
 
   void send(int peer, ConstBytes data) {
@@ -226,14 +223,6 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
     share(*this, folder);
     pvm::set_environment(folder);
     check(pvm_mytid(), "enrol with its daemon");
-  }
-
-  /// Makes all connections, which would else be part of the first message.
-  void meet() {
-    std::byte nothing{};
-    for (int step = 1; step < size(); ++step)
-      exchange((rank() + step) % size(), {&nothing, 1}, (rank() + size() - step) % size(),
-               {&nothing, 1});
   }
 
   [[nodiscard]] int tid(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }

@@ -29,6 +29,17 @@ std::vector<std::string> texts_of_all(T& control, const std::string& mine) {
   return texts;
 }
 
+/// Has every rank send to every other, which makes all connections: they would else be part of the
+/// first message.
+template <class T>
+void connect_all(T& transport) {
+  std::byte nothing{};
+  const int rank = transport.rank(), size = transport.size();
+  for (int step = 1; step < size; ++step)
+    transport.exchange((rank + step) % size, {&nothing, 1}, (rank + size - step) % size,
+                       {&nothing, 1});
+}
+
 // Starts and ends MPI, and times both.
 
 /// Times of the start and the end of MPI in a process.

@@ -50,31 +50,54 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
  public:
   using Request = MPI_Request;
 
-  void send(int peer, ConstBytes data) {
-    MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+  /// Where messages are told from others.
+  struct Channel {
+    MPI_Comm among = MPI_COMM_WORLD;
+    int tag = 0;
+  };
+
+  void send(const Channel& channel, int peer, ConstBytes data) {
+    MPI_Send(data.data(), count(data), MPI_BYTE, peer, channel.tag, channel.among);
   }
-  void recv(int peer, Bytes data) {
-    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(),
+  void recv(const Channel& channel, int peer, Bytes data) {
+    MPI_Recv(data.data(), count(data), MPI_BYTE, peer, channel.tag, channel.among,
              MPI_STATUS_IGNORE);
   }
+  void exchange(const Channel& channel, int to, ConstBytes out, int from, Bytes in) {
+    MPI_Sendrecv(out.data(), count(out), MPI_BYTE, to, channel.tag, in.data(), count(in), MPI_BYTE,
+                 from, channel.tag, channel.among, MPI_STATUS_IGNORE);
+  }
+  Request isend(const Channel& channel, int peer, ConstBytes data) {
+    Request request;
+    MPI_Isend(data.data(), count(data), MPI_BYTE, peer, channel.tag, channel.among, &request);
+    return request;
+  }
+  Request irecv(const Channel& channel, int peer, Bytes data) {
+    Request request;
+    MPI_Irecv(data.data(), count(data), MPI_BYTE, peer, channel.tag, channel.among, &request);
+    return request;
+  }
+
+  void send(int peer, ConstBytes data) { send(Channel{}, peer, data); }
+  void recv(int peer, Bytes data) { recv(Channel{}, peer, data); }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    exchange(Channel{}, to, out, from, in);
+  }
+  Request isend(int peer, ConstBytes data) { return isend(Channel{}, peer, data); }
+  Request irecv(int peer, Bytes data) { return irecv(Channel{}, peer, data); }
   int recv_any(Bytes data) {
     MPI_Status status;
-    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, MPI_ANY_SOURCE, tag, world(),
-             &status);
+    MPI_Recv(data.data(), count(data), MPI_BYTE, MPI_ANY_SOURCE, tag, world(), &status);
     return status.MPI_SOURCE;
   }
-  void exchange(int to, ConstBytes out, int from, Bytes in) {
-    MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, tag, in.data(),
-                 static_cast<int>(in.size()), MPI_BYTE, from, tag, world(), MPI_STATUS_IGNORE);
-  }
   void ssend(int peer, ConstBytes data) {
-    MPI_Ssend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+    MPI_Ssend(data.data(), count(data), MPI_BYTE, peer, tag, world());
   }
   void rsend(int peer, ConstBytes data) {
-    MPI_Rsend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+    MPI_Rsend(data.data(), count(data), MPI_BYTE, peer, tag, world());
   }
   void bsend(int peer, ConstBytes data) {
-    MPI_Bsend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+    MPI_Bsend(data.data(), count(data), MPI_BYTE, peer, tag, world());
   }
   void attach_buffer(std::size_t size_bytes, int messages) {
     const auto room = (size_bytes + MPI_BSEND_OVERHEAD) * static_cast<std::size_t>(messages);
@@ -89,32 +112,15 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
     attached_.reset();
   }
 
-  Request isend(int peer, ConstBytes data) {
-    Request request;
-    MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(), &request);
-    return request;
-  }
-  Request irecv(int peer, Bytes data) {
-    Request request;
-    MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(), &request);
-    return request;
-  }
   /// Receives take any rank or any tag where it is below 0 (contract/messages.hpp).
   Request isend_tagged(int peer, int number, ConstBytes data) {
-    Request request;
-    MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, first_tag + number,
-              world(), &request);
-    return request;
+    return isend({world(), first_tag + number}, peer, data);
   }
   Request irecv_tagged(int peer, int number, Bytes data) {
-    Request request;
-    MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, source_of(peer), tag_of(number),
-              world(), &request);
-    return request;
+    return irecv({world(), tag_of(number)}, source_of(peer), data);
   }
   void recv_tagged(int peer, int number, Bytes data) {
-    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, source_of(peer), tag_of(number),
-             world(), MPI_STATUS_IGNORE);
+    recv({world(), tag_of(number)}, source_of(peer), data);
   }
   void wait(Request& request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
   void wait_all(std::span<Request> requests) {

@@ -189,17 +189,9 @@ class MpiThreads : public Base {
  public:
   using Base::allreduce;
   using Base::bcast;
-  using Base::exchange;
-  using Base::isend;
-  using Base::recv;
   using Base::reduce;
-  using Base::send;
   using Base::synchronise;
-
-  struct ThreadChannel {
-    MPI_Comm among = MPI_COMM_WORLD;
-    int tag = 0;
-  };
+  using ThreadChannel = typename Base::Channel;
 
   [[nodiscard]] bool is_thread_multiple() const {
     int level = MPI_THREAD_SINGLE;
@@ -214,26 +206,6 @@ class MpiThreads : public Base {
   void close(ThreadChannel& channel) {
     if (channel.among != MPI_COMM_WORLD) MPI_Comm_free(&channel.among);
   }
-  void send(const ThreadChannel& channel, int peer, ConstBytes data) {
-    MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, channel.tag,
-             channel.among);
-  }
-  void recv(const ThreadChannel& channel, int peer, Bytes data) {
-    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, channel.tag, channel.among,
-             MPI_STATUS_IGNORE);
-  }
-  void exchange(const ThreadChannel& channel, int to, ConstBytes out, int from, Bytes in) {
-    MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, channel.tag, in.data(),
-                 static_cast<int>(in.size()), MPI_BYTE, from, channel.tag, channel.among,
-                 MPI_STATUS_IGNORE);
-  }
-  MPI_Request isend(const ThreadChannel& channel, int peer, ConstBytes data) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, channel.tag,
-              channel.among, &request);
-    return request;
-  }
-
   void synchronise(const ThreadChannel& channel) { MPI_Barrier(channel.among); }
   void bcast(const ThreadChannel& channel, int root, Bytes data) {
     MPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, root, channel.among);
