@@ -78,7 +78,7 @@ BUDGET_LINES = {
     "native/simulator": 1_290,
     "native/timing": 2_110,
     "native/trace": 5_080,
-    "native/transports": 9_900,
+    "native/transports": 9_870,
 }
 """This many lines of code each wing and each room of native/ may have, blank ones and comments
 included. To raise one takes a reason, in the message of the commit that does it."""
