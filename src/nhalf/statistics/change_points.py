@@ -17,6 +17,7 @@ logarithms of times. A level lasts for at least two values: a single one may be 
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -72,16 +73,13 @@ def smallest_error(
 
     Of series without a change, a share of at most x has at most x.
     """
-    if not errors or not counts(change_points(values, errors[-1])):
+
+    def is_enough(error: float) -> bool:
+        return counts(change_points(values, error))
+
+    if not errors or not is_enough(errors[-1]):
         return 1.0
-    low, high = 0, len(errors) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if counts(change_points(values, errors[middle])):
-            high = middle
-        else:
-            low = middle + 1
-    return errors[low]
+    return errors[bisect_left(errors, True, hi=len(errors) - 1, key=is_enough)]
 
 
 def last_apart(values: Floats, changes: list[LevelShift], error: float = ERROR) -> float | None:

@@ -57,7 +57,9 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     tables["samples"] = measurements.explode("samples_s").rename({"samples_s": "sample_s"})
     if "ranks" in lowered or "pairs" in lowered or listed:
         nodes = _nodes(runs_by_name)
-        tables["ranks"] = _with_node(_ranks(measurements), nodes, "rank", "node")
+        numbers = pl.int_ranges(pl.col("rank_s").list.len())
+        by_rank = _listed(measurements, "rank_s").with_columns(rank=numbers)
+        tables["ranks"] = _with_node(by_rank.explode("rank", "rank_s"), nodes, "rank", "node")
         pairs = _with_node(_pairs(measurements), nodes, "first_rank", "first_node")
         tables["pairs"] = _with_node(pairs, nodes, "second_rank", "second_node")
     tables["extras"] = _listed(measurements, "values").explode("values").unnest("values")
@@ -105,11 +107,6 @@ def _listed(measurements: pl.LazyFrame, column: str) -> pl.LazyFrame:
     """The launches of points with a non-empty list column."""
     launches = measurements.filter(pl.col(column).list.len() > 0)
     return launches.select(*RUN_POINT, "launch", column)
-
-
-def _ranks(measurements: pl.LazyFrame) -> pl.LazyFrame:
-    ranks = pl.int_ranges(pl.col("rank_s").list.len())
-    return _listed(measurements, "rank_s").with_columns(rank=ranks).explode("rank", "rank_s")
 
 
 def _pairs(measurements: pl.LazyFrame) -> pl.LazyFrame:
