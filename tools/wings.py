@@ -42,9 +42,9 @@ ORDER = {
 BUDGET_LINES = {
     "base": 2_890,
     "store": 1_250,
-    "statistics": 3_970,
+    "statistics": 3_960,
     "models": 2_450,
-    "machines": 5_060,
+    "machines": 5_030,
     "mpi": 7_200,
     "sites": 4_140,
     "measure": 11_170,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError
 from nhalf.base.units import format_size
-from nhalf.machines.all_to_all import AllToAll
 from nhalf.machines.in_memory import InMemory
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Messages
 from nhalf.machines.published_times import PublishedTimes, published_times
+from nhalf.machines.together import AllToAll
 from nhalf.mpi.decision_table import NATIVE
 
 COMPOSED = "composed"

@@ -8,7 +8,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.machines.gpu import GpuCopy, GpuPart
+from nhalf.machines.computing import GpuCopy, GpuPart
 from nhalf.measure.loop.device_trial import GPU_PATHS
 from nhalf.mpi.ucx_paths import UcxPath
 from nhalf.node.gpu import COPY, FLAG, LAUNCH, TRANSPORT, USUAL_MEMORY, WAIT

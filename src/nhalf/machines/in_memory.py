@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nhalf.base.arrays import Floats
-from nhalf.machines.all_to_all import AllToAll
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.message import Messages
 from nhalf.machines.shared import OperationMethod
+from nhalf.machines.together import AllToAll
 
 
 @dataclass(frozen=True)

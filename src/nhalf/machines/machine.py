@@ -6,8 +6,7 @@ from typing import Literal
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.machines.computing import Computing
-from nhalf.machines.gpu import GpuPart
+from nhalf.machines.computing import Computing, GpuPart
 from nhalf.machines.leftover import Leftover
 from nhalf.machines.network import times_s
 from nhalf.machines.published_table import PublishedTable

@@ -4,23 +4,25 @@ If all messages start at once, the last one ends no earlier than the most loaded
 moved its load (max-rate: W. Gropp, L. Olson, P. Samfass, EuroMPI 2016). A rank is loaded by the
 time of each of its messages, a memory, adapter, bus or cable by their bytes: which of them a
 message passes, and what they leave to each that flows on and on, the network says (network.py).
+
+In an all-to-all every rank has a block for every other one, so all of these are loaded at once.
 """
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.machines.capacities import wiring
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel
 from nhalf.machines.message import Message, Messages, peak_and_last_Bps
 from nhalf.machines.network import Pairs, SharedCapacities
 from nhalf.machines.shared import LONG_BYTES, LONG_WITHIN, Shared, middle
+from nhalf.machines.wires import wiring
 
 OVERLAP = (1.0, 3.2)
 """What the start-ups of two exchanges take, over that of a message: from all at once to one after
@@ -259,3 +261,43 @@ class _Curve:
         before_s = self._message.time_s(np.minimum(size_bytes, self._slower_from_bytes))
         bytes_s: Floats = before_s - self._start_s + (time_s - before_s) * self._slower[:, None]
         return np.maximum(bytes_s, 0.0)
+
+
+@dataclass(frozen=True)
+class AllToAll:
+    """The least times of all-to-alls of a machine whose ranks fill one node after the other.
+
+    No algorithm is faster; starts of messages, and waiting for each other, are not in it.
+
+    Blocks between two leaf switches spread over all of their cables, whatever way a message takes.
+    """
+
+    messages: Messages
+    draws: Draws = field(default_factory=lambda: Draws(count=1))
+    _by_ranks: dict[int, Together] = field(default_factory=dict)
+
+    def least_s(self, ranks: int, size_bytes: int) -> Floats:
+        """The least time among ranks with blocks of a size, in every draw."""
+        concurrent = self._concurrent
+        if ranks not in self._by_ranks:
+            pairs = [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
+            self._by_ranks[ranks] = concurrent.together(pairs)
+        sizes = np.full((concurrent.count, 1), float(size_bytes))
+        least_s: Floats = concurrent.least_s(self._by_ranks[ranks], sizes)[:, 0]
+        return least_s
+
+    def slower(self, ranks: int, size_bytes: int) -> float:
+        """The least time over that of a rank's messages one way and alone; at least 1."""
+        message = Message(self.messages.curve)
+        start_s, alone_s = message.time_s(np.array([0.0, float(size_bytes)]))
+        unshared_s = (ranks - 1) * float(alone_s - start_s)
+        if unshared_s <= 0:
+            return 1.0
+        return max(1.0, float(self.least_s(ranks, size_bytes)[0]) / unshared_s)
+
+    @cached_property
+    def _concurrent(self) -> ConcurrentMessages:
+        """The concurrent messages, with the ranges of the machine drawn once."""
+        node = self.messages.machine.node
+        per_node = node.ranks if node else 1
+        return ConcurrentMessages(self.messages, self.draws, per_node, spread=True)
