@@ -112,7 +112,9 @@ class Stopping:
                 reason = f"{limit} reached"
             if self._limit.is_near():
                 reason = "the time of the job is nearly up"
-            left_out.append(f"Stopped after {unfinished[0]} of {unfinished[1]} launches: {reason}")
+            left_out.append(
+                f"Stopped with {unfinished[0]} of {unfinished[1]} launches complete: {reason}"
+            )
         elif left_out:
             left_out.append(f"Left out for the {limit}")
         if left_out:

@@ -159,7 +159,8 @@ def test_without_a_budget_every_launch_is_made_of_fewer_sizes_where_time_is_shor
 def test_a_time_limit_is_said_with_the_command_that_goes_on(go: Callable[..., Any]) -> None:
     _, _, measuring = go(Machine(3.0, 0.5, 0.2), 15.0, "0:4M", 4)
     assert measuring.omissions_in_words()[-1].startswith(
-        "Stopped after 0 of 5 launches: time limit (15 s) reached; continue: nhalf run --resume "
+        "Stopped with 0 of 5 launches complete: time limit (15 s) reached; "
+        "continue: nhalf run --resume "
     )
 
 
