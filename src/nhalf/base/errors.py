@@ -53,7 +53,7 @@ class BudgetSpentError(InputError):
 
     def __init__(self, budget_s: float) -> None:
         super().__init__(
-            f"the budget of {budget_s:g} s was spent before the first point",
+            f"the budget of {budget_s:.3g} s was spent before the first point",
             "give a longer --budget",
         )
 

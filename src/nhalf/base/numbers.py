@@ -15,6 +15,8 @@ WIDEST = 100.0
 """Ratio of the ends above which an interval is not printed."""
 SHARE_MOST = 10.0
 """From this share on, percent say no more."""
+ROUNDING = 1e-9
+"""A share below is the rounding of numbers."""
 MISSING, UNKNOWN = "–", "unknown"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -106,8 +108,12 @@ def change_span(ratio: float, low: float, high: float, *, as_factor: bool = Fals
 
 
 def half_width_text(share: float) -> str:
-    """'±3.2 %' of a relative half-width; 'unknown' if it is as wide as the value itself."""
-    return f"±{format_number(share * 100, 2)} %" if share < 0.995 else UNKNOWN
+    """'±3.2 %' of a relative half-width; 'unknown' if it is as wide as the value itself.
+
+    What is only the rounding of numbers, as on a machine without noise, is '±0 %'.
+    """
+    shown = 0.0 if abs(share) < ROUNDING else share
+    return f"±{format_number(shown * 100, 2)} %" if share < 0.995 else UNKNOWN
 
 
 def says_nothing(low: float, high: float) -> bool:

@@ -50,7 +50,7 @@ def test_three_digits_or_a_power_of_ten(value: float, text: str) -> None:
         (percent(0.123), "12 %"), (percent(18.64), "over 1000 %"), (percent(math.nan), "unknown"),
         (percent(-0.001), "0 %"), (change(1.251), "+25.1 %"), (change(22.0), "22x"),
         (change(0.1), "0.10x"), (change(math.nan), "unknown"), (half_width_text(0.032), "±3.2 %"),
-        (half_width_text(0.0), "±0 %"), (half_width_text(1.5), "unknown"),
+        (half_width_text(4e-13), "±0 %"), (half_width_text(1.5), "unknown"),
         (half_width_text(math.nan), "unknown"), (fixed(2.5, 2), "2.50"), (fixed(1e9, 2), "1·10⁹"),
         (grouped(12345), "12 345"), (grouped(123456789), "123 million"), (superscript(-10), "⁻¹⁰"),
         (share_span(0.0, 0.46), "0 to 46 %"), (share_span(-1.0, 1e9), "unknown"),
