@@ -26,21 +26,24 @@ COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan
 
 def show_tuned(console: Console, bench: LibraryBench, tuned: Tuned) -> None:
     """Print the winners, the proof, the comparison and the file."""
-    cells = len(tuned.search.screening)
+    cells, undecided = len(tuned.search.screening), len(tuned.search.undecided)
+    cells_text = "1 cell" if cells == 1 else f"{cells} cells"
     if bench.machine:
         console.print(f"{bench.library.title}, {bench.machine.host}", markup=False)
     _show_criterion(console, bench)
     if not tuned.search.won:
-        console.print(
-            f"{bench.library.title}: no algorithm is significantly and sufficiently faster than "
-            f"its own choice, in {cells} cells; no file is written",
-            markup=False,
+        result = (
+            "nothing is decided"
+            if 0 < cells == undecided
+            else "no algorithm is significantly and sufficiently faster than its own choice, in "
+            f"{cells_text}"
         )
+        console.print(f"{bench.library.title}: {result}; no file is written", markup=False)
     else:
         console.print(_winners(tuned))
-    if tuned.search.undecided:
+    if undecided:
         console.print(
-            f"not decided within the time: {len(tuned.search.undecided)} of {cells} cells",
+            f"not decided within the time: {undecided} of {cells_text}; give a longer --budget",
             markup=False,
             style="yellow",
         )

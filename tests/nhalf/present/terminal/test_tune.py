@@ -39,3 +39,28 @@ def test_what_the_library_itself_says_of_the_file_is_told(
     show_tuned(told, BENCH, tuned)
     assert words in told.export_text()
     assert tuned.as_json()["witness"]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("cells", "undecided", "words"),
+    [
+        (
+            1,
+            1,
+            "Lib 1: nothing is decided; no file is written\nnot decided within the time: 1 of 1 ",
+        ),
+        (
+            2,
+            1,
+            "than its own choice, in 2 cells; no file is written\nnot decided within the time: ",
+        ),
+        (1, 0, "than its own choice, in 1 cell; no file is written\n"),
+        (0, 0, "than its own choice, in 0 cells; no file is written\n"),
+    ],
+)
+def test_what_is_undecided_is_not_called_a_tie(cells: int, undecided: int, words: str) -> None:
+    screening: Any = {number: None for number in range(cells)}
+    result = SearchResult(screening, {}, {}, [*screening][:undecided])
+    told = Console(record=True, width=160, file=io.StringIO())
+    show_tuned(told, BENCH, Tuned(result, [], None, {}, None, [], []))
+    assert words in told.export_text()
