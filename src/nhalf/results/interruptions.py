@@ -21,6 +21,7 @@ LENGTHS = {
     "10ms": "from 10 ms",
 }
 """The classes of native/timing/interruptions.hpp, by the names in its values."""
+RARE = "in few launches"
 
 
 class Interruptions(Result):
@@ -33,7 +34,7 @@ class Interruptions(Result):
         Column("lengths", "lengths"),
         Column("length_s", "median", format_time),
         Column("apart_s", "every", format_time),
-        Column("share", "of the time", lambda share: percent(share, 1)),
+        Column("share", "of the time", lambda share: percent(share, 1) if share else RARE),
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:

@@ -12,6 +12,7 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.present.findings.precision import Interruptions
 from nhalf.results import parts, results
+from nhalf.results.interruptions import Interruptions as Spectrum
 from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
@@ -52,6 +53,12 @@ def test_launches_without_any_count_as_none_of_the_time(make_measurements: Make)
     )
     (row,) = rows_of(measured)
     assert row["share_ci"] == [0, pytest.approx(0.003)]
+
+
+def test_a_length_that_came_in_few_launches_says_so() -> None:
+    (share,) = (column for column in Spectrum.columns if column.name == "share")
+    assert share.cell({"share": 0.0}) == "in few launches"
+    assert share.cell({"share": 0.003}) == "0.3 %"
 
 
 @pytest.mark.parametrize("values", [{"watched_s": 1.0}, {"watched_s": 0.0, **TICK}, {}])
