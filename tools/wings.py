@@ -50,7 +50,7 @@ BUDGET_LINES = {
     "measure": 11_170,
     "node": 2_690,
     "loops": 8_470,
-    "results": 2_900,
+    "results": 2_890,
     "facts": 11_000,
     "exchange": 8_190,
     "decide": 10_930,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from nhalf.base.numbers import half_width_text
+from nhalf.base.numbers import fixed, half_width_text
 from nhalf.base.plugins import load
 from nhalf.base.rows import Row
 
@@ -57,6 +57,11 @@ class Column:
             return self.write(value)
         reach = max(value - interval[0], interval[1] - value) / abs(value)
         return f"{self.write(value)} {half_width_text(reach)}"
+
+
+def cycles_text(cycles: float) -> str:
+    """Cycles with two decimals."""
+    return fixed(cycles, 2)
 
 
 class Result(ABC):

@@ -4,17 +4,12 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
 from nhalf.loops.climb import Climb
 from nhalf.loops.livermore.titles import PATTERN, TITLES
 from nhalf.node.reading import subject_of
-from nhalf.results import Column, Result
+from nhalf.results import Column, Result, cycles_text
 from nhalf.store.keys import parse_axes
-
-
-def _cycles(value: float) -> str:
-    return fixed(value, 2)
 
 
 class Ladder(Result):
@@ -26,10 +21,10 @@ class Ladder(Result):
     columns = (
         Column("kernel", "kernel"),
         Column("build", "build"),
-        Column("ma_cycles", "MA", _cycles),
-        Column("mac_cycles", "MAC", _cycles),
-        Column("macs_cycles", "MACS", _cycles),
-        Column("cycles", "measured", _cycles),
+        Column("ma_cycles", "MA", cycles_text),
+        Column("mac_cycles", "MAC", cycles_text),
+        Column("macs_cycles", "MACS", cycles_text),
+        Column("cycles", "measured", cycles_text),
         Column("cause", "largest gap"),
     )
 

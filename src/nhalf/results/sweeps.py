@@ -2,17 +2,12 @@
 
 import polars as pl
 
-from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.node.reading import LOAD, STORE, SWEEP_STRIDES, readings, subject_of
-from nhalf.results import Column, Result
+from nhalf.results import Column, Result, cycles_text
 
 KINDS = {LOAD: "load", STORE: "store"}
-
-
-def _cycles(value: float) -> str:
-    return fixed(value, 2)
 
 
 class Sweeps(Result):
@@ -24,7 +19,7 @@ class Sweeps(Result):
     columns = (
         Column("size_bytes", "array", format_size),
         *(
-            Column(f"{kind}_{stride}_cycles", f"{kind} every {stride} B", _cycles)
+            Column(f"{kind}_{stride}_cycles", f"{kind} every {stride} B", cycles_text)
             for kind in KINDS.values()
             for stride in SWEEP_STRIDES
         ),

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from nhalf.present.terminal.summary import _interval
+from nhalf.base.numbers import span
+from nhalf.base.units import format_time
 from nhalf.present.wording import exact_size, interval_text
 
 
@@ -26,9 +27,9 @@ def test_an_interval_is_told_or_why_not(
 
 
 def test_the_terminal_tells_no_interval_that_is_none() -> None:
-    assert _interval(math.nan, math.nan) == "–"
-    assert _interval(4.29e-8, 1.79) == "unknown"
-    assert _interval(1e-6, 2e-6) == "1 µs to 2 µs"
+    assert span(math.nan, math.nan, format_time) == "–"
+    assert span(4.29e-8, 1.79, format_time) == "unknown"
+    assert span(1e-6, 2e-6, format_time) == "1 µs to 2 µs"
 
 
 @pytest.mark.parametrize(("size", "told"), [(4096, "4 KiB"), (1048577, "1048577 B"), (0, "0 B")])

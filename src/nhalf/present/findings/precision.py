@@ -59,9 +59,8 @@ class BusyMachine(Finder[Facts]):
             "share cores: times are those of a busy machine, and show how libraries wait there."
         )
         remedy = "Measure again on an idle machine; nhalf doctor shows its load."
-        cores_taken = counts.taken_cores
-        label, kind = "Busy machine", "busy-machine"
-        yield Finding(text, FIRST, kind, remedy, cores_taken, label=label, figure=cores)
+        kind, taken_cores = "busy-machine", counts.taken_cores
+        yield Finding(text, FIRST, kind, remedy, taken_cores, label="Busy machine", figure=cores)
 
 
 class TakenCores(Finder[Facts]):

@@ -89,21 +89,17 @@ UNTIMED = "a schedule, whose calls were not timed: the error of predictions is n
 def prediction_lines(prediction: predict.ProgramPrediction) -> list[str]:
     """Describe a prediction in lines: time, composition, error and caveats."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
-    if not prediction.has_error:
-        return [
-            f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)}",
-            f"  {parts}: mostly {prediction.dominated_by}",
-            f"  {UNTIMED} ({HOW[prediction.method]})",
-            *_caveats(prediction),
-        ]
-    where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
-    how = HOW[prediction.method]
+    time, error, reasons = format_time(prediction.time_s), UNTIMED, list[str]()
+    if prediction.has_error:
+        where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
+        time = f"{_headline(prediction)}; traced: {_traced(prediction)}"
+        error = f"error {percent(prediction.error, 1, signed=True)} on {where}"
+        reasons = [] if prediction.is_certain else list(_reasons(prediction))
     return [
-        f"{prediction.program} on {prediction.machine}: {_headline(prediction)}; traced: "
-        f"{_traced(prediction)}",
-        *([] if prediction.is_certain else _reasons(prediction)),
+        f"{prediction.program} on {prediction.machine}: {time}",
+        *reasons,
         f"  {parts}: mostly {prediction.dominated_by}",
-        f"  error {percent(prediction.error, 1, signed=True)} on {where} ({how})",
+        f"  {error} ({HOW[prediction.method]})",
         *_caveats(prediction),
     ]
 

@@ -81,12 +81,11 @@ def _subtitle(program: Program) -> str:
 
 def _which_time(program: Program) -> str:
     """Which time it is: of the run as traced, or of that without others."""
+    words = "from MPI_Init to MPI_Finalize"
     if program.as_traced is None:
-        return "from MPI_Init to MPI_Finalize"
-    return (
-        "from MPI_Init to MPI_Finalize with a processor for each rank "
-        f"({format_time(program.as_traced.elapsed_s)} as traced)"
-    )
+        return words
+    traced = format_time(program.as_traced.elapsed_s)
+    return f"{words} with a processor for each rank ({traced} as traced)"
 
 
 def _figures(program: Program) -> list[tuple[str, str]]:
