@@ -182,14 +182,6 @@ def _shared_memory(numbers: str) -> Topology:
     return SharedMemory()
 
 
-def _crossbar(numbers: str) -> Topology:
-    return Crossbar(*_counts(numbers, ";")) if numbers else Crossbar()
-
-
-def _direct(numbers: str) -> Topology:
-    return Direct(*_counts(numbers, ";", least=2))
-
-
 def _fat_tree(numbers: str) -> Topology:
     down, up, cables = (_counts(part, ",") for part in numbers.split(";"))
     if not len(down) == len(up) == len(cables):
@@ -204,10 +196,6 @@ def _multistage(numbers: str) -> Topology:
     return Multistage(radix, stages, nodes)
 
 
-def _torus(numbers: str) -> Topology:
-    return Torus(_counts(numbers, "x"))
-
-
 def _hypercube(numbers: str) -> Topology:
     (dimension,) = _counts(numbers, ";")
     return Hypercube(min(dimension, 30))
@@ -215,10 +203,10 @@ def _hypercube(numbers: str) -> Topology:
 
 _READERS: dict[str, Callable[[str], Topology]] = {
     "shared-memory": _shared_memory,
-    "crossbar": _crossbar,
-    "direct": _direct,
+    "crossbar": lambda numbers: Crossbar(*_counts(numbers, ";")) if numbers else Crossbar(),
+    "direct": lambda numbers: Direct(*_counts(numbers, ";", least=2)),
     "fat-tree": _fat_tree,
     "multistage": _multistage,
-    "torus": _torus,
+    "torus": lambda numbers: Torus(_counts(numbers, "x")),
     "hypercube": _hypercube,
 }

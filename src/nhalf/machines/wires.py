@@ -221,7 +221,10 @@ def capacity_lines(messages: Messages, ranks_per_node: int) -> list[str]:
     if wire_Bps := medium_Bps(machine, between_Bps):
         lines.append(f"medium {whole(wire_Bps)}")
     of_nodes = shares(machine, within_Bps, between_Bps)
-    return lines + [_share(share) for share in _limiting(of_nodes, ranks_per_node)]
+    # A rank alone sends one message after the other, and is limited by its curve.
+    has_several = ranks_per_node > 1
+    limiting = (s for s in of_nodes if s.both_ways_Bps or (has_several and s.ranks != 1))
+    return lines + [_share(share) for share in limiting]
 
 
 def _network(machine: Machine, between_Bps: float) -> list[str]:
@@ -237,15 +240,6 @@ def _memory(machine: Machine, within_Bps: float) -> list[str]:
     if machine.node is None or machine.node.memory_Bps is None:
         return []
     return [f"memory {whole(max(machine.node.memory_Bps, within_Bps))}"]
-
-
-def _limiting(of_nodes: Sequence[Share], ranks_per_node: int) -> list[Share]:
-    """The shares that limit more than a rank does, which sends one message after the other."""
-    return [
-        share
-        for share in of_nodes
-        if share.both_ways_Bps or (ranks_per_node > 1 and share.ranks != 1)
-    ]
 
 
 def _share(share: Share) -> str:

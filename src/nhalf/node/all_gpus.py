@@ -73,15 +73,12 @@ def all_gpus() -> Iterator[AllGpus]:
     """
     with ExitStack() as stack:
         try:
-            probes = _started(stack) if _has_driver() else []
+            has_driver = os.environ.get(DRIVER_VARIABLE) or any(map(Path.exists, DEVICES))
+            probes = _started(stack) if has_driver else []
         except (LaunchError, MissingError) as error:
             say(f"GPUs are left out: {error}")
             probes = []
         yield AllGpus(_numbers(len(probes)), probes)
-
-
-def _has_driver() -> bool:
-    return bool(os.environ.get(DRIVER_VARIABLE)) or any(path.exists() for path in DEVICES)
 
 
 def _started(stack: ExitStack) -> list[Probe]:

@@ -143,7 +143,8 @@ def judge(conclusion: Conclusion, source: NumberSource, groups: Groups) -> Concl
         return replace(judgement, reason=conclusion.not_of[source.name])
     if limit is None:
         return replace(judgement, reason="no number of it is published")
-    if source.name in _compared_machines(conclusion):
+    numbers = (conclusion.value, conclusion.over)
+    if source.name in {number.machine for number in numbers if number is not None}:
         return replace(judgement, reason=f"{source.name} would be compared with itself")
     try:
         value = tested(conclusion, source, groups)
@@ -154,12 +155,6 @@ def judge(conclusion: Conclusion, source: NumberSource, groups: Groups) -> Concl
     if verdict == HOLDS and (is_stated or is_inferred(conclusion, source.name, value)):
         verdict, value = READ_BACK, replace(value, origin=READ_BACK)
     return replace(judgement, verdict=verdict, reason=reason, value=value)
-
-
-def _compared_machines(conclusion: Conclusion) -> set[str]:
-    """The machines of record that the number of a conclusion is about."""
-    parts = (conclusion.value, conclusion.over)
-    return {part.machine for part in parts if part is not None and part.machine}
 
 
 def tested(conclusion: Conclusion, source: NumberSource, groups: Groups) -> StudyValue:

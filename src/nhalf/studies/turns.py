@@ -191,7 +191,8 @@ def measure_in_turns(
         failed |= outcome.failed
         if (assumed_s := _assumed_s(prepared) - before_s) > 0:
             turns.pace_ratio = (time.monotonic() - began_s) / assumed_s
-        turns.launches = _launches(prepared)
+        points = (event for event in prepared.run.events() if event["event"] == "point")
+        turns.launches = len({event["launch"] for event in points}) or 1
         source = Measured(name, Facts.of([outcome.run]))
         for conclusion in form.conclusion:
             if conclusion.id in turns.works:
@@ -203,12 +204,6 @@ def _assumed_s(prepared: Prepared) -> float:
     """The seconds that the launches and points of a run should have taken so far."""
     kinds = Counter(event["event"] for event in prepared.run.events())
     return LAUNCH_COST_S * kinds["launch"] + POINT_S * kinds["point"]
-
-
-def _launches(prepared: Prepared) -> int:
-    """How many launches of a run have points, at least 1."""
-    points = (event for event in prepared.run.events() if event["event"] == "point")
-    return len({event["launch"] for event in points}) or 1
 
 
 def _slices_s(ends_s: float) -> Iterator[tuple[float, bool]]:

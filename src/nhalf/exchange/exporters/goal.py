@@ -103,7 +103,8 @@ def goal_schedule(program: Program) -> str:
             _compute(lines, step.before_s + step.least_s)
             if step.kind == COLLECTIVE:
                 tag = tags.of("collective", step.communicator, step.number)
-                _collective(lines, step, actor.rank, members[step.communicator], tag)
+                for exchange in rounds_of(step, actor.rank, members[step.communicator]):
+                    _exchange(lines, exchange, tag)
             else:
                 _message(lines, step, posted, paired, tags)
         _compute(lines, actor.after_s)
@@ -155,13 +156,6 @@ def _send(lines: _Lines, step: ScheduledCall, text: str, posted: dict[Message, s
         posted[step.message] = lines.begin(text)
     else:
         lines.then(text)
-
-
-def _collective(
-    lines: _Lines, step: ScheduledCall, rank: int, ranks: Sequence[int], tag: int
-) -> None:
-    for exchange in rounds_of(step, rank, ranks):
-        _exchange(lines, exchange, tag)
 
 
 def _exchange(lines: _Lines, exchange: Round, tag: int) -> None:

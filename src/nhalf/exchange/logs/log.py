@@ -65,7 +65,9 @@ def plain_lines(text: str) -> list[str]:
     if "'" in text or not text.isascii():
         text = _GROUP_SPACE.sub("", text)
     if any(mark in text for mark in _MARKUP):
-        text = _without_markup(text)
+        # In web pages rows of a table are lines.
+        text = _BREAK.sub("\n", _CELL.sub("", _CELL_END.sub("  ", text)))
+        text = html.unescape(_PAGE.sub("", text))
     text = text.replace("\xa0", " ")
     lines = text.replace("\0", " ").splitlines()
     if any(line.startswith('{"log":') for line in lines[:20]):
@@ -126,12 +128,6 @@ def _without_tag(line: str) -> str:
     if ("] " in line or ": " in line) and "-->" not in line and (label := _LABEL.match(line)):
         line = line[label.end() :]
     return line
-
-
-def _without_markup(text: str) -> str:
-    """The text of a web page; rows of a table are lines."""
-    text = _BREAK.sub("\n", _CELL.sub("", _CELL_END.sub("  ", text)))
-    return html.unescape(_PAGE.sub("", text))
 
 
 def _of_container(line: str) -> str:

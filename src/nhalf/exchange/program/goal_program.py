@@ -21,7 +21,6 @@ from nhalf.exchange.program.goal_file import (
     CALCULATE,
     RECEIVE,
     GoalOperation,
-    GoalRanks,
     read_goal,
 )
 from nhalf.exchange.program.written import ScheduleRows
@@ -151,7 +150,9 @@ def read_schedule(path: Path) -> Program:
     """
     ranks = read_goal(path)
     rows, ends_s, joined = ScheduleRows(), list[float](), 0
-    tags = _tags(ranks)
+    # Tags of a timeline are smaller than those of GOAL.
+    goal_tags = {operation.tag for operations in ranks for operation in operations}
+    tags = {tag: number for number, tag in enumerate(sorted(goal_tags))}
     for rank, operations in enumerate(ranks):
         _check(operations, rank, len(ranks), path)
         threads = _threads(operations)
@@ -196,12 +197,6 @@ def _threads(operations: Sequence[GoalOperation]) -> list[list[int]] | None:
             if operations[required].cpu != operation.cpu:
                 return None
     return [by_cpu[cpu] for cpu in sorted(by_cpu)]
-
-
-def _tags(ranks: GoalRanks) -> dict[int, int]:
-    """A number for each tag, since those of a timeline are smaller than those of GOAL."""
-    tags = {operation.tag for operations in ranks for operation in operations}
-    return {tag: number for number, tag in enumerate(sorted(tags))}
 
 
 def _add(

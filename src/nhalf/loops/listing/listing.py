@@ -61,7 +61,9 @@ def emitted_loops(listing: str) -> list[EmittedLoop]:
             ends[target] = position
     spans = sorted(ends.items())
     innermost = [
-        span for span in spans if not any(_within(inner_span, span) for inner_span in spans)
+        (begin, end)
+        for begin, end in spans
+        if not any(begin <= first and last <= end for first, last in spans if first != begin)
     ]
     return [_loop(instructions, labels, begin, end) for begin, end in innermost]
 
@@ -80,10 +82,6 @@ def _loop(
     return EmittedLoop(
         tuple(within), Counter(instruction.line for instruction in within), frozenset(skipped)
     )
-
-
-def _within(span: tuple[int, int], outer_span: tuple[int, int]) -> bool:
-    return span != outer_span and outer_span[0] <= span[0] and span[1] <= outer_span[1]
 
 
 def _read(listing: str) -> tuple[list[Instruction], dict[str, int]]:

@@ -253,11 +253,6 @@ class LoopCounts:
         return sum(weights.get(name, 1) * count for name, count in self.operations.fused.items())
 
 
-def _passes_memory(loop_streams: Sequence[Stream]) -> bool:
-    stored = {stream.array.name for stream in loop_streams if stream.stores}
-    return len(stored) > 1 and bool(sources(loop_streams))
-
-
 def count(iteration: Iteration) -> LoopCounts:
     """Count the essential operations of a loop; raises RefusedSource if they cannot be counted."""
     loop_streams = streams(iteration.accesses, iteration.reach)
@@ -277,11 +272,12 @@ def count(iteration: Iteration) -> LoopCounts:
             values, sums_by_node, links, Latencies.of(processor, fuses), regroups
         )
 
+    stored = {stream.array.name for stream in loop_streams if stream.stores}
     return LoopCounts(
         *(iteration.function, iteration.line, operations, tuple(loop_streams)),
         chain_cycles=chain(carried, regroups=False),
         regrouped_chain_cycles=chain(waiting, regroups=True),
         written_per_iteration=written(iteration),
-        passes_memory=_passes_memory(loop_streams),
+        passes_memory=len(stored) > 1 and bool(sources(loop_streams)),
         trips=iteration.trips,
     )

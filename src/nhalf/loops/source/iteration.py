@@ -94,7 +94,7 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
     steps = _steps(loop, outside, starts)
     variable_values = {
         **outside.variable_values,
-        **_moving_values(starts, steps, outside.variables),
+        **_moving_values(starts, steps),
     }
     first_reading = _evaluated(loop, outside, variable_values, frozenset())
     written = frozenset(access.place.key for access in first_reading.accesses if access.is_write)
@@ -238,9 +238,7 @@ def _is_fixed(step: Polynomial) -> bool:
 
 
 def _moving_values(
-    starts: Mapping[str, Value],
-    steps: Mapping[str, Polynomial | None],
-    variables: Mapping[str, Variable],
+    starts: Mapping[str, Value], steps: Mapping[str, Polynomial | None]
 ) -> dict[str, Value]:
     """The values of variables as functions of the number of the iteration."""
     moving_values: dict[str, Value] = {}

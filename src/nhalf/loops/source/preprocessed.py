@@ -89,7 +89,8 @@ def _with_empty_headers(
         outcome = run(_command(compiler, path, search, folder), TIMEOUT_S)
         if outcome.succeeded:
             return Preprocessed(outcome.stdout, tuple(missing), next(iter(missing.values()), 0))
-        name = _missing_header(outcome)
+        match = _NOT_THERE.search(outcome.stderr)
+        name = match[1] if match else ""
         place = (folder / name).resolve()
         top = folder.parents[3].resolve()
         if not name or name in missing or len(missing) > MISSING_MAX or top not in place.parents:
@@ -104,11 +105,6 @@ def _command(compiler: str, path: Path, search: HeaderSearch, folder: Path) -> S
     folders = [word for include in search.folders for word in ("-I", str(include))]
     own = ["-isystem", str(HEADERS), "-idirafter", str(folder)]
     return [compiler, "-E", "-xc", "-nostdinc", *folders, *own, *defines, str(path)]
-
-
-def _missing_header(outcome: ProgramOutcome) -> str:
-    match = _NOT_THERE.search(outcome.stderr)
-    return match[1] if match else ""
 
 
 def _refusal(outcome: ProgramOutcome) -> RefusedSource:

@@ -180,19 +180,19 @@ class _Walk:
         elif isinstance(node, c_ast.Decl):
             self._declare(node)
         elif any(isinstance(child, LOOPS) for child in below(node)):
-            self._loops_inside(node)
+            # Loops within a branch, or behind a label.
+            self._forget(changed_names(node))
+            for _, child in node.children():
+                self.statement(child)
+            self._forget(changed_names(node))
         else:
             self._simple(node)
 
-    def _loops_inside(self, node: Any) -> None:
-        """Read loops within a branch, or behind a label."""
-        self._forget(changed_names(node))
-        for _, child in node.children():
-            self.statement(child)
-        self._forget(changed_names(node))
-
     def _loop(self, node: Loop) -> None:
-        self._declare_all(node)
+        # The variables of a loop and of its body are in one scope.
+        for part in below(node):
+            if isinstance(part, c_ast.Decl) and part.name:
+                self.variables[part.name] = _declared(part, self.types, "local", self.reading)
         is_inner = not any(isinstance(child, LOOPS) for child in below(node.stmt))
         if is_inner:
             try:
@@ -205,14 +205,6 @@ class _Walk:
             self._forget(changed_names(node))
             self.statement(node.stmt)
         self._forget(changed_names(node))
-
-    def _declare_all(self, node: Any) -> None:
-        """Declare the variables of a loop and of its body, in one scope."""
-        for declaration in below(node):
-            if isinstance(declaration, c_ast.Decl) and declaration.name:
-                self.variables[declaration.name] = _declared(
-                    declaration, self.types, "local", self.reading
-                )
 
     def _declare(self, node: c_ast.Decl) -> None:
         if isinstance(node.type, c_ast.Enum):

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
@@ -164,20 +163,14 @@ def parsed_fragment(text: str, path: Path) -> c_ast.FileAST:
     """
     name = re.sub(r"\W", "_", path.stem) or "fragment"
     name = f"_{name}" if name[0].isdigit() else name
-    tree = CParser().parse(_function(text, name, "void"), str(path))
-    parameters = ", ".join(f"int {undeclared}" for undeclared in _undeclared(tree))
+    names = _Names()
+    names.visit(CParser().parse(_function(text, name, "void"), str(path)))
+    parameters = ", ".join(f"int {used}" for used in names.used if used not in names.declared)
     return CParser().parse(_function(text, name, parameters or "void"), str(path))
 
 
 def _function(text: str, name: str, parameters: str) -> str:
     return f"void {name}({parameters}) {{\n{text}\n}}\n"
-
-
-def _undeclared(tree: c_ast.FileAST) -> list[str]:
-    """The names of numbers that a fragment uses without declaring them."""
-    names = _Names()
-    names.visit(tree)
-    return [name for name in names.used if name not in names.declared]
 
 
 class _Names(c_ast.NodeVisitor):  # type: ignore[misc]
@@ -203,16 +196,13 @@ class _Names(c_ast.NodeVisitor):  # type: ignore[misc]
             self.visit(node.args)
 
     def visit_ArrayRef(self, node: c_ast.ArrayRef) -> None:
-        self._inside(node.name)
+        # The name of what is subscripted is not a number.
+        if not isinstance(node.name, c_ast.ID):
+            self.visit(node.name)
         self.visit(node.subscript)
 
     def visit_ID(self, node: c_ast.ID) -> None:
         self.used[node.name] = None
-
-    def _inside(self, node: Any) -> None:
-        """Visit what is subscripted, of which the name is not a number."""
-        if not isinstance(node, c_ast.ID):
-            self.visit(node)
 
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|__asm|asm)\b(?:\s*(?:volatile|inline|goto)\b)*\s*(?=\()")

@@ -69,7 +69,8 @@ def _published(records: RecordedMachine, quantity: Quantity) -> StudyValue | Non
     if quantity.predicted:
         return None
     if quantity.node:
-        point = _node_point(machine, quantity.node)
+        subject = (NODE, f"figure={quantity.node}")
+        point = next((p for p in machine.points if (p.pattern, p.axes) == subject), None)
         if point is not None and point.ratio is not None:
             return StudyValue(point.ratio, origin=PUBLISHED)
         value = records.value(quantity)
@@ -77,11 +78,6 @@ def _published(records: RecordedMachine, quantity: Quantity) -> StudyValue | Non
     if quantity.pattern in RESULTS:
         return RESULTS[quantity.pattern](machine, quantity)
     return _of_point(machine, quantity) or _of_formula(records, machine, quantity)
-
-
-def _node_point(machine: Machine, name: str) -> PublishedPoint | None:
-    axes = f"figure={name}"
-    return next((p for p in machine.points if (p.pattern, p.axes) == (NODE, axes)), None)
 
 
 def _traffic(machine: Machine, quantity: Quantity) -> StudyValue:
