@@ -56,14 +56,10 @@ def loggp_with_rate_factor(parameters: LogGP, factor: float) -> LogGP:
 
 def overhead_s(machine: Machine, model: FittedModel) -> tuple[float, float] | None:
     """o_s and o_r of a curve's library, in seconds; None if they were not measured."""
-    parameters = loggp_of(machine, model)
-    if (
-        parameters is None
-        or parameters.send_overhead_s is None
-        or parameters.recv_overhead_s is None
-    ):
+    own = loggp_of(machine, model)
+    if own is None or own.send_overhead_s is None or own.recv_overhead_s is None:
         return None
-    return max(0.0, parameters.send_overhead_s), max(0.0, parameters.recv_overhead_s)
+    return max(0.0, own.send_overhead_s), max(0.0, own.recv_overhead_s)
 
 
 def curve_with_latency_factor(machine: Machine, model: FittedModel, factor: float) -> FittedModel:
@@ -82,10 +78,8 @@ def loggp_with_latency_factor(parameters: LogGP, factor: float) -> LogGP:
     replaced: dict[str, Any] = {"latency_ci": None, "half_round_trip_ci": None}
     replaced |= {"parameterised_latency_s": None, "parameterised_latency_ci": None}
     busy_s = (parameters.send_overhead_s or 0.0) + (parameters.recv_overhead_s or 0.0)
-    if parameters.latency_s is not None:
-        replaced["latency_s"] = (
-            parameters.latency_s * factor if parameters.latency_s > 0 else parameters.latency_s
-        )
+    if parameters.latency_s is not None and parameters.latency_s > 0:
+        replaced["latency_s"] = parameters.latency_s * factor
     if parameters.half_round_trip_s is not None:
         way_s = max(0.0, parameters.half_round_trip_s - busy_s)
         replaced["half_round_trip_s"] = parameters.half_round_trip_s + way_s * (factor - 1)

@@ -41,14 +41,10 @@ def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:
 
     Parameters of the library without a placement apply to any placement.
     """
-    of_library = [
-        parameters
-        for parameters in machine.loggp
-        if (parameters.transport, parameters.mpi) == (model.transport, model.mpi)
-    ]
     for placement in (model.placement, ""):
-        for parameters in of_library:
-            if parameters.placement == placement:
+        subject = (model.transport, model.mpi, placement)
+        for parameters in machine.loggp:
+            if (parameters.transport, parameters.mpi, parameters.placement) == subject:
                 return parameters
     return None
 

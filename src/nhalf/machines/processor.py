@@ -206,12 +206,8 @@ class Processor(_Part, frozen=True, kw_only=True):
 
     def operation(self, name: str, lanes: int = 1) -> ProcessorOperation | None:
         """The operation of this name and width; None if it is not described."""
-        matches = (
-            operation
-            for operation in self.operations
-            if operation.name == name and operation.lanes == lanes
-        )
-        return next(matches, None)
+        key = key_of(name, lanes)
+        return next((operation for operation in self.operations if operation.key == key), None)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -276,19 +272,11 @@ def time_ratio(base: Processor, target: Processor) -> ComputingRatio:
 
 def _rates_per_s(processor: Processor) -> dict[str, float]:
     """Scalar operations a second that a processor begins, and ends in chains, by their kind."""
-    per_cycle = {
-        operation.name: operation.per_cycle
-        for operation in processor.operations
-        if operation.lanes == 1
-    }
-    arithmetic = max(
-        (FLOPS[name] * per_cycle[name] for name in FLOPS if name in per_cycle), default=0
-    )
-    latency = {
-        operation.name: operation.latency_cycles
-        for operation in processor.operations
-        if operation.lanes == 1 and operation.latency_cycles
-    }
+    scalar = [operation for operation in processor.operations if operation.lanes == 1]
+    per_cycle = {operation.name: operation.per_cycle for operation in scalar}
+    flops = (FLOPS[name] * per_cycle[name] for name in FLOPS if name in per_cycle)
+    arithmetic = max(flops, default=0)
+    latency = {own.name: own.latency_cycles for own in scalar if own.latency_cycles}
     sums = latency.get("add", math.inf)
     products = latency.get("fused_multiply_add", math.inf) if processor.always_fuses else sums
     rates = {

@@ -80,9 +80,8 @@ def _with_present_names(path: Path, content: dict[str, Any]) -> dict[str, Any]:
 def _tables(content: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The tables of a list, without entries that are none: `typed` refuses these."""
     tables = content.get(key)
-    return (
-        [table for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
-    )
+    tables = tables if isinstance(tables, list) else []
+    return [table for table in tables if isinstance(table, dict)]
 
 
 def _present_key(key: str) -> str:

@@ -146,10 +146,8 @@ def _latency_to_others(kernel: str, bits: int, latency: Mapping[Key, Interval]) 
     floating-point number to its use; None for other kernels.
     """
     if kernel == "load":
-        with_across, across = (
-            latency.get(("load-across", LANE_BITS)),
-            latency.get(("across", LANE_BITS)),
-        )
+        with_across = latency.get(("load-across", LANE_BITS))
+        across = latency.get(("across", LANE_BITS))
         return with_across.low - across.low / 2 if with_across and across else None
     return _multiply_after_add(bits, latency) if kernel == "add" else None
 

@@ -96,19 +96,12 @@ def apart(quantities: Sequence[Quantity]) -> list[Quantity]:
 
     "By shared pointers" is not "by shared pointers, in blocks of one".
     """
+    axes: dict[str, set[str]] = {}
+    for quantity in quantities:
+        axes.setdefault(quantity.pattern, set()).update(quantity.axes)
     return [
-        msgspec.structs.replace(
-            quantity,
-            default_axes=sorted(
-                {
-                    axis
-                    for neighbour in quantities
-                    if neighbour.pattern == quantity.pattern
-                    for axis in neighbour.axes.keys() - quantity.axes.keys()
-                }
-            ),
-        )
-        for quantity in quantities
+        msgspec.structs.replace(own, default_axes=sorted(axes[own.pattern] - own.axes.keys()))
+        for own in quantities
     ]
 
 

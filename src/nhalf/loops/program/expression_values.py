@@ -1,6 +1,7 @@
 """The value of an expression of C for one rank, where it is known."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from pycparser import c_ast
@@ -159,13 +160,11 @@ class ExpressionValues:
             return Unknown("a text")
         if node.type == "char":
             return ord(node.value[1]) if len(node.value) == 3 else Unknown("a letter")
-        try:
+        with suppress(ValueError):
             return literal(node.value)
-        except ValueError:
-            try:
-                return float(node.value.rstrip("fFlL"))
-            except ValueError:
-                return Unknown(node.value)
+        with suppress(ValueError):
+            return float(node.value.rstrip("fFlL"))
+        return Unknown(node.value)
 
     def _ArrayRef(self, node: c_ast.ArrayRef) -> Number:
         owner = node
@@ -186,12 +185,8 @@ class ExpressionValues:
     def _Cast(self, node: c_ast.Cast) -> Number:
         number = self.value(node.expr)
         element, extents, levels = type_of(node.to_type, self.structure.types)
-        if (
-            extents
-            or levels
-            or not element.size_bytes
-            or isinstance(number, (NumberPlace, Unknown))
-        ):
+        is_address = extents or levels or not element.size_bytes
+        if is_address or isinstance(number, (NumberPlace, Unknown)):
             return number
         return float(number) if element.is_floating_point else truncated(number)
 
@@ -207,14 +202,13 @@ class ExpressionValues:
         return combined(node.op, self.value(node.left), self.value(node.right))
 
     def _logical(self, node: c_ast.BinaryOp) -> Number:
-        decides = node.op == "||"
-        first = self.value(node.left)
-        if not isinstance(first, Unknown) and bool(first) == decides:
-            return int(decides)
-        second = self.value(node.right)
-        if not isinstance(second, Unknown) and bool(second) == decides:
-            return int(decides)
-        unknown = next((side for side in (first, second) if isinstance(side, Unknown)), None)
+        decides, unknown = node.op == "||", None
+        for side in (node.left, node.right):
+            number = self.value(side)
+            if isinstance(number, Unknown):
+                unknown = unknown or number
+            elif bool(number) == decides:
+                return int(decides)
         return unknown or int(not decides)
 
     def _UnaryOp(self, node: c_ast.UnaryOp) -> Number:

@@ -251,9 +251,8 @@ def _moving_values(
             unknown = PointerTarget(name, (symbol(f"{VARYING}{name}"),))
             moving_values[name] = start.moved(growth) if growth is not None else unknown
         else:
-            moving_values[name] = (
-                start + growth if growth is not None else symbol(f"{VARYING}{name}")
-            )
+            unknown_number = symbol(f"{VARYING}{name}")
+            moving_values[name] = start + growth if growth is not None else unknown_number
     return moving_values
 
 
@@ -303,6 +302,5 @@ def _trips(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -
         return None
     if (start < 0) != (step > 0) and start != 0:
         return 0
-    return -(-abs(start) // abs(step)) + (
-        1 if condition.op in {"<=", ">="} and start % step == 0 else 0
-    )
+    is_included = condition.op in {"<=", ">="} and start % step == 0
+    return -(-abs(start) // abs(step)) + int(is_included)

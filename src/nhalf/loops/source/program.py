@@ -105,12 +105,9 @@ def _globals(
                         variable_values[declaration.name] = Expressions(
                             variables, types, dict(variable_values)
                         ).value(declaration.init)
-    numbers = {name: integer(value) for name, value in reading.numbers.items()}
-    return (
-        types,
-        variables,
-        {**variable_values, **{n: v for n, v in numbers.items() if n in variables}},
-    )
+    numbers = reading.numbers.items()
+    variable_values |= {name: integer(value) for name, value in numbers if name in variables}
+    return types, variables, variable_values
 
 
 def _enumerate(
@@ -156,13 +153,10 @@ class _Walk:
         parameters = node.decl.type.args
         for parameter in parameters.params if parameters else ():
             if isinstance(parameter, c_ast.Decl) and parameter.name:
-                self.variables[parameter.name] = _declared(
-                    parameter, self.types, "parameter", self.reading
-                )
-                if parameter.name in self.reading.numbers:
-                    self.outside.variable_values[parameter.name] = integer(
-                        self.reading.numbers[parameter.name]
-                    )
+                name, numbers = parameter.name, self.reading.numbers
+                self.variables[name] = _declared(parameter, self.types, "parameter", self.reading)
+                if name in numbers:
+                    self.outside.variable_values[name] = integer(numbers[name])
         self.statement(node.body)
 
     def statement(self, node: Any) -> None:
@@ -212,9 +206,8 @@ class _Walk:
         if not node.name or isinstance(node.type, c_ast.FuncDecl):
             return
         declared = _declared(node, self.types, "local", self.reading)
-        self.variables[node.name] = (
-            replace(declared, is_restrict=True) if _is_new(node) else declared
-        )
+        is_restrict = declared.is_restrict or _is_new(node)
+        self.variables[node.name] = replace(declared, is_restrict=is_restrict)
         self._forget([node.name])
         self._simple(node)
 
