@@ -78,7 +78,8 @@ class Composer:
             return []
         if ranks != self._ranks:
             try:
-                self._machine, self._ranks = self._description(ranks), ranks
+                nodes = _spread(self.messages, ranks) if self.nodes is None else self.nodes
+                self._machine, self._ranks = description(self.messages, nodes), ranks
             except InputError:
                 return []
         words = (word.encode() for word in (self._machine, operation, algorithm))
@@ -87,11 +88,6 @@ class Composer:
         if wrong := ask("nhalf_compose", *words, *sizes, times_s):
             raise ValueError(wrong)
         return [time_s for time_s in times_s if not math.isnan(time_s)]
-
-    def _description(self, ranks: int) -> str:
-        """The machine with this many ranks, on nodes of their own while there are enough."""
-        nodes = _spread(self.messages, ranks) if self.nodes is None else self.nodes
-        return description(self.messages, nodes)
 
 
 def follow(

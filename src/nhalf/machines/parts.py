@@ -140,14 +140,12 @@ def _fan(models: list[PatternModel]) -> Part:
         for i, model in enumerate(ordered):
             in_range = chosen == i
             x, q = size_bytes[in_range], partners[in_range]
-            time = (
-                _sum(model.startup_s, model, q)
-                + _sum(model.per_byte_s, model, q) * x
-                + _sum(model.per_root_byte_s, model, q) * np.sqrt(x)
-            )
-            result[in_range] = (
-                np.where(q > 0, np.maximum(time, 0.0), 0.0) if model.is_fitted else time
-            )
+            time = _sum(model.startup_s, model, q)
+            time += _sum(model.per_byte_s, model, q) * x
+            time += _sum(model.per_root_byte_s, model, q) * np.sqrt(x)
+            if model.is_fitted:
+                time = np.where(q > 0, np.maximum(time, 0.0), 0.0)
+            result[in_range] = time
         return result
 
     return time_s

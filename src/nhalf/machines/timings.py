@@ -158,7 +158,7 @@ def _library(machine: Machine, mpi: str) -> str:
         raise InputError(f"{machine.name} has no models", "measure it: nhalf run, then nhalf fit")
     if mpi:
         return library_named(mpi, names)
-    if not mpi and len(names) > 1:
+    if len(names) > 1:
         remedy = "name one with --mpi X,Y or MACHINE:LIBRARY: " + ", ".join(names)
         raise InputError(f"{machine.name} has models of several libraries", remedy)
     return names[0]

@@ -85,25 +85,14 @@ def sets(readings: Iterable[Reading], limit_cycles: float) -> Sets | None:
         and (reading.stride_bytes >= STRIDES[0] or reading.axis("shift"))
     ]
     launches = sorted({reading.launch for reading in small})
-    fitting = {
-        stride: [
-            count
-            for launch in launches
-            if (count := _fitting(_of_launch(small, launch, stride), limit_cycles))
-        ]
-        for stride in STRIDES
-    }
+    fitting = {}
+    for stride in STRIDES:
+        counts = (_fitting(_of_launch(small, launch, stride), limit_cycles) for launch in launches)
+        fitting[stride] = [count for count in counts if count]
     divided = _divided(fitting)
-    lines = Counter(
-        line
-        for launch in launches
-        if (
-            line := _line(
-                [reading for reading in _of_launch(small, launch) if reading.axis("shift")],
-                limit_cycles,
-            )
-        )
-    )
+    shifted = [reading for reading in small if reading.axis("shift")]
+    by_launch = (_line(_of_launch(shifted, launch), limit_cycles) for launch in launches)
+    lines = Counter(filter(None, by_launch))
     if divided is None or not lines:
         return None
     ways, way_bytes, agreed_share = divided

@@ -81,9 +81,8 @@ def translation_steps(readings: Iterable[Reading]) -> list[LoadTime]:
         lines = dense.get(pages * LINE_BYTES)
         if lines is None and pages * LINE_BYTES > nearest.size_bytes:
             continue
-        cycles = nearest.cycles_median + max(
-            0.0, step.cycles_median - (lines or nearest).cycles_median
-        )
+        translation_cycles = step.cycles_median - (lines or nearest).cycles_median
+        cycles = nearest.cycles_median + max(0.0, translation_cycles)
         cycle_s = step.latency_s / step.cycles_median
         steps.append(LoadTime(step.size_bytes, cycles, cycles * cycle_s))
     return steps
@@ -122,11 +121,8 @@ def _disturbed(
     undisturbed_bytes = {
         reading.size_bytes for reading in readings if _is_page_chase(reading) and reading.was_alone
     }
-    return (
-        ""
-        if sizes <= undisturbed_bytes
-        else f"other programs had the core in every trial of {ends}"
-    )
+    is_alone = sizes <= undisturbed_bytes
+    return "" if is_alone else f"other programs had the core in every trial of {ends}"
 
 
 def reaches(readings: Sequence[Reading]) -> list[TlbReach]:

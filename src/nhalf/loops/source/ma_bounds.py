@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from nhalf.loops.source.counts import LoopCounts
@@ -48,9 +48,8 @@ class Bound:
     @property
     def limits(self) -> tuple[str, ...]:
         """The units that take longest: several if they take equally long."""
-        return tuple(
-            name for name, cycles in self.by_unit.items() if cycles >= self.cycles * (1 - 1e-9)
-        )
+        least = self.cycles * (1 - 1e-9)
+        return tuple(name for name, cycles in self.by_unit.items() if cycles >= least)
 
     @property
     def cycles_per_flop(self) -> float | None:
@@ -70,26 +69,21 @@ def bound(counts: LoopCounts, processor: Processor, quad_word: bool | None = Non
     faster way counts. `quad_word` is by default the processor's.
     """
     is_quad_word = processor.quad_word if quad_word is None else quad_word
-    regrouped, in_order = (
-        min(
-            (
-                _bound(counts, processor, is_fused, is_quad_word, keeps_order)
-                for is_fused in (True, *(() if processor.always_fuses else (False,)))
-            ),
-            key=lambda candidate: candidate.cycles,
+    by_fusion = {
+        is_fused: _amounts(counts, processor, is_fused, is_quad_word)
+        for is_fused in ((True,) if processor.always_fuses else (True, False))
+    }
+
+    def fewest(chain_cycles: Callable[[Processor, bool], float]) -> Bound:
+        bounds = (
+            bound_of(counts, amounts, processor, chain_cycles(processor, is_fused))
+            for is_fused, amounts in by_fusion.items()
         )
-        for keeps_order in (False, True)
-    )
+        return min(bounds, key=lambda candidate: candidate.cycles)
+
+    regrouped, in_order = fewest(counts.regrouped_chain_cycles), fewest(counts.chain_cycles)
     waits = in_order.dependence_cycles > regrouped.dependence_cycles
     return replace(regrouped, in_order=in_order) if waits else regrouped
-
-
-def _bound(
-    counts: LoopCounts, processor: Processor, is_fused: bool, quad_word: bool, keeps_order: bool
-) -> Bound:
-    amounts = _amounts(counts, processor, is_fused, quad_word)
-    chain_cycles = counts.chain_cycles if keeps_order else counts.regrouped_chain_cycles
-    return bound_of(counts, amounts, processor, chain_cycles(processor, is_fused))
 
 
 def bound_of(
@@ -151,23 +145,17 @@ def _unit_cycles(shares: Mapping[str, float], amounts: Mapping[str, float]) -> f
 
 
 def _single_operation_cycles(processor: Processor, name: str, amount: float) -> float:
-    rates = [
-        operation.most_per_cycle * operation.lanes
-        for operation in processor.operations
-        if operation.name == name
-    ]
+    own = (operation for operation in processor.operations if operation.name == name)
+    rates = [operation.most_per_cycle * operation.lanes for operation in own]
     return amount / max(rates) if rates else 0.0
 
 
 def _instructions(processor: Processor, amounts: Mapping[str, float]) -> float:
-    widest = {
-        name: max(
-            [operation.lanes for operation in processor.operations if operation.name == name],
-            default=1,
-        )
-        for name in amounts
-    }
-    return sum(amount / widest[name] for name, amount in amounts.items())
+    """Instructions for amounts of operations, each at its widest."""
+    widest: dict[str, int] = {}
+    for operation in processor.operations:
+        widest[operation.name] = max(operation.lanes, widest.get(operation.name, 1))
+    return sum(amount / widest.get(name, 1) for name, amount in amounts.items())
 
 
 def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -> float:
@@ -195,7 +183,6 @@ def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -
     # What a miss adds to a hit, and a whole miss, which one unit waits for after another.
     whole = loads + stores + (load_misses + store_misses) * (cache.hit_cycles or 0.0)
     load, store = (processor.operation(name) for name in ("load", "store"))
-    miss_cycles = loads / (load.per_cycle if load else 1.0) + stores / (
-        store.per_cycle if store else 1
-    )
+    miss_cycles = loads / (load.per_cycle if load else 1.0)
+    miss_cycles += stores / (store.per_cycle if store else 1.0)
     return max(whole, hits_cycles + miss_cycles)

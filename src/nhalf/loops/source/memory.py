@@ -38,9 +38,8 @@ class Memory:
 
     def count_plain(self, name: str) -> None:
         """Count an operation without a node, half where only some iterations execute it."""
-        self.plain_per_iteration[name] = self.plain_per_iteration.get(name, 0) + (
-            GUARDED if self.guards else 1
-        )
+        share = GUARDED if self.guards else 1
+        self.plain_per_iteration[name] = self.plain_per_iteration.get(name, 0) + share
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -101,9 +100,8 @@ class Memory:
         return array
 
     def _loaded(self, place: PointerTarget, array: Variable) -> Value:
-        varies = (
-            any(subscript.varies for subscript in place.subscripts) or place.key in self.changed
-        )
+        moves = any(subscript.varies for subscript in place.subscripts)
+        varies = moves or place.key in self.changed
         if array.element.is_floating_point:
             return self.values.leaf("load", place.key, varies)
         return symbol(f"{VARYING if varies else ''}{place.key}")
@@ -113,11 +111,9 @@ class Memory:
         array = self._array(place, node)
         if len(place.subscripts) < array.rank:
             raise refused(node, f"a row of {array.name} is assigned")
-        value: Value = (
-            self.as_floating_point(new_value, node)
-            if array.element.is_floating_point
-            else self.as_integer(new_value, node)
-        )
+        is_floating_point = array.element.is_floating_point
+        convert = self.as_floating_point if is_floating_point else self.as_integer
+        value: Value = convert(new_value, node)
         node_written = value if isinstance(value, ValueNode) else None
         if node_written is not None:
             self.values.roots.append(node_written)

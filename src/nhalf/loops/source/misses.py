@@ -91,9 +91,8 @@ class CacheState:
                     continue
                 elements[name] *= times
                 lines[name], missing[name] = lines[name] * times, missing[name] * times
-                if (
-                    not share and name not in conflicting
-                ):  # Rows and columns that share lines find them.
+                # Rows and columns that share lines find them.
+                if not share and name not in conflicting:
                     size_bytes = of[0].array.element.size_bytes
                     least = max(1.0, elements[name] * size_bytes / self._cache.line_bytes)
                     lines[name] = min(lines[name], least)
