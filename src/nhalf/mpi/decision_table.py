@@ -58,7 +58,9 @@ class Rule:
     @property
     def line(self) -> str:
         """The line of the rule in a table."""
-        ends = [_number(end) for end in (self.to_ranks, self.to_bytes)]
+        ends = [
+            "inf" if math.isinf(end) else str(int(end)) for end in (self.to_ranks, self.to_bytes)
+        ]
         part = "" if self.part_bytes is None else f" {self.part_bytes}"
         return (
             f"{self.operation} {self.from_ranks} {ends[0]} {self.from_bytes} {ends[1]} "
@@ -203,10 +205,6 @@ def _end(word: str) -> float:
             f"{word!r} is not a number of ranks or bytes", "write decimal digits or inf"
         )
     return int(word)
-
-
-def _number(end: float) -> str:
-    return "inf" if math.isinf(end) else str(int(end))
 
 
 RANK_BLOCKS_MAX = 64

@@ -196,15 +196,14 @@ def _network_warnings(placement: Sequence[dict[str, Any]], *, several: bool) -> 
     used = [frozenset(rank.get("networks", ())) for rank in placement]
     fast = any(rank.get("fabrics") for rank in placement)
     talking = {networks for networks in used if networks}
+    uses_fabric = any(
+        networks.intersection(rank.get("fabrics", ()))
+        for networks, rank in zip(used, placement, strict=True)
+    )
     return {
         "mixed-networks": several and len(talking) > 1 and not frozenset.intersection(*talking),
-        "slow-network": several and fast and any(talking) and not _any_fabric(placement),
+        "slow-network": several and fast and any(talking) and not uses_fabric,
     }
-
-
-def _any_fabric(placement: Sequence[dict[str, Any]]) -> bool:
-    """Whether any rank has a device of a fast network open."""
-    return any(set(rank.get("networks", ())) & set(rank.get("fabrics", ())) for rank in placement)
 
 
 def requested_cores(placement: str, ranks: int) -> list[int]:
@@ -292,7 +291,12 @@ def cores_of(allowed: frozenset[int], sysfs: Path = SYSFS) -> Cores:
     kinds = [_texts(sysfs / f"cpu{cpu}", OWN) for cpu in cpus]
     nodes = [_node(sysfs / f"cpu{cpu}") for cpu in cpus]
     distances = {node: text_in(sysfs.parent / "node" / node / "distance").split() for node in nodes}
-    columns = {node: column for column, node in enumerate(sorted(distances, key=_number))}
+    columns = {
+        node: column
+        for column, node in enumerate(
+            sorted(distances, key=lambda node: int(node.removeprefix("node") or 0))
+        )
+    }
     numbers: dict[object, int] = {}
     relations = np.zeros((len(cpus), len(cpus)), dtype=np.int64)
     for i, j in np.ndindex(relations.shape):
@@ -312,7 +316,3 @@ def _texts(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
 def _node(folder: Path) -> str:
     """The memory domain of a core, '' if unknown."""
     return next((path.name for path in folder.glob("node[0-9]*")), "")
-
-
-def _number(node: str) -> int:
-    return int(node.removeprefix("node") or 0)

@@ -263,7 +263,8 @@ def _machines(request: Request) -> None:
     libraries = machines.pair_of(request.mpi, (library_a, library_b))
     if not b and libraries[0] == libraries[1]:
         raise InputError(f"give a second machine to compare {machine_a.name} with")
-    cells = _numbers(request.ranks), _sizes(request.size)
+    sizes = list(parse_sizes(request.size).size_bytes) if request.size else []
+    cells = _numbers(request.ranks), sizes
     comparison = compare_machines(machine_a, machine_b, libraries, *cells)
     alike = _alike(request, b, (machine_a, machine_b))
     page_path = None
@@ -300,10 +301,6 @@ def _numbers(text: str) -> list[int]:
     if not all(word.isdecimal() and int(word) > 0 for word in words):
         raise InputError(f"--ranks {text!r} are no numbers of ranks", "write --ranks 2,8,32")
     return sorted({int(word) for word in words})
-
-
-def _sizes(text: str) -> list[int]:
-    return list(parse_sizes(text).size_bytes) if text else []
 
 
 def _sides(

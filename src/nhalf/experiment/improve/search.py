@@ -210,15 +210,13 @@ def _left(
         least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
         is_slower = max(values) < 0 and mean(values) < -least - 2 * state.spread
         trial.stage = Stage.SLOWER if is_slower else Stage.SCOUTED
-        if not (is_slower or _is_settled(logs[candidate])):
+        first = logs[candidate][0]
+        # Where times do not vary, it is sure not to gain.
+        is_settled = first == 0.0 or (is_exact(logs[candidate]) and first <= PROMISING)
+        if not (is_slower or is_settled):
             remaining.append(candidate)
     remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
-
-
-def _is_settled(values: Sequence[float]) -> bool:
-    """Whether a candidate is sure not to gain, because its times do not vary."""
-    return values[0] == 0.0 or (is_exact(values) and values[0] <= PROMISING)
 
 
 def _promising(state: SearchState, logs: Mapping[Candidate, list[float]]) -> list[Candidate]:

@@ -119,7 +119,7 @@ def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
     if bench.is_exact:
         won = {
             cell: [replace(gain, launches=1) for gain in gains_of_cell]
-            for cell, gains_of_cell in _won(screening, request).items()
+            for cell, gains_of_cell in winners(gains(screening), request.least_share).items()
         }
         return SearchResult(screening, screening, won, [])
     racing = _with_first(scouted(screening), screening, request)
@@ -145,7 +145,8 @@ def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
     # Tested once, at the end: tests after every round would accumulate error probability.
     race, screening = (_of_right_data(bench, times) for times in (race, screening))
     # Sizes that rounding changed were not screened.
-    won = _won({cell: race[cell] for cell in race if cell in screening}, request)
+    screened = {cell: race[cell] for cell in race if cell in screening}
+    won = winners(gains(screened), request.least_share)
     return SearchResult(screening, race, won, sorted(set(racing) - set(won)))
 
 
@@ -173,10 +174,6 @@ def _of_right_data(bench: LibraryBench, times: MeasuredTimes) -> MeasuredTimes:
         }
         for cell, algorithms in times.items()
     }
-
-
-def _won(race: MeasuredTimes, request: TuningRequest) -> dict[TuningCell, list[AlgorithmGain]]:
-    return winners(gains(race), request.least_share)
 
 
 def screen_algorithms(bench: LibraryBench, request: TuningRequest) -> MeasuredTimes:

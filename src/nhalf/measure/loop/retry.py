@@ -173,7 +173,9 @@ class Starting:
             return open_(tokens, variables, self.plan.timeout_s, examiner)
 
         processes = Crew(start_one, at_once) if at_once > 1 else start_one()
-        if cores and _cores_of(processes.launch) != [[core] for core in cores]:
+        reports = processes.launch.get("placement", [])
+        bound_to = [list(rank.get("allowed_cpus", [])) for rank in reports]
+        if cores and bound_to != [[core] for core in cores]:
             self.settled.add(start)
         started = processes.launch.get("ranks")
         if started != start.ranks:
@@ -241,11 +243,6 @@ class Starting:
         hosts = self.hosts(start)
         shares_cores = bool(hosts) and self.site.shares_cores
         return placement_advice(opening.get("placement", []), start.placement, hosts, shares_cores)
-
-
-def _cores_of(opening: Mapping[str, Any]) -> list[list[int]]:
-    """What each rank is bound to, by the record of a launch."""
-    return [list(rank.get("allowed_cpus", [])) for rank in opening.get("placement", [])]
 
 
 def is_virtual(opening: Mapping[str, Any]) -> bool:

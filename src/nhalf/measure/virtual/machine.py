@@ -22,7 +22,7 @@ from nhalf.machines.machine_file import read, write
 from nhalf.machines.message import Messages
 from nhalf.machines.wires import NO_NOISE, Noise, description, nodes_of, ranks_per_node
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.plan import Block, Plan, Point, Start
+from nhalf.measure.plan.plan import Block, Plan, Point
 from nhalf.mpi import Library
 from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.hosts import Host
@@ -206,7 +206,8 @@ def real_time(agenda: Agenda) -> RealTime:
     """The real time that the launches of an agenda take."""
     starts = list(agenda.starts())
     launches = agenda.launches()
-    passing_s = launches * sum(_points_s(agenda, start) for start in starts)
+    points = (point for start in starts for point in agenda.points(start))
+    passing_s = launches * sum(_point_s(agenda, point) for point in points)
     libraries = {subject.key: subject.library for subject in agenda.subjects}
     starting_s = launches * sum(start_s(libraries[start.subject], start.ranks) for start in starts)
     return RealTime(
@@ -230,10 +231,6 @@ def start_in_words(library: Library, ranks: int) -> str:
         f"{ranks} ranks of {library.name} take about {format_duration(round(low_s))} to "
         f"{format_duration(round(START_MOST * low_s))} to start"
     )
-
-
-def _points_s(agenda: Agenda, start: Start) -> float:
-    return sum(_point_s(agenda, point) for point in agenda.points(start))
 
 
 def _point_s(agenda: Agenda, point: Point) -> float:

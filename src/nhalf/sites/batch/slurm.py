@@ -75,9 +75,11 @@ class Slurm(OptionSystem):
         hosts = f"--nodelist={','.join(request.hosts)}" if request.hosts else ""
         minutes = math.ceil(request.time_s / 60)
         limit = f"--time={minutes}" if minutes else ""
+        # sbatch reads it as one word, and understands quotes of shells.
+        name = shlex.quote(re.sub(r"[\s\\]+", " ", request.name))
         goes_on = "The loss of a host does not end the job: the others continue."
         return [
-            JobOption("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
+            JobOption("name", "What squeue shows.", f"--job-name={name}"),
             JobOption("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
             JobOption("hosts", "The hosts that --hosts names.", hosts),
             JobOption("exclusive", WHY_EXCLUSIVE, "--exclusive"),
@@ -203,11 +205,6 @@ def _split(job: str) -> tuple[str, list[str]]:
     """The number of a job, and the arguments that name its cluster if it has one."""
     number, _, cluster = job.partition(";")
     return number, [f"--clusters={cluster}"] if cluster else []
-
-
-def _quoted(text: str) -> str:
-    """Quote a value that sbatch has to read as one word; it understands quotes of shells."""
-    return shlex.quote(re.sub(r"[\s\\]+", " ", text))
 
 
 def _output(path: Path) -> str:

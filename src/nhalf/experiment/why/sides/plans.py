@@ -112,7 +112,8 @@ class RunPair:
             )
         if bool(self.a.run.virtual) != bool(self.b.run.virtual):
             raise InputError("one run is in virtual time, the other is not", "give two of a kind")
-        machines = [_machine_name(side.run) for side in (self.a, self.b)]
+        # Launches switch the number of nodes alone.
+        machines = [{**side.run.virtual, "nodes": 0} for side in (self.a, self.b)]
         if machines[0] != machines[1]:
             raise InputError(
                 "the runs are on two simulated machines", "see nhalf compare for those"
@@ -149,11 +150,6 @@ class RunPair:
         differing = {kind if kind == AXIS else name for kind, name in self.keys}
         changes = {name: read() for key, (name, read) in readers.items() if key in differing}
         return msgspec.structs.replace(block, **changes)
-
-
-def _machine_name(run: Run) -> str:
-    """The simulated machine, with all that launches on it do not switch."""
-    return " ".join(str(value) for name, value in run.virtual.items() if name != "nodes")
 
 
 def options_of(text: str) -> dict[str, str]:
