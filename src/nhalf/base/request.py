@@ -118,17 +118,14 @@ def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
 def _parameter(
     field: dataclasses.Field[Any], hint: Any, declaration: Option | Word, heading: str
 ) -> Parameter:
-    kind, many = _kind(hint)
+    if isinstance(hint, types.UnionType):  # with None
+        (hint,) = (member for member in typing.get_args(hint) if member is not types.NoneType)
+    kind, many = hint, False
+    if typing.get_origin(hint) is tuple:
+        kind, many = typing.get_args(hint)[0], True
     required = field.default is dataclasses.MISSING
     default = None if required else field.default
     return Parameter(field.name, declaration, kind, many, required, default, heading)
-
-
-def _kind(hint: Any) -> tuple[type, bool]:
-    """The type of one value, and whether there may be several."""
-    if isinstance(hint, types.UnionType):  # with None
-        (hint,) = (member for member in typing.get_args(hint) if member is not types.NoneType)
-    return (typing.get_args(hint)[0], True) if typing.get_origin(hint) is tuple else (hint, False)
 
 
 def as_words(request: Request, names: Collection[str]) -> list[str]:

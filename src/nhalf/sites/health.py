@@ -123,20 +123,16 @@ class Examiner:
         """The first line of a kind for each host that is the only one in it, in their order."""
         messages: dict[str, str] = {}
         for line in words:
-            host = self._only_host_in(line)
+            matches = [
+                host
+                for host in self.hosts
+                if re.search(rf"(?<![\w.-]){re.escape(short_name(host))}(?![\w-])", line)
+            ]
+            host = matches[0] if len(matches) == 1 else ""
             if host and kind.search(line):
                 message = " ".join(line.split())[:LETTERS_MAX]
                 messages.setdefault(host, message if host in message else f"{host}: {message}")
         return list(messages.items())
-
-    def _only_host_in(self, line: str) -> str:
-        """The only host that a line names, '' if it names none or several."""
-        matches = [
-            host
-            for host in self.hosts
-            if re.search(rf"(?<![\w.-]){re.escape(short_name(host))}(?![\w-])", line)
-        ]
-        return matches[0] if len(matches) == 1 else ""
 
     def _ask(self, ranks: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
         """The kernel's state of the ranks by host; None for hosts that do not answer."""

@@ -132,7 +132,9 @@ def command(request: Request) -> int:
         notes = [*([remark] if remark else []), *own_file_remarks(situation)]
         for note in notes:
             tell(note)
-        state, bounded = _searching(situation, turns)
+        all_candidates = candidates(situation)
+        bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
+        state = search(turns, in_order(all_candidates))
         _check_mpi(situation, state, bounded)
         possible, error = _run(state, tell)
     _report(request, situation, state, bounded, possible, notes)
@@ -199,13 +201,6 @@ def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> 
     turns = turns_of(bench, budget_s)
     turns.report = report
     return turns
-
-
-def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState, list[Candidate]]:
-    """A search that has launched the plain program, and the candidates that cannot save enough."""
-    all_candidates = candidates(situation)
-    bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
-    return search(turns, in_order(all_candidates)), bounded
 
 
 def _provable(state: SearchState, say: Callable[[str], None]) -> Provable | None:

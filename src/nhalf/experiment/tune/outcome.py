@@ -122,7 +122,9 @@ def tune(bench: LibraryBench, request: TuningRequest) -> Tuned:
     for number in range(1, TRIALS_MAX + 1):
         if not rules:
             return tuned
-        path = _write(bench, rules)
+        path = bench.folder / bench.tuner.file_name
+        bench.tuner.write(path, rules)
+        bench.tuner.read(path)  # as the library would
         if number == 1:
             tuned = replace(tuned, activity=_proven(bench, path, rules, result, request))
         run = "trial" if number == 1 else f"trial-{number}"
@@ -216,14 +218,6 @@ def check(bench: LibraryBench, path: Path, request: TuningRequest) -> Checked:
 def _witness(bench: LibraryBench, run: str) -> SettingWitness | None:
     """What the library said of the file's variables in a run."""
     return bench.witnesses.get(run, {}).get(TUNED)
-
-
-def _write(bench: LibraryBench, rules: Sequence[Rule]) -> Path:
-    """The file, read back as the library would."""
-    path = bench.folder / bench.tuner.file_name
-    bench.tuner.write(path, rules)
-    bench.tuner.read(path)
-    return path
 
 
 def bad_places(bench: LibraryBench, screening: MeasuredTimes) -> list[tuple[TuningCell, str]]:

@@ -57,7 +57,12 @@ class Expecting:
         """Say how long the plan takes; run small classes before where no rate is known."""
         if not any(info.operations for info in self.agenda.infos.values()):
             return
-        launches = self._launches()
+        launches = [
+            (start, points)
+            for launch in range(self.agenda.launches())
+            for start in self.agenda.starts()
+            if (points := self.agenda.todo(start, launch))
+        ]
         unknown = {} if os.environ.get(TRACING) else self._unknown(launches)
         for start, points in unknown.items():
             if any(self._seconds(start, point) is None for point in points):
@@ -93,15 +98,6 @@ class Expecting:
         operations, runs = self._operations(point), len(record.get("samples_s", []))
         if operations and runs and spent_s > 0:
             self.rates.learn(point.pattern, Rate(start, operations, operations * runs / spent_s))
-
-    def _launches(self) -> list[tuple[Start, list[Point]]]:
-        """Return every launch still to come with its points."""
-        launches = (
-            (start, self.agenda.todo(start, launch))
-            for launch in range(self.agenda.launches())
-            for start in self.agenda.starts()
-        )
-        return [(start, points) for start, points in launches if points]
 
     def _unknown(self, launches: list[tuple[Start, list[Point]]]) -> dict[Start, list[Point]]:
         """Return the starts with kernels of unknown rate that may take long, with these kernels."""

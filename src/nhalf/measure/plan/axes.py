@@ -178,7 +178,9 @@ def axes_for(info: PatternInfo, axis_texts: Mapping[str, str]) -> Mapping[str, s
     """
     if AXIS not in axis_texts or not info.algorithms:
         return axis_texts
-    names = _requested_names(info, axis_texts[AXIS])
+    present = [NATIVE, *(algorithm.name for algorithm in info.algorithms if algorithm.present)]
+    names = _words(axis_texts[AXIS])
+    names = present if ALL in names else [name for name in names if name in present]
     return {**axis_texts, AXIS: ",".join(names)} if names else None
 
 
@@ -231,13 +233,6 @@ def without_choice(axis_texts: dict[str, str], infos: Sequence[PatternInfo]) -> 
     if any(axis.name == AXIS for info in infos for axis in info.axes):
         return axis_texts
     return {name: text for name, text in axis_texts.items() if name != AXIS}
-
-
-def _requested_names(info: PatternInfo, text: str) -> list[str]:
-    """Return the algorithms of a pattern that a text requests, in the text's order."""
-    present = [NATIVE, *(algorithm.name for algorithm in info.algorithms if algorithm.present)]
-    names = _words(text)
-    return present if ALL in names else [name for name in names if name in present]
 
 
 def _words(text: str) -> list[str]:

@@ -122,7 +122,9 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     FailedError where no rank was traced, MissingError where the tables cannot be written.
     """
     began = _started(folder)
-    files, notes = _of_one_world(_process_files(folder / RANKS))
+    # A process that did not come out of MPI_Init has none.
+    of_processes = map(process_file, sorted((folder / RANKS).glob("*.json")))
+    files, notes = _of_one_world([file for file in of_processes if file is not None])
     if not files:
         raise FailedError(
             f"no process of this command was traced: {' '.join(began.command)}"
@@ -161,12 +163,6 @@ def _started(folder: Path) -> StartedCommand:
         raise InputError(f"{folder} holds no trace: it has no {STARTED}") from error
     except UNREADABLE as error:
         raise InputError(f"{file} is damaged: {error}", layout.REMEDY) from error
-
-
-def _process_files(folder: Path) -> list[ProcessFile]:
-    """Read the files of all processes, without those that did not come out of MPI_Init."""
-    files = (process_file(path) for path in sorted(folder.glob("*.json")))
-    return [file for file in files if file is not None]
 
 
 def _ended_in_init(folder: Path) -> str:

@@ -72,22 +72,18 @@ class Standstill:
             number_more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             return f"rank {absent[0]}{number_more} did not get to its first message"
         if all(member.presence >= Presence.FINISHED for member in self._members):
-            return self._late()
+            for rank, member in enumerate(self._members):
+                if is_running(member.process):
+                    return (
+                        f"rank {rank} (process {member.process}) works on after MPI_Finalize "
+                        "(then raise --timeout) or waits for something"
+                    )
+            return "all ranks ended, their launcher did not"
         owner = self._region.owner
         process = self._members[owner].process
         return (
             f"rank {owner} (process {process}) computes (then raise --timeout) or waits outside MPI"
         )
-
-    def _late(self) -> str:
-        """Who has not ended though all are through MPI_Finalize."""
-        for rank, member in enumerate(self._members):
-            if is_running(member.process):
-                return (
-                    f"rank {rank} (process {member.process}) works on after MPI_Finalize "
-                    "(then raise --timeout) or waits for something"
-                )
-        return "all ranks ended, their launcher did not"
 
 
 def _progress(members: Sequence[RankRecord]) -> list[tuple[Presence, int]]:

@@ -238,7 +238,9 @@ class AskedLibrary:
         missing = [question for question in dict.fromkeys(questions) if question not in times_s]
         if missing:
             times_s.update(self._answers(nodes, missing))
-            _write(path, times_s)
+            rows = [(*question, own_s) for question, own_s in sorted(times_s.items())]
+            with suppress(MissingError):  # which costs time only, so it is no error
+                write_cached(path, msgspec.json.encode(rows).decode())
         return times_s
 
     def _answers(
@@ -302,10 +304,3 @@ def _read(path: Path) -> dict[Question, Times]:
         rows = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, int, Times]])
         return {Question(pattern, size_bytes): times_s for pattern, size_bytes, times_s in rows}
     return {}
-
-
-def _write(path: Path, times_s: Mapping[Question, Times]) -> None:
-    """Keep answers. That they cannot be kept costs time only, so it is no error."""
-    rows = [(*question, own_s) for question, own_s in sorted(times_s.items())]
-    with suppress(MissingError):
-        write_cached(path, msgspec.json.encode(rows).decode())

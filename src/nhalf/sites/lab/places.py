@@ -136,7 +136,13 @@ def start(lab: Lab, *places: str) -> None:
         boot_id = Path("/proc/sys/kernel/random/uuid").read_text()
         (lab.folder / "boot" / place).write_text(boot_id)
         started[place] = _start(lab, place)
-    _wait_for_keepers(lab, started)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while silent := [place for place in started if not (lab.folder / f"keeper.{place}").exists()]:
+        late = time.monotonic() > deadline
+        for place in silent:
+            if late or started[place].poll() is not None:
+                raise FailedError(f"{place} did not start: {_last_words(lab, place)}")
+        time.sleep(0.01)
 
 
 def _daemons(lab: Lab, place: str) -> list[str]:
@@ -169,16 +175,6 @@ def _start(lab: Lab, place: str) -> Process:
             cwd="/",
             env={**os.environ, "PATH": system_path()},
         )
-
-
-def _wait_for_keepers(lab: Lab, started: dict[str, Process]) -> None:
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while silent := [place for place in started if not (lab.folder / f"keeper.{place}").exists()]:
-        late = time.monotonic() > deadline
-        for place in silent:
-            if late or started[place].poll() is not None:
-                raise FailedError(f"{place} did not start: {_last_words(lab, place)}")
-        time.sleep(0.01)
 
 
 def _last_words(lab: Lab, place: str) -> str:
