@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
@@ -140,19 +142,12 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
             }
         )
     elif not request.quiet:
-        titles = ("call", "kind", "count", "bytes", "time", "waiting")
-        shown = [
-            (
-                row["call"],
-                row["kind"],
-                whole(row["count"]),
-                format_size(row["bytes"]),
-                format_time(row["time_s"]),
-                format_time(row["waiting_s"]),
-            )
-            for row in rows
-        ]
-        show_table(titles, shown)
+        forms: dict[str, Callable[[Any], str]] = {
+            **{"call": str, "kind": str, "count": whole, "bytes": format_size},
+            **{"time_s": format_time, "waiting_s": format_time},
+        }
+        shown = [[form(row[name]) for name, form in forms.items()] for row in rows]
+        show_table([name.removesuffix("_s") for name in forms], shown)
         lines = answer_lines(program)
         for line in (*traced.trace.notes, f"trace   {traced.path}", *lines):
             sys.stdout.write(f"{line}\n")
