@@ -30,18 +30,21 @@ NOT_OF_QUEUES = {"simulate", "out", "report", "criterion"}
 NOT_OF_RATES = NOT_OF_QUEUES | {"extrapolate"}
 
 
-def _target(request: PredictRequest) -> tuple[Machine, str]:
-    """The machine with the requested changes, and the library."""
+def _target(request: PredictRequest, lacking: set[str], what: str) -> tuple[Machine, str]:
+    """The machine with the requested changes, and the library.
+
+    Raises InputError for options that are `lacking`; `what` says what there is in their place.
+    """
+    if misplaced := sorted(request.given & lacking):
+        raise InputError(f"{what} and no {misplaced[0]}", "leave it out")
     machine, library = machine_and_library(request.machine)
     return change(machine, request.set_), request.mpi or library
 
 
 def predict_b_effs(request: PredictRequest) -> None:
     """Predict b_eff for each number of ranks; raises InputError for options it does not have."""
-    misplaced = sorted(request.given & (NOT_OF_RATES | {"sizes", "placement"}))
-    if misplaced:
-        raise InputError(f"b_eff has its own lengths and no {misplaced[0]}", "leave it out")
-    machine, library = _target(request)
+    lacking = NOT_OF_RATES | {"sizes", "placement"}
+    machine, library = _target(request, lacking, "b_eff has its own lengths")
     predictions = [
         predict_b_eff(machine, ranks, library)
         for ranks in parse_ranks(request.ranks, PREDICTED_CORES)
@@ -61,10 +64,8 @@ def predict_b_effs(request: PredictRequest) -> None:
 
 def predict_permutations(request: PredictRequest) -> None:
     """Predict traffic for each layout and size; raises InputError for options it does not have."""
-    misplaced = sorted(request.given & (NOT_OF_RATES | {"record"}))
-    if misplaced:
-        raise InputError(f"traffic has rates and no {misplaced[0]}", "leave it out")
-    machine, library = _target(request)
+    lacking = NOT_OF_RATES | {"record"}
+    machine, library = _target(request, lacking, "traffic has rates")
     sizes = parse_sizes(request.sizes if "sizes" in request.given else MEAN_SIZE).size_bytes
     rule = request.subject.partition("/")[2]
     predictions = [
@@ -81,10 +82,8 @@ def predict_permutations(request: PredictRequest) -> None:
 
 def predict_queues(request: PredictRequest) -> None:
     """Predict receives from a queue; raises InputError for options it does not have."""
-    misplaced = sorted(request.given & (NOT_OF_QUEUES | {"record", "placement", "ranks"}))
-    if misplaced:
-        raise InputError(f"a queue has a depth and no {misplaced[0]}", "leave it out")
-    machine, library = _target(request)
+    lacking = NOT_OF_QUEUES | {"record", "placement", "ranks"}
+    machine, library = _target(request, lacking, "a queue has a depth")
     sizes = parse_sizes(request.sizes if "sizes" in request.given else QUEUED_SIZE).size_bytes
     way = request.subject.partition("/")[2]
     rows = predict_drain(

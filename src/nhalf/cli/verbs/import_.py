@@ -160,7 +160,7 @@ def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[LogFile]:
             message = f"{path}: {lines} passed over, first line {first.line}: {first.text!r}"
             if request.strict:
                 raise InputError(message, "without --strict the others are imported")
-            say(f"{message}")
+            say(message)
         sources.append(LogFile(path, size_bytes, log))
     return sources
 
