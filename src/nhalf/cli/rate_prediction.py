@@ -30,13 +30,13 @@ NOT_OF_QUEUES = {"simulate", "out", "report", "criterion"}
 NOT_OF_RATES = NOT_OF_QUEUES | {"extrapolate"}
 
 
-def _target(request: PredictRequest, lacking: set[str], what: str) -> tuple[Machine, str]:
+def _target(request: PredictRequest, lacking: set[str], claim: str) -> tuple[Machine, str]:
     """The machine with the requested changes, and the library.
 
-    Raises InputError for options that are `lacking`; `what` says what there is in their place.
+    Raises InputError for options that are `lacking`; `claim` says what there is in their place.
     """
     if misplaced := sorted(request.given & lacking):
-        raise InputError(f"{what} and no {misplaced[0]}", "leave it out")
+        raise InputError(f"{claim} and no {misplaced[0]}", "leave it out")
     machine, library = machine_and_library(request.machine)
     return change(machine, request.set_), request.mpi or library
 
