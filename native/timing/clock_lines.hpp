@@ -49,7 +49,9 @@ class ClockLines {
     gates_[0] = gate;
     gate_count_ = 1;
     draw();
-    if (corner_count_ == 0) draw_around(gate);
+    // Of one that contradicts itself its bounds remain.
+    if (corner_count_ == 0)
+      set_rectangle(std::min(gate.low_s, gate.high_s), std::max(gate.low_s, gate.high_s));
   }
 
   [[nodiscard]] std::size_t gates() const { return gate_count_; }
@@ -110,11 +112,6 @@ class ClockLines {
       cut(high_away_s, gate.high_s + deviation_s(high_away_s), 1);
       cut(low_away_s, gate.low_s - deviation_s(low_away_s), -1);
     }
-  }
-
-  /// Sets the polygon to the bounds of a gate that contradicts itself.
-  void draw_around(const OffsetGate& gate) {
-    set_rectangle(std::min(gate.low_s, gate.high_s), std::max(gate.low_s, gate.high_s));
   }
 
   void set_rectangle(double low_s, double high_s) {

@@ -80,9 +80,7 @@ class RoundTime {
       share(transport_, now);
       times_s.push_back(clock_.global_s(transport_.now_s()) - now.sent_s);
     }
-    const double own_s = median(times_s);
-    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
-    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+    return longest_of(collect_times(transport_, median(times_s)));
   }
 
   T& transport_;

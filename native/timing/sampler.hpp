@@ -150,8 +150,7 @@ class Sampler {
   /// Returns, at rank 0, the longest time of all ranks if every rank has one: rank 0 may be idle.
   double longest_s(const PatternInfo& info, double own_s) {
     if (info.timing != Timing::slowest_rank) return own_s;
-    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
-    return everyone_s.empty() ? own_s : *std::ranges::max_element(everyone_s);
+    return longest_of(collect_times(transport_, own_s));
   }
 
   /// Returns how long a batch has to last to exceed the clock's floor and for `samples_max` batches
@@ -238,9 +237,8 @@ class Sampler {
       auto own_s = info.timing == Timing::inner ? pattern.timed_s() : time_s;
       if (own_s) *own_s = operation_s(info, batch.rounds, *own_s, short_s);
       const bool everyone = info.timing != Timing::first_rank;
-      if constexpr (Transport<T>) {
+      if constexpr (Transport<T>)
         if (everyone) end.wait(transport_, began_s_);
-      }
       const auto singles_s = pattern.operations_s();
       double sample_s = 0;
       if (!singles_s.empty()) {

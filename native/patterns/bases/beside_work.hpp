@@ -65,9 +65,7 @@ class BesideWork {
     transport_.barrier();
     const double began_s = transport_.now_s();
     operation.run(1);
-    const double own_s = transport_.now_s() - began_s;
-    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
-    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+    return longest_of(collect_times(transport_, transport_.now_s() - began_s));
   }
 
   /// The time of an operation without work, at every rank; taken again until it does not fall any
