@@ -61,40 +61,41 @@ inline ssize_t transfer(Access::Kind kind, fid_ep* file, std::vector<iovec> part
   return reach(file, access, std::move(parts), {}, reaching);
 }
 
+/// The forms of either.
+template <Access::Kind kind>
+struct Transfers {
+  template <class Data>
+  static ssize_t one(fid_ep* file, Data* data, std::size_t size, void*, fi_addr_t peer,
+                     std::uint64_t place, std::uint64_t key, void* context) {
+    return transfer(kind, file, listed(data, size), place, key, {peer, context});
+  }
+  static ssize_t parts(fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t peer,
+                       std::uint64_t place, std::uint64_t key, void* context) {
+    return transfer(kind, file, listed(parts, count), place, key, {peer, context});
+  }
+  static ssize_t message(fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
+    return transfer(kind, file, listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
+                    all->rma_iov->key, {all->addr, all->context, flags});
+  }
+};
+
 inline fi_ops_rma* remote_calls() {
-  using enum Access::Kind;
-  static fi_ops_rma table{
-      sizeof(fi_ops_rma),
-      [](fid_ep* file, void* data, std::size_t size, void*, fi_addr_t from, std::uint64_t place,
-         std::uint64_t key, void* context) {
-        return transfer(get, file, listed(data, size), place, key, {from, context});
-      },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t from,
-         std::uint64_t place, std::uint64_t key, void* context) {
-        return transfer(get, file, listed(parts, count), place, key, {from, context});
-      },
-      [](fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
-        return transfer(get, file, listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
-                        all->rma_iov->key, {all->addr, all->context, flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, void*, fi_addr_t to, std::uint64_t place,
-         std::uint64_t key, void* context) {
-        return transfer(put, file, listed(data, size), place, key, {to, context});
-      },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to,
-         std::uint64_t place, std::uint64_t key, void* context) {
-        return transfer(put, file, listed(parts, count), place, key, {to, context});
-      },
-      [](fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
-        return transfer(put, file, listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
-                        all->rma_iov->key, {all->addr, all->context, flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to, std::uint64_t place,
-         std::uint64_t key) {
-        return transfer(put, file, listed(data, size), place, key, {to, nullptr, 0, true});
-      },
-      lacking,
-      lacking};
+  using Gets = Transfers<Access::Kind::get>;
+  using Puts = Transfers<Access::Kind::put>;
+  static fi_ops_rma table{sizeof(fi_ops_rma),
+                          Gets::one<void>,
+                          Gets::parts,
+                          Gets::message,
+                          Puts::one<const void>,
+                          Puts::parts,
+                          Puts::message,
+                          [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to,
+                             std::uint64_t place, std::uint64_t key) {
+                            return transfer(Access::Kind::put, file, listed(data, size), place, key,
+                                            {to, nullptr, 0, true});
+                          },
+                          lacking,
+                          lacking};
   return &table;
 }
 
