@@ -181,13 +181,9 @@ class SentTimes {
   bool takes_space(int target) {
     const auto offset = sizeof(Head) + pair(rank_, target) * sizeof(Ring);
     if (!may_have_bytes(offset + sizeof(Ring))) return false;
-    // A program may close descriptors that are not its own, so none is kept.
-    const int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    if (file < 0) return false;
-    const bool has_space =
-        posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(sizeof(Ring))) == 0;
-    close(file);
-    return has_space;
+    const auto file = Descriptor::opened(path_.c_str());
+    return file.error() == 0 && posix_fallocate(file.number(), static_cast<off_t>(offset),
+                                                static_cast<off_t>(sizeof(Ring))) == 0;
   }
 
   std::string path_;

@@ -128,7 +128,7 @@ class AmFlood : public Pair<T> {
       : Pair<T>(transport, point),
         replies_(point.choice("reply", am_flood_replies) == 1),
         on_request_(transport.enrol(&requested, this)),
-        on_reply_(transport.enrol(&replied, this)) {}
+        on_reply_(transport.enrol(&count, this)) {}
   ~AmFlood() override {
     this->transport_.dismiss(on_reply_);
     this->transport_.dismiss(on_request_);
@@ -156,9 +156,6 @@ class AmFlood : public Pair<T> {
     auto& flood = *static_cast<AmFlood*>(self);
     if (flood.replies_) flood.transport_.reply_short(token, flood.on_reply_, words);
     count(self, token, words, {});
-  }
-  static void replied(void* self, active::Token& token, active::Words words, Bytes payload) {
-    count(self, token, words, payload);
   }
   static void count(void* self, active::Token&, active::Words words, Bytes) {
     auto& flood = *static_cast<AmFlood*>(self);
