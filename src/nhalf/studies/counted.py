@@ -20,10 +20,8 @@ def _mean_bytes(sent: Sent) -> float:
     messages = sum(rank_sends.total() for rank_sends in sent)
     if not messages:
         raise InputError("no rank sends to a single other")
-    return (
-        sum(size * times for rank_sends in sent for (_, _, size), times in rank_sends.items())
-        / messages
-    )
+    counts = (entry for rank_sends in sent for entry in rank_sends.items())
+    return sum(size * times for (_, _, size), times in counts) / messages
 
 
 def _partners(rank_sends: Traffic) -> int:

@@ -204,11 +204,8 @@ def _collective(
     on = definitions.communicators.get(row["communicator"])
     if kind is None or on is None or is_non_blocking(row["call"]):
         return
-    root = (
-        definitions.place(row)
-        if name in (*FROM_ROOT, *TO_ROOT) and row["partner"] >= 0
-        else NO_ROOT
-    )
+    has_root = name in (*FROM_ROOT, *TO_ROOT) and row["partner"] >= 0
+    root = definitions.place(row) if has_root else NO_ROOT
     writer.mpi_collective_begin(span[0])
     rank: int = row["rank"]
     place = definitions.places.get((row["communicator"], rank), rank)

@@ -140,13 +140,9 @@ class Structure:
             elif _declares(part):
                 variables[part.name] = variable(part, types, "global")
         members = (part for part in below(tree) if isinstance(part, c_ast.Struct) and part.decls)
-        arrays = (
-            own.name
-            for part in members
-            for own in part.decls
-            if isinstance(own.type, c_ast.ArrayDecl)
-        )
-        return cls(functions, variables, types, frozenset(arrays))
+        declared = (own for part in members for own in part.decls)
+        arrays = frozenset(own.name for own in declared if isinstance(own.type, c_ast.ArrayDecl))
+        return cls(functions, variables, types, arrays)
 
     def talks(self, node: Any) -> bool:
         """Whether there is a call in a part, or in a function called there, that sends."""
@@ -241,11 +237,8 @@ class Structure:
         name, grows, step = _step(loop.next)
         begin = _begin(loop.init, name)
         is_plain = isinstance(condition.left, c_ast.ID) and condition.left.name == name
-        if (
-            not is_plain
-            or begin is None
-            or condition.op not in ({"<", "<="} if grows else {">", ">="})
-        ):
+        signs = {"<", "<="} if grows else {">", ">="}
+        if not is_plain or begin is None or condition.op not in signs:
             return None
         fixed = names_in(begin) | names_in(condition.right) | names_in(step)
         is_free = not touch(fixed, [*self.changed(loop.stmt), name])

@@ -155,33 +155,19 @@ class Expressions(Memory):
         return self.unknown()
 
     def _moved(self, operator: str, left_value: Value, right_value: Value, node: Any) -> Value:
-        if (
-            operator == "+"
-            and isinstance(right_value, PointerTarget)
-            and isinstance(left_value, Polynomial)
-        ):
-            return right_value.moved(left_value)
-        if (
-            operator in {"+", "-"}
-            and isinstance(left_value, PointerTarget)
-            and isinstance(right_value, Polynomial)
-        ):
-            return left_value.moved(right_value if operator == "+" else -right_value)
-        if operator == "-":
-            return self._distance(left_value, right_value)
-        if operator in COMPARISONS:
+        """A pointer that moves, or the distance between two."""
+        match operator, left_value, right_value:
+            case "+", Polynomial() as step, PointerTarget() as start:
+                return start.moved(step)
+            case "+", PointerTarget() as start, Polynomial() as step:
+                return start.moved(step)
+            case "-", PointerTarget() as start, Polynomial() as step:
+                return start.moved(-step)
+            case "-", PointerTarget() as end, PointerTarget() as start if end.base == start.base:
+                return end.subscripts[-1] - start.subscripts[-1]
+        if operator == "-" or operator in COMPARISONS:
             return self.unknown()
         raise refused(node, f"{operator} of a pointer is not read here")
-
-    def _distance(self, left_value: Value, right_value: Value) -> Polynomial:
-        """The distance between two pointers."""
-        if (
-            isinstance(left_value, PointerTarget)
-            and isinstance(right_value, PointerTarget)
-            and left_value.base == right_value.base
-        ):
-            return left_value.subscripts[-1] - right_value.subscripts[-1]
-        return self.unknown()
 
     def _integer_result(
         self, operator: str, left_value: Polynomial, right_value: Polynomial
@@ -274,9 +260,8 @@ class Expressions(Memory):
         element, _, levels = type_of(node.to_type, self.types)
         if levels:
             return self.value(node.expr)
-        return (
-            self.floating_point(node.expr) if element.is_floating_point else self.integer(node.expr)
-        )
+        read = self.floating_point if element.is_floating_point else self.integer
+        return read(node.expr)
 
     def _exprlist(self, node: c_ast.ExprList) -> Value:
         return [self.value(expression) for expression in node.exprs][-1]

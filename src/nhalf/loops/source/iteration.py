@@ -27,21 +27,18 @@ def check_end(condition: Any, distance: Polynomial, variables: Mapping[str, Vari
         raise refused(condition, f"how often this loop runs is unknown: {why}")
     limit = _literal(condition.right)
     counter = condition.left
-    counter_variable = variables.get(counter.name) if isinstance(counter, c_ast.ID) else None
-    if (
-        limit is None
-        or counter_variable is None
-        or counter_variable.rank
-        or counter_variable.element.is_floating_point
-    ):
+    own = variables.get(counter.name) if isinstance(counter, c_ast.ID) else None
+    if limit is None or own is None or own.rank or own.element.is_floating_point:
         return
-    is_unsigned = "unsigned" in counter_variable.element.type_name
-    largest = 2 ** (8 * counter_variable.element.size_bytes - (0 if is_unsigned else 1)) - 1
-    is_always = (condition.op == "<" and limit > largest) or (
-        condition.op == "<=" and limit >= largest
-    )
-    if is_always or (condition.op == ">=" and limit <= 0 and is_unsigned):
-        reason = f"this loop never ends: {counter_variable.name} is always {condition.op} {limit}"
+    is_unsigned = "unsigned" in own.element.type_name
+    largest = 2 ** (8 * own.element.size_bytes - (0 if is_unsigned else 1)) - 1
+    is_always = {
+        "<": limit > largest,
+        "<=": limit >= largest,
+        ">=": limit <= 0 and is_unsigned,
+    }
+    if is_always.get(condition.op):
+        reason = f"this loop never ends: {own.name} is always {condition.op} {limit}"
         raise refused(condition, reason)
 
 
@@ -205,9 +202,8 @@ def _steps(
     begin_values: dict[str, Value] = dict(outside.variable_values)
     for name, start in starts.items():
         if isinstance(start, PointerTarget):
-            begin_values[name] = PointerTarget(
-                start.base, (*start.subscripts[:-1], _at_start(name))
-            )
+            subscripts = (*start.subscripts[:-1], _at_start(name))
+            begin_values[name] = PointerTarget(start.base, subscripts)
         elif isinstance(start, Polynomial):
             begin_values[name] = _at_start(name)
         else:
@@ -215,13 +211,9 @@ def _steps(
     expressions = _expressions(outside, begin_values)
     _evaluate_iteration(expressions, loop)
     steps: dict[str, Polynomial | None] = {}
-    for name, start in starts.items():
+    for name in starts:
         first, last = begin_values[name], expressions.variable_values[name]
-        if (
-            isinstance(start, PointerTarget)
-            and isinstance(first, PointerTarget)
-            and isinstance(last, PointerTarget)
-        ):
+        if isinstance(first, PointerTarget) and isinstance(last, PointerTarget):
             is_same_row = (first.base, first.subscripts[:-1]) == (last.base, last.subscripts[:-1])
             step = last.subscripts[-1] - first.subscripts[-1] if is_same_row else None
             steps[name] = step if step is not None and _is_fixed(step) else None
