@@ -162,7 +162,9 @@ def test_a_report_on_many_patterns_computes_each_fact_once(
     for _ in range(2):
         page(facts)
         findings(facts)
-    counts.check_once("overview.overview", "contests.contests", "leads.leads", "series.logp_rows")
+    counts.check_once(
+        "overview.overview", "contests.contests", "contests.leads", "series.logp_rows"
+    )
 
 
 def test_a_traced_program_computes_each_fact_once(
