@@ -99,7 +99,8 @@ def _first(
 ) -> Level:
     """The nearest cache, from lines at power-of-two distances."""
     divided = sets(readings, hit_limit_cycles(flat))
-    if divided is None or not _is_near(divided.size_bytes, flat[0], flat[1]):
+    low_bytes, high_bytes = flat[0].last_bytes / KNEE_FACTOR, flat[1].first_bytes * KNEE_FACTOR
+    if divided is None or not low_bytes < divided.size_bytes < high_bytes:
         return _swept(1, flat, ends(steps, flat, 0), unresolved)
     # One line more or less at the finest distance would have been seen.
     finest = 512
@@ -154,11 +155,6 @@ def _mixed(cache: Conflicts, end: Knee) -> Conflicts:
     size_ci = float(end.fits_bytes), float(end.misses_bytes)
     is_inside = size_ci[0] <= size <= size_ci[1]
     return replace(cache, size_bytes=size if is_inside else None, size_ci=size_ci)
-
-
-def _is_near(size_bytes: int, own: Plateau, behind: Plateau) -> bool:
-    low, high = own.last_bytes / KNEE_FACTOR, behind.first_bytes * KNEE_FACTOR
-    return low < size_bytes < high
 
 
 def _level(

@@ -169,6 +169,8 @@ def _decoded(
     instruction: Instruction, processor: Processor, issue_slots: int, call_cycles: float
 ) -> Decoded:
     load_address, store_address = reads_memory(instruction), writes_memory(instruction)
+    operation = arithmetic(instruction)
+    is_computed = operation is not None and not is_zero(instruction)
     return Decoded(
         issue_slots,
         call_cycles,
@@ -181,18 +183,13 @@ def _decoded(
         tuple(_busy_cycles(_line_split(instruction, processor), processor)),
         latency_cycles(instruction, processor),
         _non_add_delay_cycles(instruction, processor),
-        is_add=_is_add(instruction),
+        is_add=operation is not None and operation.name == "add",
         is_copy=is_copy(instruction),
-        uses_scheduler=_uses_scheduler(instruction),
+        uses_scheduler=is_computed and not instruction.name.startswith("nop"),
         is_integer=not uses_vector_registers(instruction),
         is_jump=instruction.is_jump,
         size_bytes=8 * width(instruction),
     )
-
-
-def _uses_scheduler(instruction: Instruction) -> bool:
-    is_computed = arithmetic(instruction) is not None and not is_zero(instruction)
-    return is_computed and not instruction.name.startswith("nop")
 
 
 def latency_cycles(instruction: Instruction, processor: Processor) -> float:
@@ -207,18 +204,12 @@ def latency_cycles(instruction: Instruction, processor: Processor) -> float:
     return 0.0 if is_move(instruction) else 1.0
 
 
-def _is_add(instruction: Instruction) -> bool:
-    operation = arithmetic(instruction)
-    return operation is not None and operation.name == "add"
-
-
 def _non_add_delay_cycles(instruction: Instruction, processor: Processor) -> float:
     """How much later other operations than additions can use the result of an addition."""
-    if not _is_add(instruction):
-        return 0.0
     operation = arithmetic(instruction)
-    described = processor.operation("add", operation.lanes if operation else 1)
-    described = described or processor.operation("add")
+    if operation is None or operation.name != "add":
+        return 0.0
+    described = processor.operation("add", operation.lanes) or processor.operation("add")
     if described is None or described.latency_to_others_cycles is None:
         return 0.0
     return max(0.0, described.latency_to_others_cycles - (described.least_cycles or 0.0))

@@ -76,20 +76,13 @@ def trace_cycles(
     busiest_cycles = _busiest_cycles(trace, instructions, processor)
     if len(trace) <= WHOLE_TRACE_MAX:
         return max(busiest_cycles, _cycles(trace, trace, instructions, processor))
-    starts = [
-        WARM_UP_INSTRUCTIONS
-        + place * (len(trace) - WARM_UP_INSTRUCTIONS - PIECE_INSTRUCTIONS) // (PIECES - 1)
-        for place in range(PIECES)
-    ]
-    pieces = [
-        _cycles(
-            trace[start - WARM_UP_INSTRUCTIONS : start],
-            trace[start : start + PIECE_INSTRUCTIONS],
-            instructions,
-            processor,
-        )
-        for start in starts
-    ]
+    span = len(trace) - WARM_UP_INSTRUCTIONS - PIECE_INSTRUCTIONS
+    pieces = []
+    for place in range(PIECES):
+        begin = place * span // (PIECES - 1)
+        start = begin + WARM_UP_INSTRUCTIONS
+        piece = trace[start : start + PIECE_INSTRUCTIONS]
+        pieces.append(_cycles(trace[begin:start], piece, instructions, processor))
     return max(busiest_cycles, fmean(pieces) / PIECE_INSTRUCTIONS * len(trace))
 
 

@@ -38,13 +38,8 @@ def compiled_cycles(counts: LoopCounts, processor: Processor, trips: int, iterat
         for name in ("divide", "square_root")
     )
     times = (
-        *(
-            by_unit.floating_point_cycles,
-            by_unit.memory_cycles,
-            by_unit.fixed_point_cycles,
-            divider,
-        ),
-        *(instructions / processor.issue_per_cycle, share * by_unit.dependence_cycles),
+        *(by_unit.floating_point_cycles, by_unit.memory_cycles, by_unit.fixed_point_cycles),
+        *(divider, instructions / processor.issue_per_cycle, share * by_unit.dependence_cycles),
         1 / branch.per_cycle if branch else 0.0,
     )
     begin = BEGIN_CYCLES if trips <= FORESEEN_TRIPS else RESTART_CYCLES
