@@ -259,11 +259,7 @@ def slowest_curves(check: CheckedRun) -> list[dict[str, Any]]:
         curve for curve in curves if math.isfinite(curve.ratio.low) and not curve.doubt.is_general
     ]
     number = max(1, round(PURSUED_SHARE * len(judged)))
-    keys = {
-        tuple(curve.point[name] for name in CURVE)
-        for curve in sorted(judged, key=steps, reverse=True)[:number]
-    }
-    return [dict(zip(CURVE, key, strict=True)) for key in sorted(keys)]
+    return _places(sorted(judged, key=steps, reverse=True)[:number])
 
 
 def open_curves(check: CheckedRun) -> list[dict[str, Any]]:
@@ -274,10 +270,15 @@ def open_curves(check: CheckedRun) -> list[dict[str, Any]]:
     """
     if check.comparison is None or check.verdict != "unclear":
         return []
-    unclear = {
-        tuple(curve.point[name] for name in CURVE)
+    return _places(
+        curve
         for curve in check.comparison.curves
         if curve.worse == "unclear"
         and (curve.doubt.wants_launches or curve.launches < MORE_LAUNCHES)
-    }
-    return [dict(zip(CURVE, key, strict=True)) for key in sorted(unclear)]
+    )
+
+
+def _places(curves: Iterable[CurveRatio]) -> list[dict[str, Any]]:
+    """What tells curves from each other, each once, in order."""
+    keys = {tuple(curve.point[name] for name in CURVE) for curve in curves}
+    return [dict(zip(CURVE, key, strict=True)) for key in sorted(keys)]
