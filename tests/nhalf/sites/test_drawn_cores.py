@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.sites.placement import draw_of, drawn_cores
+from nhalf.sites.drawn_cores import draw_of, drawn_cores
 
 PER_CACHE, PER_NODE = 4, 8
 

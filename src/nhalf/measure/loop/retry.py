@@ -14,8 +14,9 @@ from nhalf.measure.plan.plan import Plan, Point, Start
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Crew, Open, Processes, Subject
+from nhalf.sites.drawn_cores import draw_of, drawn_cores
 from nhalf.sites.health import Examiner
-from nhalf.sites.placement import CORES, allowed_cpus, draw_of, drawn_cores, placement_advice
+from nhalf.sites.placement import CORES, allowed_cpus, placement_advice
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import several_worlds
 
