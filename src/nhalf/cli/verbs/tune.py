@@ -17,7 +17,7 @@ from nhalf.cli.sides import announce_these, run_and_library
 from nhalf.cli.virtual_side import virtual_machine
 from nhalf.measure.plan.plan import Plan, parse_sizes, sizes_text
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where, words
-from nhalf.mpi import Library, discover
+from nhalf.mpi import Library
 from nhalf.mpi.named_prefix import in_prefixes, named_here
 from nhalf.present.terminal.output import emit_json, stdout_console
 from nhalf.sites.placement import Placement
@@ -32,6 +32,7 @@ with lazily(globals()):
     from nhalf.measure.loop.session import default_folder
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.planning import site_of
+    from nhalf.mpi import discover
     from nhalf.mpi.tuner import Tuner, content
     from nhalf.mpi.tuning import tuner_for
     from nhalf.present.terminal.tune import show_checked, show_tuned
