@@ -164,6 +164,12 @@ inline double clock_reading_s() {
   return reading_s;
 }
 
+/// Returns how many pages this thread has touched first.
+inline std::int64_t touched_pages() {
+  rusage usage{};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_minflt : 0;
+}
+
 /// The state of a communicator in this process, stored as an attribute. Everything that needs other
 /// ranks is made when an operation first needs it, which is the same operation on all ranks.
 class Communicator {
@@ -224,6 +230,12 @@ class Communicator {
     learner.add(call_s);
     beside_s_ += 2 * clock_reading_s();
   }
+  /// Notes the pages that a call touched first, `before` of which had been touched at its start.
+  void note_first_touches(Learner& learner, std::int64_t before) {
+    const double start_s = now_s();
+    learner.add_first_touches(touched_pages() - before);
+    beside_s_ += 2 * (now_s() - start_s);
+  }
 
   /// Ends a stretch of calls that learn, in the same call on all ranks.
   void advance(Operation operation, Contest& contest) {
@@ -232,12 +244,10 @@ class Communicator {
       if (learner.needs_memory() && !is_shared_known_ && !set_up(learner)) return;
       const bool is_set_up = is_shared_known_;
       if (is_set_up && shared() == nullptr) return leave();
-      const auto spent =
-          learner.needs_times() ? slowest_of_all(learner.spent(pages(learner))) : Spent();
+      const auto spent = learner.needs_times() ? slowest_of_all(learner.spent()) : Spent();
       lessons().advance(
           operation, contest, spent, is_set_up,
           [&](int way, std::uint64_t size_bytes) { return is_open(operation, way, size_bytes); });
-      contest.in_charge().note_pages(pages(contest.in_charge()));
     } catch (const Failed&) {
       // The call itself has ended well.
       leave();
@@ -441,13 +451,6 @@ class Communicator {
     exchange_least_s_ = std::min(exchange_least_s_, exchange_s);
     beside_s_ = std::min(exchange_s, 4 * exchange_least_s_);
     return slowest;
-  }
-
-  /// Returns how many pages this thread has touched first, if the learner has to know.
-  static std::int64_t pages(const Learner& learner) {
-    rusage usage{};
-    if (!learner.may_warm_up() || getrusage(RUSAGE_THREAD, &usage) != 0) return 0;
-    return usage.ru_minflt;
   }
 
   void share() {

@@ -51,21 +51,21 @@ class Learner {
     const bool ends_pair = block_ + 1 == blocks_of_pair && !is_leading_in_;
     return phase_ == Phase::own_times || (phase_ == Phase::pair && ends_pair);
   }
-  /// Whether it matters if pages are touched first in the present stretch.
+  /// Whether it matters if the next call touches pages first.
   [[nodiscard]] bool may_warm_up() const {
     return phase_ == Phase::own_times && own_call_s_ == 0 && warm_ups_ < warm_ups_most;
   }
-  /// Notes how many pages the process had touched when the stretch began.
-  void note_pages(std::int64_t pages) { pages_before_ = pages; }
-  /// Returns the times of this process since all were exchanged, of which `pages` have been touched
-  /// in all.
-  [[nodiscard]] Spent spent(std::int64_t pages = 0) const {
-    return {owns_.sum_s(), others_.sum_s(), 0, may_warm_up() ? pages - pages_before_ : 0};
-  }
+  /// Lets calls not matter that touch pages first: they are so short that few of them do.
+  void need_no_warm_up() { warm_ups_ = warm_ups_most; }
+  /// Adds pages that a call in this process touched first.
+  void add_first_touches(std::int64_t pages) { first_touches_ += pages; }
+  /// Returns the times of this process since all were exchanged, and the pages it touched first.
+  [[nodiscard]] Spent spent() const { return {owns_.sum_s(), others_.sum_s(), 0, first_touches_}; }
   /// Waits for more calls where those that should show the time of the library's own touched pages
   /// first, as a library does until it has been once through its buffers; returns whether it does.
   bool warms_up(const Spent& spent, Budget& budget) {
-    if (!may_warm_up() || spent.first_touches <= 0) return false;
+    if (!may_warm_up() || spent.first_touches == 0) return false;
+    first_touches_ = 0;
     calls_ += stretch_;
     budget.lose(spent.beside_s);
     wait(warm_up_calls << warm_ups_++);
@@ -169,7 +169,7 @@ class Learner {
   static constexpr std::int64_t calls_most = 1 << 24;
   /// Calls until the first look whether the library still touches pages first, twice as many until
   /// each further one, and how many there are: other pages may be the program's.
-  static constexpr std::int64_t warm_up_calls = 56;
+  static constexpr std::int64_t warm_up_calls = 53;
   static constexpr int warm_ups_most = 5;
   static constexpr int blocks_of_pair = 4;
   static constexpr int block_calls_most = 4;
@@ -220,7 +220,7 @@ class Learner {
     const double ratio = supposed_ratio(around);
     block_calls_ = ratio > ratio_poor ? 1 : 2;
     has_lead_in_ = false;
-    if (!budget.allows(excess_s(ratio))) return rest();
+    if (!budget.allows(excess_s(ratio))) return around.runs_ahead ? rest_longer() : rest();
     evidence_ = {};
     pairs_ = confirmed_ = 0;
     is_confirming_ = false;
@@ -356,6 +356,12 @@ class Learner {
     if (!is_other_better) budget.lose(catching_up_calls * own_call_s_ * (1 - 1 / block_ratio_));
     rest();
   }
+  /// Where the library's own is timed before each trial, that costs something, too: frequent looks
+  /// would never let a debt be paid.
+  void rest_longer() {
+    rest_calls_ = std::min(2 * rest_calls_, rest_calls_most_);
+    rest();
+  }
   void rest() {
     phase_ = Phase::settled;
     begin(rest_calls_, is_other_better_, false);
@@ -372,7 +378,7 @@ class Learner {
   Phase phase_ = Phase::fresh;
   int block_ = 0, block_calls_ = 1, pairs_ = 0, confirmed_ = 0, trial_calls_ = 0, tried_calls_ = 0;
   int warm_ups_ = 0;
-  std::int64_t pages_before_ = 0;
+  std::int64_t first_touches_ = 0;
   std::uint32_t draws_ = 1;
   std::int64_t calls_ = 0, asked_calls_ = 0;
   std::int64_t rest_calls_ = rest_calls_first, rest_calls_most_ = rest_calls_most;

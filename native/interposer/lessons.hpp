@@ -98,6 +98,8 @@ class Lessons {
     if (row == nullptr) {
       row = std::make_unique<Row>();
       for (Contest& contest : *row) contest.budget.be_part_of(budget);
+      for (std::size_t number = 0; number < size_class_of(touching_bytes_least); ++number)
+        (*row)[number].in_charge().need_no_warm_up();
     }
     return known(operation, size_bytes);
   }
@@ -195,6 +197,10 @@ class Lessons {
 
   /// Smallest data of which a copy out of another process may be worth its system call.
   static constexpr std::uint64_t copied_bytes_least = 1 << 14;
+  /// Smallest size of which enough calls touch pages first to matter: one in eight, where a library
+  /// uses buffers in turn.
+  static constexpr std::uint64_t touching_bytes_least = 512;
+
   /// Smallest size of which the first calls of a way say little.
   static constexpr std::uint64_t large_bytes_least = 1 << 16;
 

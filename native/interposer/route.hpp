@@ -100,10 +100,13 @@ template <class Library, class Routed>
 int learn(Communicator& on, Operation operation, const Choice& choice, Library library,
           Routed routed) {
   Learner& learner = choice.contest->in_charge();
+  const bool may_warm_up = learner.may_warm_up();
+  const std::int64_t pages_before = may_warm_up ? touched_pages() : 0;
   const double start_s = learner.is_timed() ? now_s() : 0;
   const int error = choice.number == way::native ? library() : carry_out(on, choice.number, routed);
   if (error != MPI_SUCCESS) return error;
   if (learner.is_timed()) on.note(learner, now_s() - start_s);
+  if (may_warm_up) on.note_first_touches(learner, pages_before);
   if (learner.count()) on.advance(operation, *choice.contest);
   return error;
 }

@@ -80,7 +80,7 @@ bool refuse_reads() {
 }
 
 void learn(Calls& calls) {
-  calls.make(140, 2);
+  calls.make(260, 2);
   calls.make(44, 16384);
 }
 

@@ -57,7 +57,6 @@ class Program {
       const double steady = way > way::shared_memory ? ratio_of_way(way) : ratio;
       const double now = in_row_ > ahead ? steady : ratio_ahead;
       const bool is_warming = !is_other && own_calls_++ < warming;
-      if (is_warming && tells_touches) ++pages_;
       const double own_now =
           (since_other_ > settling ? 1 : ratio_settling) * (is_warming ? ratio_warming : 1);
       const double time_s = is_other ? mean_s * now * drawn() : own_now * own_time_s;
@@ -67,10 +66,9 @@ class Program {
       single_copies += way == way::single_copy ? 1 : 0;
       ++calls_by_way[way];
       if (learner == nullptr) continue;
+      if (is_warming && tells_touches && learner->may_warm_up()) learner->add_first_touches(1);
       if (learner->is_timed()) learner->add(time_s);
-      if (!learner->count()) continue;
-      advance(*contest);
-      contest->in_charge().note_pages(pages_);
+      if (learner->count()) advance(*contest);
     }
   }
   [[nodiscard]] bool is_other(std::uint64_t size_bytes = 1024) {
@@ -89,7 +87,7 @@ class Program {
     return (noise_share > 0 ? spread(random_) : 1) * (interrupts(random_) ? 1000 : 1);
   }
   void advance(Contest& contest) {
-    const Spent spent = contest.in_charge().spent(pages_);
+    const Spent spent = contest.in_charge().spent();
     lessons_.advance(operation, contest, spent, true, [&](int way, std::uint64_t size_bytes) {
       asked.insert({way, size_bytes});
       return ratio_of_way(way) > 0;
@@ -98,7 +96,6 @@ class Program {
 
   std::mt19937 random_;
   int in_row_ = 0, since_other_ = 1000, own_calls_ = 0;
-  std::int64_t pages_ = 0;
   Lessons lessons_;
 };
 

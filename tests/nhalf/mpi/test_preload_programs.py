@@ -134,7 +134,7 @@ def test_large_data_are_right_whatever_happens_to_reads_of_others_memory(
 def test_single_copies_are_tried_beside_shared_memory(library: Library, folder: Path) -> None:
     program = built(library, "large", folder, "-rdynamic")
     loaded = routed(library, program, None)
-    code, output = started(library, 2, loaded, [str(program), "never", "900"])
+    code, output = started(library, 2, loaded, [str(program), "never", "2500"])
     assert code == 0, output
     assert "0 wrong" in output
     assert ("us by single copy" in output) == processes_read_each_other()
