@@ -19,6 +19,7 @@ from benchmarks import (
     asked_programs,
     bearing,
     bearing_injected,
+    by_ranks,
     collectives,
     coverage,
     curve_time,
@@ -62,6 +63,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "imb": (
         preloaded_imb.measure,
         "Is IMB, unchanged, anywhere slower with preloaded collectives?",
+    ),
+    "by-ranks": (
+        by_ranks.measure,
+        "What does nhalf say of this machine, with as many ranks as it has cores for?",
     ),
     "time": (curve_time.measure, "How long does a whole curve take, and how precise is it?"),
     "spread": (

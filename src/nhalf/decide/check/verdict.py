@@ -7,6 +7,8 @@ beyond it. A check that found none, but in which a curve of the earlier run was 
 incomplete.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,10 +20,9 @@ from nhalf.base.rows import members
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.changes import Comparison, or_least
 from nhalf.statistics.doubt import Doubt
-from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
-    pass
+    from nhalf.statistics.intervals import Interval
 
 Verdict = Literal["missed", "not measured", "unclear", "met"]
 Unit = Literal["s", "Bps", "bytes", ""]
