@@ -199,7 +199,7 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
 
 
 _REGISTERED = re.compile(
-    r"^\s*NHALF_(?:PATTERN\w*\s*\([^;]*|FORMS\s*\(\w+),\s*(\w+)(?:,\s*\w+)?\)", re.M
+    r"^\s*NHALF_(?:PATTERN\w*\s*\([^;]*|FORMS\s*\(\w+),\s*([\w#]+)(?:,\s*\w+)?\)", re.M
 )
 
 

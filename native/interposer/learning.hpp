@@ -55,8 +55,8 @@ class Learner {
   [[nodiscard]] bool may_warm_up() const {
     return phase_ == Phase::own_times && own_call_s_ == 0 && warm_ups_ < warm_ups_most;
   }
-  /// Lets calls not matter that touch pages first: they are so short that few of them do.
-  void need_no_warm_up() { warm_ups_ = warm_ups_most; }
+  /// Looks for no first touches: short calls are too seldom the first in a page.
+  void skip_warm_up() { warm_ups_ = warm_ups_most; }
   /// Adds pages that a call in this process touched first.
   void add_first_touches(std::int64_t pages) { first_touches_ += pages; }
   /// Returns the times of this process since all were exchanged, and the pages it touched first.
@@ -65,7 +65,6 @@ class Learner {
   /// first, as a library does until it has been once through its buffers; returns whether it does.
   bool warms_up(const Spent& spent, Budget& budget) {
     if (!may_warm_up() || spent.first_touches == 0) return false;
-    first_touches_ = 0;
     calls_ += stretch_;
     budget.lose(spent.beside_s);
     wait(warm_up_calls << warm_ups_++);
@@ -213,6 +212,7 @@ class Learner {
   void begin_own_times() {
     phase_ = Phase::own_times;
     owns_ = {};
+    first_touches_ = 0;
     begin(own_calls, false, true);
   }
 

@@ -99,7 +99,7 @@ class Lessons {
       row = std::make_unique<Row>();
       for (Contest& contest : *row) contest.budget.be_part_of(budget);
       for (std::size_t number = 0; number < size_class_of(touching_bytes_least); ++number)
-        (*row)[number].in_charge().need_no_warm_up();
+        (*row)[number].in_charge().skip_warm_up();
     }
     return known(operation, size_bytes);
   }

@@ -107,7 +107,7 @@ def page(figures: Row) -> str:
         gain = row["improve"]
         proven = "nothing"
         if gain is not None:
-            proven = f"{gain['factor']:.2f} times as fast, {gain['ci_low']:.2f} at least, by "
+            proven = f"{gain['factor']:.2f} times as fast, {gain['ci_low']:.2f} at least: "
             proven += ", ".join(gain["changes"])
         lines.append(
             [

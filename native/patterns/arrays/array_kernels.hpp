@@ -108,8 +108,5 @@ class ArrayPattern : public ArrayLoop<T> {
   NHALF_PATTERN(array_##kernel, Array_##kernel)
 
 namespace nhalf {
-NHALF_ARRAY_KERNEL(copy, "c = a", 2);
-NHALF_ARRAY_KERNEL(scale, "b = 3 c", 2);
-NHALF_ARRAY_KERNEL(add, "c = a + b", 3);
-NHALF_ARRAY_KERNEL(triad, "a = b + 3 c", 3);
+NHALF_STREAM_KERNELS(NHALF_ARRAY_KERNEL);
 }  // namespace nhalf

@@ -158,8 +158,5 @@ class MemoryPattern : public MemoryLoop<T> {
   NHALF_PATTERN(memory_##kernel, Memory_##kernel)
 
 namespace nhalf {
-NHALF_MEMORY_KERNEL(copy, "c = a", 2);
-NHALF_MEMORY_KERNEL(scale, "b = 3 c", 2);
-NHALF_MEMORY_KERNEL(add, "c = a + b", 3);
-NHALF_MEMORY_KERNEL(triad, "a = b + 3 c", 3);
+NHALF_STREAM_KERNELS(NHALF_MEMORY_KERNEL);
 }  // namespace nhalf

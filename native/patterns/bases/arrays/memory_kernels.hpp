@@ -22,6 +22,13 @@
 #define NHALF_STAYS_A_LOOP __attribute__((optimize("no-tree-loop-distribute-patterns")))
 #endif
 
+/// The rows of STREAM: its kernels, their formulas, and how many arrays each reads and writes.
+#define NHALF_STREAM_KERNELS(ROW) \
+  ROW(copy, "c = a", 2);          \
+  ROW(scale, "b = 3 c", 2);       \
+  ROW(add, "c = a + b", 3);       \
+  ROW(triad, "a = b + 3 c", 3)
+
 namespace nhalf {
 /// J. D. McCalpin: Memory bandwidth and machine balance in current high performance computers,
 /// IEEE TCCA Newsletter, December 1995. The kernels by their place in his order.
